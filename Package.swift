@@ -1,0 +1,137 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of ours is Swift 6 language mode with warnings as errors.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "aoperation-cluster",
+    products: [
+        .library(name: "AOperation", targets: ["AOperation"]),
+        .library(name: "Worker", targets: ["Worker"]),
+        .library(name: "Cluster", targets: ["Cluster"]),
+        .executable(name: "aop", targets: ["aop"]),
+    ],
+    dependencies: [
+        // Each has a line in docs/decisions/0002-dependencies.md.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+    ],
+    targets: [
+        .target(name: "AOperation", swiftSettings: strict),
+
+        .systemLibrary(
+            name: "CZMQ",
+            pkgConfig: "libzmq",
+            providers: [.apt(["libzmq3-dev"])]
+        ),
+        .target(name: "CLinux"),
+        .target(
+            name: "Wire",
+            dependencies: [
+                "CZMQ",
+                "CLinux",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            exclude: ["Protocol"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Scheduling",
+            dependencies: [
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "GraphFile",
+            dependencies: ["Wire", .product(name: "Yams", package: "Yams")],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Coordinator",
+            dependencies: [
+                "Scheduling",
+                "Wire",
+                "CLinux",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Worker",
+            dependencies: [
+                "AOperation",
+                "Wire",
+                "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Cluster",
+            dependencies: [
+                "AOperation",
+                "Wire",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "aop",
+            dependencies: [
+                "Cluster",
+                "Coordinator",
+                "GraphFile",
+                "Worker",
+                "Wire",
+                "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "TextWorker",
+            dependencies: ["AOperation", "Worker"],
+            path: "Examples/TextWorker",
+            swiftSettings: strict
+        ),
+
+        .testTarget(name: "AOperationTests", dependencies: ["AOperation"], swiftSettings: strict),
+        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
+        .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: strict),
+        .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
+        .testTarget(name: "CoordinatorTests", dependencies: ["Coordinator", "Scheduling", "Wire"], swiftSettings: strict),
+        .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Worker", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "SystemTests",
+            dependencies: [
+                "aop", "TextWorker", "CLinux",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: strict
+        ),
+    ]
+)

@@ -1,0 +1,214 @@
+/// The bytes of a fact in the journal. The first byte is the kind; kinds are never given another meaning.
+public enum FactCodec {
+    public static func encode(_ fact: Fact) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(fact: fact)
+        return writer.bytes
+    }
+
+    /// - Throws: `DecodingFailure`; any bytes are safe to pass.
+    public static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingFailure) -> Fact {
+        var reader = ByteReader(bytes)
+        let fact = try reader.fact()
+        guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind the fact") }
+        return fact
+    }
+}
+
+private enum Kind {
+    static let epochStarted: UInt8 = 1
+    static let typesRegistered: UInt8 = 2
+    static let workerMet: UInt8 = 3
+    static let workerEnded: UInt8 = 4
+    static let submitted: UInt8 = 5
+    static let assigned: UInt8 = 6
+    static let attemptEnded: UInt8 = 7
+    static let attemptLost: UInt8 = 8
+    static let cancelRequested: UInt8 = 9
+    static let timedOut: UInt8 = 10
+    static let groupRestarted: UInt8 = 11
+}
+
+extension ByteWriter {
+    fileprivate mutating func write(fact: Fact) {
+        switch fact {
+        case .epochStarted(let epoch, let incarnation, let at):
+            write(Kind.epochStarted)
+            write(UInt64(epoch))
+            write(incarnation.rawValue)
+            write(at)
+        case .typesRegistered(let names):
+            write(Kind.typesRegistered)
+            write(list: names) { $0.write($1) }
+        case .workerMet(let number, let identity):
+            write(Kind.workerMet)
+            write(UInt64(number.rawValue))
+            write(identity.incarnation.rawValue)
+            write(identity.name)
+            write(identity.host)
+            write(UInt64(identity.pid))
+        case .workerEnded(let number):
+            write(Kind.workerEnded)
+            write(UInt64(number.rawValue))
+        case .submitted(let admission):
+            write(Kind.submitted)
+            write(UInt64(admission.number.rawValue))
+            write(admission.id)
+            write(admission.key)
+            write(admission.name)
+            write(graph: admission.graph)
+            write(admission.at)
+        case .assigned(let unit, let attempt, let worker, let at):
+            write(Kind.assigned)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(UInt64(worker.rawValue))
+            write(at)
+        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
+            write(Kind.attemptEnded)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(outcome: outcome)
+            write(startedAt)
+            write(at)
+        case .attemptLost(let unit, let attempt, let cause, let at):
+            write(Kind.attemptLost)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(cause.rawValue)
+            write(at)
+        case .cancelRequested(let unit, let reason, let at):
+            write(Kind.cancelRequested)
+            write(unit.rawValue)
+            write(reason)
+            write(at)
+        case .timedOut(let unit, let at):
+            write(Kind.timedOut)
+            write(unit.rawValue)
+            write(at)
+        case .groupRestarted(let unit, let at):
+            write(Kind.groupRestarted)
+            write(unit.rawValue)
+            write(at)
+        }
+    }
+
+    private mutating func write(outcome: AttemptOutcome) {
+        switch outcome {
+        case .success(let payload):
+            write(UInt8(0))
+            write(payload: payload)
+        case .failure(let failures):
+            write(UInt8(1))
+            write(list: failures) { $0.write(failure: $1) }
+        case .stopped:
+            write(UInt8(2))
+        case .elements(let elements):
+            write(UInt8(3))
+            write(list: elements) { $0.write($1) }
+        }
+    }
+
+    private mutating func write(payload: Payload) {
+        write(payload.encoding.rawValue)
+        switch payload.storage {
+        case .inline(let bytes):
+            write(UInt8(0))
+            write(bytes)
+        case .blob(let digest, let size):
+            write(UInt8(1))
+            write(digest)
+            write(size)
+        }
+    }
+
+    private mutating func write(failure: Failure) {
+        write(failure.code.rawValue)
+        write(failure.isCondition)
+        write(failure.publisher)
+        write(failure.message)
+        write(failure.typeName)
+        write(optional: failure.exitCode) { $0.write(Int64($1)) }
+        write(optional: failure.signal) { $0.write(Int64($1)) }
+        write(optional: failure.stderr) { $0.write($1) }
+        write(failure.host)
+        write(failure.image)
+        write(failure.origin)
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func fact() throws(DecodingFailure) -> Fact {
+        switch try byte() {
+        case Kind.epochStarted:
+            return .epochStarted(epoch: try unsigned32(), incarnation: Incarnation(try unsigned()), at: try signed())
+        case Kind.typesRegistered:
+            return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
+        case Kind.workerMet:
+            let number = WorkerNumber(try unsigned32())
+            return .workerMet(number, WorkerIdentity(
+                incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32()
+            ))
+        case Kind.workerEnded:
+            return .workerEnded(WorkerNumber(try unsigned32()))
+        case Kind.submitted:
+            return .submitted(Admission(
+                number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
+                graph: try graph(), at: try signed()
+            ))
+        case Kind.assigned:
+            return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
+        case Kind.attemptEnded:
+            return .attemptEnded(try unit(), try attempt(), try outcome(), startedAt: try signed(), at: try signed())
+        case Kind.attemptLost:
+            return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try signed())
+        case Kind.cancelRequested:
+            return .cancelRequested(try unit(), reason: try text(), at: try signed())
+        case Kind.timedOut:
+            return .timedOut(try unit(), at: try signed())
+        case Kind.groupRestarted:
+            return .groupRestarted(try unit(), at: try signed())
+        case let other:
+            throw DecodingFailure("\(other) is no kind of fact this version knows")
+        }
+    }
+
+    private mutating func unit() throws(DecodingFailure) -> UnitID { UnitID(rawValue: try unsigned()) }
+    private mutating func attempt() throws(DecodingFailure) -> Attempt { Attempt(rawValue: try unsigned()) }
+
+    private mutating func named<Value: RawRepresentable>(_: Value.Type) throws(DecodingFailure) -> Value where Value.RawValue == UInt8 {
+        let raw = try byte()
+        guard let value = Value(rawValue: raw) else { throw DecodingFailure("\(raw) is no \(Value.self)") }
+        return value
+    }
+
+    private mutating func outcome() throws(DecodingFailure) -> AttemptOutcome {
+        switch try byte() {
+        case 0: return .success(try payload())
+        case 1: return .failure(try list { reader throws(DecodingFailure) in try reader.failure() })
+        case 2: return .stopped
+        case 3: return .elements(try list { reader throws(DecodingFailure) in try reader.content() })
+        case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
+        }
+    }
+
+    private mutating func payload() throws(DecodingFailure) -> Payload {
+        let encoding = try named(PayloadEncoding.self)
+        switch try byte() {
+        case 0: return Payload(encoding: encoding, storage: .inline(try content()))
+        case 1: return Payload(encoding: encoding, storage: .blob(digest: try content(), size: try unsigned()))
+        case let other: throw DecodingFailure("\(other) is no way to store a value")
+        }
+    }
+
+    private mutating func failure() throws(DecodingFailure) -> Failure {
+        Failure(
+            code: try named(FailureCode.self), isCondition: try flag(), publisher: try text(), message: try text(),
+            typeName: try text(),
+            exitCode: try optional { reader throws(DecodingFailure) in try reader.signed32() },
+            signal: try optional { reader throws(DecodingFailure) in try reader.signed32() },
+            stderr: try optional { reader throws(DecodingFailure) in try reader.text() },
+            host: try text(), image: try content(), origin: try text()
+        )
+    }
+}

@@ -1,0 +1,88 @@
+/// Everything that survives a crash. It changes only by `evolve`, in life as in recovery.
+struct DurableState {
+    struct WorkerRecord {
+        let identity: WorkerIdentity
+        /// Its process and all its commands are gone.
+        var hasEnded = false
+    }
+
+    var epoch: UInt32 = 0
+    var sequence = JournalSequence.none
+    var submissions: [Submission] = []
+    var workers: [WorkerRecord] = []
+    /// Looked up, never iterated.
+    var workerByIncarnation: [Incarnation: WorkerNumber] = [:]
+    var submissionByKey: [String: SubmissionNumber] = [:]
+    var submissionByID: [String: SubmissionNumber] = [:]
+    /// Operation names that a worker has ever registered.
+    var knownTypes: Set<String> = []
+    let crashLimit: Int
+
+    init(crashLimit: Int) { self.crashLimit = crashLimit }
+
+    func index(of number: SubmissionNumber) -> Int { Int(number.rawValue) - 1 }
+
+    func submission(_ number: SubmissionNumber) -> Submission { submissions[index(of: number)] }
+
+    /// Whether the unit exists.
+    func holds(_ unit: UnitID) -> Bool {
+        let index = index(of: unit.submission)
+        return submissions.indices.contains(index) && submissions[index].units.indices.contains(unit.index)
+    }
+
+    func phase(_ unit: UnitID) -> Unit.Phase { submissions[index(of: unit.submission)].units[unit.index].phase }
+
+    /// - Throws: `FactMismatch` when the fact cannot follow the facts before it; the state is then of no use any more.
+    mutating func evolve(_ fact: Fact, _ effects: inout [Effect]) throws(FactMismatch) {
+        sequence = sequence.next
+        switch fact {
+        case .epochStarted(let epoch, _, _):
+            guard epoch > self.epoch else { throw FactMismatch("epoch \(epoch) does not rise above \(self.epoch)") }
+            self.epoch = epoch
+        case .typesRegistered(let names):
+            knownTypes.formUnion(names)
+        case .workerMet(let number, let identity):
+            guard number.index == workers.count else { throw FactMismatch("worker \(number.rawValue) is not the next number") }
+            workers.append(WorkerRecord(identity: identity))
+            workerByIncarnation[identity.incarnation] = number
+        case .workerEnded(let number):
+            guard workers.indices.contains(number.index) else { throw FactMismatch("worker \(number.rawValue) is unknown") }
+            workers[number.index].hasEnded = true
+        case .submitted(let admission):
+            try admit(admission, &effects)
+        case .assigned(let unit, let attempt, let worker, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].assign(unit.index, attempt, worker, at: at)
+        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].endAttempt(unit.index, attempt, outcome, startedAt: startedAt, at: at, &effects)
+        case .attemptLost(let unit, let attempt, let cause, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
+        case .cancelRequested(let unit, _, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .cancelled, at: at, &effects)
+        case .timedOut(let unit, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .timedOut, at: at, &effects)
+        case .groupRestarted(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].restart(unit.index, at: at, &effects)
+        }
+    }
+
+    private mutating func admit(_ admission: Admission, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard Int(admission.number.rawValue) == submissions.count + 1 else {
+            throw FactMismatch("submission \(admission.number.rawValue) is not the next number")
+        }
+        submissionByKey[admission.key] = admission.number
+        submissionByID[admission.id] = admission.number
+        submissions.append(Submission(admission))
+        submissions[submissions.count - 1].beginRoot(at: admission.at, &effects)
+    }
+
+    private func index(of unit: UnitID) throws(FactMismatch) -> Int {
+        guard holds(unit) else { throw FactMismatch("unit \(unit.rawValue) does not exist") }
+        return index(of: unit.submission)
+    }
+}

@@ -1,0 +1,86 @@
+/// Something that was decided and must survive a crash. Durable state changes only by evolving facts.
+///
+/// Times are wall-clock milliseconds since 1970.
+public enum Fact: Hashable, Sendable {
+    /// A coordinator process began; every attempt token made from here on carries `epoch`.
+    case epochStarted(epoch: UInt32, incarnation: Incarnation, at: Int64)
+    /// A worker registered these operation names for the first time.
+    case typesRegistered([String])
+    /// An executor process was met for the first time.
+    case workerMet(WorkerNumber, WorkerIdentity)
+    /// Proof that the executor process and all its commands are gone.
+    case workerEnded(WorkerNumber)
+    case submitted(Admission)
+    /// The unit was given to the worker under a new attempt. Journaled before it is sent.
+    case assigned(UnitID, Attempt, WorkerNumber, at: Int64)
+    /// The attempt ended by itself, or its stop was confirmed.
+    case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
+    /// The attempt is no longer the unit's: it goes back to the queue, or ends if it was being stopped.
+    case attemptLost(UnitID, Attempt, LossCause, at: Int64)
+    /// A user asked to cancel the unit and everything in it.
+    case cancelRequested(UnitID, reason: String, at: Int64)
+    /// The unit's own timeout passed. Of a group, or of an operation whose worker did not enforce it.
+    case timedOut(UnitID, at: Int64)
+    /// A group that is to be tried again begins anew: all its children are new attempts, decided ones are dropped.
+    case groupRestarted(UnitID, at: Int64)
+}
+
+public struct WorkerIdentity: Hashable, Sendable {
+    public var incarnation: Incarnation
+    /// host/index
+    public var name: String
+    public var host: String
+    public var pid: UInt32
+
+    public init(incarnation: Incarnation, name: String, host: String, pid: UInt32) {
+        self.incarnation = incarnation
+        self.name = name
+        self.host = host
+        self.pid = pid
+    }
+}
+
+public struct Admission: Hashable, Sendable {
+    public var number: SubmissionNumber
+    /// As users see it.
+    public var id: String
+    public var key: String
+    public var name: String
+    public var graph: Graph
+    public var at: Int64
+
+    public init(number: SubmissionNumber, id: String, key: String, name: String, graph: Graph, at: Int64) {
+        self.number = number
+        self.id = id
+        self.key = key
+        self.name = name
+        self.graph = graph
+        self.at = at
+    }
+}
+
+public enum AttemptOutcome: Hashable, Sendable {
+    case success(Payload)
+    case failure([Failure])
+    /// Ended because it was told to stop.
+    case stopped
+    /// Of a decide unit: the elements, JSON each.
+    case elements([[UInt8]])
+}
+
+public enum LossCause: UInt8, Hashable, Sendable {
+    /// The worker was not heard for its lease.
+    case leaseOver = 0
+    /// The worker's process died by itself while the unit ran in it alone: counts against the crash limit.
+    case crashed = 1
+    /// The worker's process ended otherwise, or the unit had not started.
+    case processEnded = 2
+    /// The worker attached again without it.
+    case neverArrived = 3
+    /// The worker gave it back before starting it.
+    case released = 4
+    /// The worker was gone for the orphan limit; by then it has stopped everything.
+    case orphanLimitOver = 5
+    /// The worker's process died by itself while the unit ran in it together with others: it runs alone from now on.
+    case suspected = 6
+}

@@ -1,0 +1,91 @@
+/// Names a client's request; the transport draws it and routes the reply by it.
+public struct RequestID: Hashable, Sendable {
+    public let peer: PeerID
+    public let number: UInt64
+    public init(peer: PeerID, number: UInt64) {
+        self.peer = peer
+        self.number = number
+    }
+}
+
+/// What the scheduler is told. Order within a step matters; each is decided against the state its predecessors left.
+public enum Input: Sendable {
+    case executorAttached(PeerID, ExecutorAttachment)
+    /// Any message of an executor: its lease is renewed.
+    case heard(PeerID)
+    /// The executor takes no new work.
+    case draining(PeerID)
+    /// The transport saw the connection go. Suspicion only: it gets nothing new until heard again.
+    case disconnected(PeerID)
+    /// The executor said goodbye: nothing of it runs any more.
+    case departed(PeerID)
+    /// Proof of death by the executor's supervisor, which is answered once that is durable.
+    case executorEnded(supervisor: PeerID, Incarnation, crashed: Bool)
+    case started(PeerID, UnitID, Attempt, at: Int64)
+    case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
+    case released(PeerID, UnitID, Attempt)
+    case request(RequestID, Request)
+}
+
+public struct ExecutorAttachment: Sendable {
+    public enum HeldState: Hashable, Sendable { case queued, running, finished }
+    public struct Held: Hashable, Sendable {
+        public var unit: UnitID
+        public var attempt: Attempt
+        public var state: HeldState
+        public init(unit: UnitID, attempt: Attempt, state: HeldState) {
+            self.unit = unit
+            self.attempt = attempt
+            self.state = state
+        }
+    }
+    public var identity: WorkerIdentity
+    public var slots: Int
+    /// Registered operation names.
+    public var operations: [String]
+    public var labels: [String]
+    public var held: [Held]
+
+    public init(identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held]) {
+        self.identity = identity
+        self.slots = slots
+        self.operations = operations
+        self.labels = labels
+        self.held = held
+    }
+}
+
+public enum Request: Sendable {
+    case submit(key: String, name: String, graph: Graph, waitForWorkers: Bool)
+    /// Admission check only.
+    case check(graph: Graph, waitForWorkers: Bool)
+    /// `path` empty: the whole submission.
+    case cancel(submission: String, path: String, reason: String, now: Bool)
+    case list(before: String, limit: Int)
+    case show(submission: String)
+    case operations(OperationQuery)
+    case follow(submission: String)
+    case unfollow(submission: String)
+    case workers
+    /// Resolves a submission and a path (empty: all) for a reader of its output.
+    case locate(submission: String, path: String)
+}
+
+public struct OperationQuery: Sendable {
+    public var submission: String
+    public var path: String
+    public var from: Int
+    /// 0: as many as fit `Scheduler.Configuration.pageBytes`.
+    public var limit: Int
+    public var withValues: Bool
+    public var failedOnly: Bool
+
+    public init(submission: String, path: String, from: Int, limit: Int, withValues: Bool, failedOnly: Bool) {
+        self.submission = submission
+        self.path = path
+        self.from = from
+        self.limit = limit
+        self.withValues = withValues
+        self.failedOnly = failedOnly
+    }
+}

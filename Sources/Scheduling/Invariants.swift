@@ -1,0 +1,109 @@
+extension Scheduler {
+    /// Everything that must hold between two steps, computed from scratch; empty: all holds.
+    ///
+    /// Nothing that can leak is counted: the indices are compared with what the units say.
+    public func violations() -> [String] {
+        var found: [String] = []
+        for submission in durable.submissions { found += submission.violations() }
+        found += workerViolations()
+        return found
+    }
+
+    private func workerViolations() -> [String] {
+        var found: [String] = []
+        var assigned: [[UnitID]] = Array(repeating: [], count: workers.sessions.count)
+        var attempts = Set<Attempt>()
+        for submission in durable.submissions {
+            for unit in submission.units.indices {
+                guard case .assigned(let attempt, let worker) = submission.units[unit].phase else { continue }
+                assigned[worker.index].append(UnitID(submission.number, unit))
+                if !attempts.insert(attempt).inserted { found.append("attempt \(attempt.rawValue) is held by two units") }
+                if durable.workers[worker.index].hasEnded { found.append("\(submission.path(of: unit)) is assigned to a dead worker") }
+            }
+        }
+        for (index, session) in workers.sessions.enumerated() {
+            if Set(session.units) != Set(assigned[index]) || session.units.count != assigned[index].count {
+                found.append("worker \(index) has units \(session.units) in its index but \(assigned[index]) in the journal")
+            }
+            if session.connection == .absent, !session.units.isEmpty { found.append("worker \(index) is gone but has units") }
+        }
+        return found
+    }
+
+    /// No unit waits while an executor that could take it has a free slot. Holds after every step.
+    public func idleViolations() -> [String] {
+        var waiting = Set<Int>()
+        for submission in durable.submissions where submission.outcome == nil {
+            for unit in submission.units.indices where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect {
+                waiting.insert(operationClass(of: UnitID(submission.number, unit)))
+            }
+        }
+        return workers.sessions.indices.compactMap { index in
+            let session = workers.sessions[index]
+            guard session.isAttached, session.isAccepting, !session.isSuspected, !session.isExclusive,
+                session.units.count < session.slots, ready.suspects.isEmpty,
+                let lane = session.lanes.first(where: waiting.contains)
+            else { return nil }
+            return "worker \(index) has a free slot while units of class \(lane) wait"
+        }
+    }
+}
+
+extension Submission {
+    fileprivate func violations() -> [String] {
+        var found: [String] = []
+        var counts = Counts()
+        for unit in units.indices {
+            let state = units[unit]
+            if state.phase == .dropped { continue }
+            let path = path(of: unit)
+            func fail(_ text: String) { found.append("\(id)/\(path): \(text)") }
+            if case .operation = node(unit).kind {
+                counts.total += 1
+                if state.isRunning { counts.running += 1 }
+                switch state.outcome {
+                case .success?: counts.succeeded += 1
+                case .failure?: counts.failed += 1
+                case .cancelled?: counts.cancelled += 1
+                case nil: break
+                }
+            }
+            if state.phase == .blocked, state.unmet != unmetDependencies(unit) {
+                fail("counts \(state.unmet) unmet dependencies, there are \(unmetDependencies(unit))")
+            }
+            if state.phase == .blocked, state.unmet == 0, state.stop == nil { fail("waits for nothing but has not begun") }
+            if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
+            checkGroup(unit, fail)
+        }
+        if counts != self.counts { found.append("\(id): counts \(self.counts), there are \(counts)") }
+        return found
+    }
+
+    private func isBelowLimit(_ group: Int) -> Bool {
+        let limit = maxConcurrent(group)
+        return limit == 0 || Int(units[group].activeChildren) < limit
+    }
+
+    private func checkGroup(_ unit: Int, _ fail: (String) -> Void) {
+        let state = units[unit]
+        let children = children(of: unit)
+        if case .operation = node(unit).kind { return }
+        let open = children.count { !units[$0].hasEnded }
+        let active = children.count { units[$0].isActive }
+        let unsuccessful = children.count {
+            switch units[$0].outcome {
+            case .failure?, .cancelled?: true
+            case .success?, nil: false
+            }
+        }
+        if Int(state.openChildren) != open { fail("counts \(state.openChildren) open children, there are \(open)") }
+        if Int(state.activeChildren) != active { fail("counts \(state.activeChildren) active children, there are \(active)") }
+        if Int(state.unsuccessfulChildren) != unsuccessful {
+            fail("counts \(state.unsuccessfulChildren) unsuccessful children, there are \(unsuccessful)")
+        }
+        if state.hasEnded, open > 0 { fail("has ended though \(open) children have not") }
+        if state.phase == .open, open == 0 { fail("is open though all its children have ended") }
+        let limit = maxConcurrent(unit)
+        if limit > 0, active > limit { fail("has \(active) active children, its limit is \(limit)") }
+    }
+}

@@ -1,0 +1,101 @@
+/// What a step wants done. The caller commits `facts` in order, and sends each of `sends`, in order, once everything up
+/// to its `after` is durable.
+public struct Outputs: Sendable {
+    public struct Send: Sendable {
+        public var to: PeerID
+        public var message: Message
+        /// Nobody may act on this message before the journal is durable up to here.
+        public var after: JournalSequence
+    }
+    public var facts: [Fact] = []
+    public var sends: [Send] = []
+    /// Boot time at which the next step is wanted even without an input; nil: none.
+    public var wakeAt: Int64?
+
+    public init() {}
+
+    /// Empties it, keeping its storage.
+    public mutating func removeAll() {
+        facts.removeAll(keepingCapacity: true)
+        sends.removeAll(keepingCapacity: true)
+        wakeAt = nil
+    }
+}
+
+/// What the scheduler tells a peer.
+public enum Message: Sendable {
+    /// To an executor. Of what it holds, `drop` is to be stopped and forgotten; everything else is adopted.
+    case welcome(name: String, drop: [ExecutorAttachment.Held])
+    /// A newer connection of the same process took over, or its end was proven already.
+    case superseded
+    case dispatch([Assignment])
+    case stop([StopOrder])
+    /// The end of these attempts is durable (or no longer wanted): the executor forgets them.
+    case acknowledge([AttemptName])
+    /// To a supervisor: the end of this executor is durable.
+    case acknowledgeEnd(Incarnation)
+    case reply(RequestID, Reply)
+    /// To a follower.
+    case events(EventBatch)
+}
+
+public struct AttemptName: Hashable, Sendable {
+    public var unit: UnitID
+    public var attempt: Attempt
+    public init(unit: UnitID, attempt: Attempt) {
+        self.unit = unit
+        self.attempt = attempt
+    }
+}
+
+public enum UnitKind: Hashable, Sendable { case execute, decide }
+
+public struct Assignment: Sendable {
+    public var unit: UnitID
+    public var attempt: Attempt
+    public var kind: UnitKind
+    public var submission: String
+    public var path: String
+    /// From 1.
+    public var attemptNumber: Int
+    public var operation: String
+    public var version: Int
+    public var parameters: [UInt8]
+    public var isTemplated: Bool
+    /// forEach elements in scope, innermost last.
+    public var bindings: [Binding]
+    public var inputs: [Received]
+    public var receivesArray: Bool
+    public var timeoutMilliseconds: Int64
+    public var graceMilliseconds: Int64?
+}
+
+public struct Binding: Hashable, Sendable {
+    public var name: String
+    public var index: Int
+    /// JSON
+    public var element: [UInt8]
+
+    public init(name: String, index: Int, element: [UInt8]) {
+        self.name = name
+        self.index = index
+        self.element = element
+    }
+}
+
+/// What a receiver gets from one producer.
+public indirect enum Received: Hashable, Sendable {
+    case value(Payload)
+    case failure([Failure])
+    /// A group's or forEach's children's values, in child order.
+    case list([Received])
+}
+
+public struct StopOrder: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable { case cancelled, timeout, superseded, recalled }
+    public var unit: UnitID
+    public var attempt: Attempt
+    public var reason: Reason
+    /// Without grace.
+    public var now: Bool
+}

@@ -1,0 +1,120 @@
+/// An answer to a client's request.
+public enum Reply: Sendable {
+    case failed(RequestFailure)
+    case submitted(id: String, existing: Bool)
+    case checked([AdmissionError])
+    case cancelAccepted(id: String, alreadyEnded: Bool)
+    case submissions([SubmissionView], more: Bool)
+    case submission(SubmissionView)
+    case operations([OperationView], next: Int, id: String)
+    case following(SubmissionView)
+    case workers([WorkerView])
+    /// `units`: indices of the named operation and everything in it; nil: the whole submission.
+    case located(SubmissionNumber, id: String, units: [Int]?, ended: Bool)
+    case done
+}
+
+public enum RequestFailure: Sendable {
+    case notFound(String)
+    case ambiguous(String)
+    case refused(message: String, errors: [AdmissionError])
+    case busy(String)
+}
+
+/// A fault of a graph, found before anything runs.
+public struct AdmissionError: Hashable, Sendable {
+    /// Node index in the graph.
+    public var node: Int
+    public var path: String
+    /// What is wrong and what to do.
+    public var message: String
+    public init(node: Int, path: String, message: String) {
+        self.node = node
+        self.path = path
+        self.message = message
+    }
+}
+
+public enum SubmissionState: UInt8, Hashable, Sendable {
+    case pending = 0, running, paused, succeeded, failed, cancelled
+}
+
+public enum OperationState: UInt8, Hashable, Sendable {
+    case blocked = 0, locking, evaluating, queued, running, stopping, retrying, paused, succeeded, failed, cancelled
+}
+
+/// Counts operations that execute: no groups, no decide units.
+public struct Counts: Hashable, Sendable {
+    public var total = 0
+    public var succeeded = 0
+    public var failed = 0
+    public var cancelled = 0
+    public var running = 0
+    public var pending: Int { total - succeeded - failed - cancelled - running }
+    public init() {}
+}
+
+public struct SubmissionView: Hashable, Sendable {
+    public var number: SubmissionNumber
+    public var id: String
+    public var key: String
+    public var name: String
+    public var state: SubmissionState
+    public var counts: Counts
+    /// Milliseconds since 1970.
+    public var submittedAt: Int64
+    /// 0: not yet.
+    public var finishedAt: Int64
+    /// Ended by its own timeout.
+    public var timedOut: Bool
+}
+
+public struct OperationView: Hashable, Sendable {
+    public enum Kind: UInt8, Hashable, Sendable { case operation = 0, group, ordered, forEach }
+    public var unit: Int
+    public var parent: Int
+    public var position: Int
+    public var path: String
+    public var kind: Kind
+    public var type: String
+    public var state: OperationState
+    public var attempts: Int
+    public var worker: String
+    /// Milliseconds since 1970; 0: not yet.
+    public var queuedAt: Int64
+    public var startedAt: Int64
+    public var finishedAt: Int64
+    public var errors: [Failure]
+    public var value: Payload?
+}
+
+public struct WorkerView: Hashable, Sendable {
+    public enum State: Hashable, Sendable { case attached, draining, silent }
+    public var name: String
+    public var host: String
+    public var pid: UInt32
+    public var state: State
+    public var slots: Int
+    public var running: Int
+    public var operations: [String]
+    public var labels: [String]
+    /// Milliseconds since 1970.
+    public var lastHeard: Int64
+}
+
+public struct EventBatch: Sendable {
+    public var submission: String
+    public var events: [UnitEvent]
+    /// As it stands after these events.
+    public var view: SubmissionView
+}
+
+public struct UnitEvent: Hashable, Sendable {
+    public var unit: Int
+    public var path: String
+    public var state: OperationState
+    public var at: Int64
+    public var worker: String
+    public var errors: [Failure]
+    public var attempt: Int
+}

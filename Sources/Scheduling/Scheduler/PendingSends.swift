@@ -1,0 +1,86 @@
+/// What a step has to say, gathered so that each peer gets one message of a kind.
+struct PendingSends {
+    var direct: [(to: PeerID, message: Message)] = []
+    /// By worker index.
+    var acknowledgements: [Int: [AttemptName]] = [:]
+    var stops: [Int: [StopOrder]] = [:]
+    var dispatches: [Int: [Assignment]] = [:]
+    var events: [SubmissionNumber: [UnitEvent]] = [:]
+    /// Submissions whose followers are to see a new view.
+    var touched: Set<SubmissionNumber> = []
+    /// The cancellation that is being decided asks for no grace.
+    var stopsNow = false
+
+    mutating func send(_ message: Message, to peer: PeerID) { direct.append((peer, message)) }
+    mutating func touch(_ number: SubmissionNumber) { touched.insert(number) }
+}
+
+extension Scheduler {
+    /// Everything gathered becomes a send, and may be acted upon once every fact up to now is durable.
+    ///
+    /// Dictionaries are looked up in sorted order, so that the order of sends does not depend on hashing.
+    mutating func flushSends(_ outputs: inout Outputs) {
+        let after = durable.sequence
+        for send in pending.direct { outputs.sends.append(.init(to: send.to, message: send.message, after: after)) }
+        for worker in pending.acknowledgements.keys.sorted() {
+            guard let peer = workers.sessions[worker].peer, let names = pending.acknowledgements[worker] else { continue }
+            outputs.sends.append(.init(to: peer, message: .acknowledge(names), after: after))
+        }
+        for worker in pending.stops.keys.sorted() {
+            guard let peer = workers.sessions[worker].peer, let orders = pending.stops[worker] else { continue }
+            outputs.sends.append(.init(to: peer, message: .stop(orders), after: after))
+        }
+        for worker in pending.dispatches.keys.sorted() {
+            guard let peer = workers.sessions[worker].peer, let assignments = pending.dispatches[worker] else { continue }
+            outputs.sends.append(.init(to: peer, message: .dispatch(assignments), after: after))
+        }
+        for number in pending.touched.sorted() {
+            let followers = followers.followers(of: number)
+            guard !followers.isEmpty else { continue }
+            let view = view(of: number)
+            let batch = EventBatch(submission: view.id, events: pending.events[number] ?? [], view: view)
+            for follower in followers { outputs.sends.append(.init(to: follower, message: .events(batch), after: after)) }
+        }
+        pending = PendingSends()
+    }
+
+    mutating func noteChange(_ unit: UnitID, at: Int64, errors: [Failure]) {
+        guard followers.isFollowed(unit.submission) else { return }
+        pending.touch(unit.submission)
+        let submission = durable.index(of: unit.submission)
+        guard case .operation = durable.submissions[submission].node(unit.index).kind else { return }
+        let state = durable.submissions[submission].units[unit.index]
+        var worker = ""
+        if case .assigned(_, let number) = state.phase { worker = durable.workers[number.index].identity.name }
+        pending.events[unit.submission, default: []].append(UnitEvent(
+            unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
+            state: operationState(of: state), at: at, worker: worker, errors: errors, attempt: Int(state.attempts)
+        ))
+    }
+}
+
+/// Who watches which submission.
+struct FollowerTable {
+    private var bySubmission: [SubmissionNumber: [PeerID]] = [:]
+    private var byPeer: [PeerID: [SubmissionNumber]] = [:]
+
+    func isFollowed(_ number: SubmissionNumber) -> Bool { bySubmission[number] != nil }
+    func followers(of number: SubmissionNumber) -> [PeerID] { bySubmission[number] ?? [] }
+
+    mutating func add(_ peer: PeerID, to number: SubmissionNumber) {
+        guard !(bySubmission[number]?.contains(peer) ?? false) else { return }
+        bySubmission[number, default: []].append(peer)
+        byPeer[peer, default: []].append(number)
+    }
+
+    mutating func remove(_ peer: PeerID, from number: SubmissionNumber) {
+        bySubmission[number]?.removeAll { $0 == peer }
+        if bySubmission[number]?.isEmpty ?? false { bySubmission[number] = nil }
+        byPeer[peer]?.removeAll { $0 == number }
+        if byPeer[peer]?.isEmpty ?? false { byPeer[peer] = nil }
+    }
+
+    mutating func remove(_ peer: PeerID) {
+        for number in byPeer[peer] ?? [] { remove(peer, from: number) }
+    }
+}

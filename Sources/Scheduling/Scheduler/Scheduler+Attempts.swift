@@ -1,0 +1,134 @@
+/// Attempts: what executors report of them, and how they are stopped.
+extension Scheduler {
+    /// Puts a unit into its queue.
+    mutating func queue(_ unit: UnitID) {
+        if durable.submissions[durable.index(of: unit.submission)].units[unit.index].isSuspect {
+            ready.pushSuspect(unit)
+        } else {
+            ready.push(unit, lane: operationClass(of: unit))
+        }
+    }
+
+    mutating func markRunning(_ unit: UnitID) {
+        let index = durable.index(of: unit.submission)
+        guard !durable.submissions[index].units[unit.index].isRunning else { return }
+        durable.submissions[index].units[unit.index].isRunning = true
+        if case .operation = durable.submissions[index].node(unit.index).kind { durable.submissions[index].counts.running += 1 }
+    }
+
+    mutating func noteStarted(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, at: Int64) {
+        guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        markRunning(unit)
+        let index = durable.index(of: unit.submission)
+        durable.submissions[index].units[unit.index].startedAt = at
+        noteChange(unit, at: at, errors: [])
+        let node = durable.submissions[index].node(unit.index)
+        guard node.timeoutMilliseconds > 0 else { return }
+        let grace = node.graceMilliseconds ?? configuration.graceMillisecondsDefault
+        timers.insert(
+            .attemptTimeout(unit, attempt), due: now.boot + node.timeoutMilliseconds + grace + Self.timeoutSlackMilliseconds
+        )
+    }
+
+    /// The executor watches a timeout itself; the coordinator steps in when it heard nothing for this much longer.
+    private static let timeoutSlackMilliseconds: Int64 = 1_000
+
+    /// Commits the end of an attempt if it is the current one. Either way the executor need not keep it.
+    mutating func acceptEnd(
+        _ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, at: Int64,
+        _ outputs: inout Outputs
+    ) {
+        guard let number = workers.number(of: peer) else { return }
+        pending.acknowledgements[number.index, default: []].append(AttemptName(unit: unit, attempt: attempt))
+        guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit) else { return }
+        if startedAt > 0 { workers.sessions[number.index].noteDuration(milliseconds: at - startedAt) }
+        emit(.attemptEnded(unit, attempt, outcome, startedAt: startedAt, at: at), &outputs)
+    }
+
+    /// An outcome that cannot be the unit's is the executor's fault, and a failure of the attempt.
+    private func checked(_ outcome: AttemptOutcome, _ unit: UnitID) -> AttemptOutcome? {
+        let kind = durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind
+        switch (kind, outcome) {
+        case (.group, _):
+            return nil
+        case (.forEach, .success), (.operation, .elements):
+            return .failure([Failure(
+                code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",
+                typeName: "ProtocolViolation"
+            )])
+        case (.forEach, .elements(let elements)) where elements.count > configuration.graphLimits.elementsMax:
+            return .failure([Failure(
+                code: .limit,
+                message: "forEach got \(elements.count) elements, more than the limit of \(configuration.graphLimits.elementsMax); split the list",
+                typeName: "LimitExceeded"
+            )])
+        case (_, .failure(let failures)) where failures.isEmpty:
+            return .failure([Failure(code: .operation, message: "failed without saying why", typeName: "UnknownFailure")])
+        case (.operation, .success), (.operation, .failure), (.operation, .stopped),
+            (.forEach, .elements), (.forEach, .failure), (.forEach, .stopped):
+            return outcome
+        }
+    }
+
+    mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
+        guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        lose(unit, .released, &outputs)
+    }
+
+    func isCurrent(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber) -> Bool {
+        durable.holds(unit) && durable.phase(unit) == .assigned(attempt, worker)
+    }
+
+    mutating func lose(_ unit: UnitID, _ cause: LossCause, _ outputs: inout Outputs) {
+        guard case .assigned(let attempt, _) = durable.phase(unit) else { return }
+        emit(.attemptLost(unit, attempt, cause, at: now.wall), &outputs)
+    }
+
+    mutating func orderStop(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber, _ reason: Unit.Stop) {
+        let told: StopOrder.Reason = reason == .timedOut ? .timeout : .cancelled
+        pending.stops[worker.index, default: []].append(
+            StopOrder(unit: unit, attempt: attempt, reason: told, now: pending.stopsNow)
+        )
+    }
+
+    // MARK: Timers
+
+    mutating func expireTimers(_ outputs: inout Outputs) {
+        while let reason = timers.popDue(at: now.boot) {
+            switch reason {
+            case .lease(let worker): leaseDue(worker, &outputs)
+            case .orphanLimit(let worker): orphanLimitDue(worker, &outputs)
+            case .retry(let unit, let until): retryDue(unit, until, &outputs)
+            case .attemptTimeout(let unit, let attempt): attemptTimeoutDue(unit, attempt, &outputs)
+            case .groupTimeout(let unit, let startedAt): groupTimeoutDue(unit, startedAt, &outputs)
+            }
+        }
+    }
+
+    private mutating func retryDue(_ unit: UnitID, _ until: Int64, _ outputs: inout Outputs) {
+        guard durable.phase(unit) == .retryWait(until: until) else { return }
+        switch durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind {
+        case .operation: queue(unit)
+        case .group, .forEach: emit(.groupRestarted(unit, at: now.wall), &outputs)
+        }
+    }
+
+    private mutating func attemptTimeoutDue(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
+        guard case .assigned(attempt, _) = durable.phase(unit) else { return }
+        pending.stopsNow = true
+        emit(.timedOut(unit, at: now.wall), &outputs)
+        pending.stopsNow = false
+    }
+
+    mutating func watchTimeout(ofGroup unit: UnitID, startedAt: Int64) {
+        let timeout = durable.submissions[durable.index(of: unit.submission)].node(unit.index).timeoutMilliseconds
+        guard timeout > 0 else { return }
+        timers.insert(.groupTimeout(unit, startedAt), due: now.boot + max(0, startedAt + timeout - now.wall))
+    }
+
+    private mutating func groupTimeoutDue(_ unit: UnitID, _ startedAt: Int64, _ outputs: inout Outputs) {
+        let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
+        guard state.phase == .open, state.startedAt == startedAt else { return }
+        emit(.timedOut(unit, at: now.wall), &outputs)
+    }
+}

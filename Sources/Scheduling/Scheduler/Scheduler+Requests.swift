@@ -1,0 +1,192 @@
+/// What clients ask.
+extension Scheduler {
+    mutating func answer(_ request: RequestID, _ body: Request, _ outputs: inout Outputs) {
+        let reply: Reply
+        switch body {
+        case .submit(let key, let name, let graph, let waitForWorkers):
+            reply = submit(key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, &outputs)
+        case .check(let graph, let waitForWorkers):
+            reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers))
+        case .cancel(let submission, let path, let reason, let now):
+            reply = cancel(submission, path: path, reason: reason, now: now, &outputs)
+        case .list(let before, let limit):
+            reply = list(before: before, limit: limit)
+        case .show(let submission):
+            reply = resolving(submission) { number in .submission(view(of: number)) }
+        case .operations(let query):
+            reply = resolving(query.submission) { number in operations(query, of: number) }
+        case .follow(let submission):
+            reply = follow(submission, request.peer)
+        case .unfollow(let submission):
+            reply = unfollow(submission, request.peer)
+        case .workers:
+            reply = .workers(workerViews())
+        case .locate(let submission, let path):
+            reply = resolving(submission) { number in locate(path, in: number) }
+        }
+        pending.send(.reply(request, reply), to: request.peer)
+    }
+
+    // MARK: Admission
+
+    private mutating func submit(key: String, name: String, graph: Graph, waitForWorkers: Bool, _ outputs: inout Outputs) -> Reply {
+        if let first = durable.submissionByKey[key] {
+            let submission = durable.submission(first)
+            guard submission.graph == graph else {
+                return .failed(.refused(
+                    message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key",
+                    errors: []
+                ))
+            }
+            return .submitted(id: submission.id, existing: true)
+        }
+        let errors = admissionErrors(graph, waitForWorkers: waitForWorkers)
+        guard errors.isEmpty else {
+            return .failed(.refused(message: "the graph cannot run: \(errors.count) error\(errors.count == 1 ? "" : "s")", errors: errors))
+        }
+        let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
+        guard held + graph.nodes.count <= configuration.unitsMax else {
+            return .failed(.busy(
+                "\(held) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
+            ))
+        }
+        let number = SubmissionNumber(UInt32(durable.submissions.count + 1))
+        let id = drawID()
+        emit(.submitted(Admission(
+            number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall
+        )), &outputs)
+        return .submitted(id: id, existing: false)
+    }
+
+    /// Ten characters of Crockford's base 32 in lower case.
+    private mutating func drawID() -> String {
+        let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz")
+        while true {
+            var bits = identifiers.next()
+            var id = ""
+            for _ in 0..<10 {
+                id.append(alphabet[Int(bits & 31)])
+                bits >>= 5
+            }
+            if durable.submissionByID[id] == nil { return id }
+        }
+    }
+
+    private func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
+        let faults = graph.faults(limits: configuration.graphLimits)
+        guard !waitForWorkers else { return faults }
+        let known = durable.knownTypes.union(configuration.builtInOperations)
+        var unknown: [AdmissionError] = []
+        for (index, node) in graph.nodes.enumerated() {
+            guard case .operation(let operation) = node.kind, !known.contains(operation.type) else { continue }
+            // A malformed graph has no paths.
+            let path = faults.isEmpty ? graph.path(of: index) : ""
+            unknown.append(AdmissionError(
+                node: index, path: path,
+                message: "unknown operation `\(operation.type)`: no worker has ever registered it"
+                    + "; start one that does, or submit with --wait-for-workers"
+            ))
+        }
+        return faults + unknown
+    }
+
+    // MARK: Looking things up
+
+    private enum Resolution {
+        case found(SubmissionNumber)
+        case failed(RequestFailure)
+    }
+
+    /// A submission by id, unique prefix of one, or `last`.
+    private func resolve(_ text: String) -> Resolution {
+        if let number = durable.submissionByID[text] { return .found(number) }
+        if text == "last" {
+            guard let last = durable.submissions.last else { return .failed(.notFound("there is no submission yet")) }
+            return .found(last.number)
+        }
+        let fitting = text.isEmpty ? [] : durable.submissions.filter { $0.id.hasPrefix(text) }
+        switch fitting.count {
+        case 0: return .failed(.notFound("no submission `\(text)`; `aop list` shows those there are"))
+        case 1: return .found(fitting[0].number)
+        default:
+            let ids = fitting.prefix(5).map(\.id).joined(separator: ", ")
+            return .failed(.ambiguous("`\(text)` fits \(fitting.count) submissions (\(ids)\(fitting.count > 5 ? ", …" : "")); give more of the id"))
+        }
+    }
+
+    private func resolving(_ text: String, _ body: (SubmissionNumber) -> Reply) -> Reply {
+        switch resolve(text) {
+        case .found(let number): body(number)
+        case .failed(let failure): .failed(failure)
+        }
+    }
+
+    private func unit(_ path: String, in number: SubmissionNumber) -> Int? {
+        path.isEmpty ? 0 : durable.submissions[durable.index(of: number)].unit(atPath: path)
+    }
+
+    private func noSuchPath(_ path: String, in number: SubmissionNumber) -> Reply {
+        let id = durable.submissions[durable.index(of: number)].id
+        return .failed(.notFound("no operation `\(path)` in submission \(id); `aop show \(id)` lists them"))
+    }
+
+    private func locate(_ path: String, in number: SubmissionNumber) -> Reply {
+        guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
+        let index = durable.index(of: number)
+        let submission = durable.submissions[index]
+        let units = unit == 0 ? nil : submission.units.indices.filter { submission.isInside($0, of: unit) }
+        return .located(number, id: submission.id, units: units, ended: submission.units[unit].hasEnded)
+    }
+
+    // MARK: Steering and watching
+
+    private mutating func cancel(_ text: String, path: String, reason: String, now stopsNow: Bool, _ outputs: inout Outputs) -> Reply {
+        switch resolve(text) {
+        case .failed(let failure): return .failed(failure)
+        case .found(let number):
+            guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
+            let id = durable.submissions[durable.index(of: number)].id
+            guard !durable.submissions[durable.index(of: number)].units[unit].hasEnded else {
+                return .cancelAccepted(id: id, alreadyEnded: true)
+            }
+            pending.stopsNow = stopsNow
+            emit(.cancelRequested(UnitID(number, unit), reason: reason, at: now.wall), &outputs)
+            pending.stopsNow = false
+            return .cancelAccepted(id: id, alreadyEnded: false)
+        }
+    }
+
+    private mutating func follow(_ text: String, _ peer: PeerID) -> Reply {
+        switch resolve(text) {
+        case .failed(let failure): return .failed(failure)
+        case .found(let number):
+            followers.add(peer, to: number)
+            return .following(view(of: number))
+        }
+    }
+
+    private mutating func unfollow(_ text: String, _ peer: PeerID) -> Reply {
+        switch resolve(text) {
+        case .failed(let failure): return .failed(failure)
+        case .found(let number):
+            followers.remove(peer, from: number)
+            return .done
+        }
+    }
+
+    private func list(before: String, limit: Int) -> Reply {
+        var end = durable.submissions.count
+        if !before.isEmpty {
+            switch resolve(before) {
+            case .failed(let failure): return .failed(failure)
+            case .found(let number): end = durable.index(of: number)
+            }
+        }
+        let count = min(limit > 0 ? limit : Self.listedDefault, Self.listedMax, end)
+        let views = (end - count..<end).reversed().map { view(of: durable.submissions[$0].number) }
+        return .submissions(views, more: end > count)
+    }
+
+    private static let listedDefault = 100
+    private static let listedMax = 1_000
+}

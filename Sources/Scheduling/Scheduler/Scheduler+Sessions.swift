@@ -1,0 +1,162 @@
+/// Executors: who is there, and what they hold.
+extension Scheduler {
+    mutating func attach(_ peer: PeerID, _ attachment: ExecutorAttachment, _ outputs: inout Outputs) {
+        let known = durable.workerByIncarnation[attachment.identity.incarnation]
+        if let known, durable.workers[known.index].hasEnded { return pending.send(.superseded, to: peer) }
+        let number = known ?? meet(attachment.identity, &outputs)
+        register(attachment.operations, &outputs)
+        if let older = workers.sessions[number.index].peer, older != peer {
+            workers.byPeer[older] = nil
+            pending.send(.superseded, to: older)
+        }
+        workers.byPeer[peer] = number
+        workers.sessions[number.index].connection = .attached(peer)
+        workers.sessions[number.index].lastHeard = now.boot
+        workers.sessions[number.index].lastHeardWall = now.wall
+        workers.sessions[number.index].isSuspected = false
+        workers.sessions[number.index].isAccepting = true
+        workers.sessions[number.index].slots = max(1, attachment.slots)
+        workers.sessions[number.index].operations = attachment.operations
+        workers.sessions[number.index].labels = attachment.labels
+        workers.sessions[number.index].recalled = []
+        workers.sessions[number.index].lanes = lanes(for: attachment.operations)
+        timers.insert(.lease(number), due: now.boot + configuration.leaseMilliseconds)
+        let drop = reconcile(number, attachment.held, &outputs)
+        pending.send(.welcome(name: durable.workers[number.index].identity.name, drop: drop), to: peer)
+    }
+
+    private mutating func meet(_ identity: WorkerIdentity, _ outputs: inout Outputs) -> WorkerNumber {
+        let number = WorkerNumber(UInt32(durable.workers.count))
+        var identity = identity
+        let isTaken = durable.workers.contains { !$0.hasEnded && $0.identity.name == identity.name }
+        if isTaken { identity.name += "-\(number.rawValue)" }
+        workers.append()
+        emit(.workerMet(number, identity), &outputs)
+        return number
+    }
+
+    private mutating func register(_ operations: [String], _ outputs: inout Outputs) {
+        let new = Set(operations).filter { !durable.knownTypes.contains($0) }.sorted()
+        if !new.isEmpty { emit(.typesRegistered(new), &outputs) }
+    }
+
+    private mutating func lanes(for operations: [String]) -> [Int] {
+        var lanes = [Int(OperationClasses.decide)]
+        for name in operations { lanes.append(Int(classes.number(of: name))) }
+        return lanes
+    }
+
+    /// Compares what the executor holds with what the journal says it should: the current attempts are adopted, others
+    /// are to be dropped, and what never reached it is queued again.
+    private mutating func reconcile(
+        _ number: WorkerNumber, _ held: [ExecutorAttachment.Held], _ outputs: inout Outputs
+    ) -> [ExecutorAttachment.Held] {
+        var listed = Set<UnitID>()
+        var drop: [ExecutorAttachment.Held] = []
+        for item in held {
+            guard durable.holds(item.unit), durable.phase(item.unit) == .assigned(item.attempt, number) else {
+                drop.append(item)
+                continue
+            }
+            listed.insert(item.unit)
+            if item.state == .running { markRunning(item.unit) }
+            let submission = durable.index(of: item.unit.submission)
+            if item.state != .finished, let stop = durable.submissions[submission].units[item.unit.index].stop {
+                orderStop(item.unit, item.attempt, number, stop)
+            }
+        }
+        for unit in workers.sessions[number.index].units where !listed.contains(unit) {
+            lose(unit, .neverArrived, &outputs)
+        }
+        return drop
+    }
+
+    mutating func hear(_ peer: PeerID) {
+        guard let number = workers.number(of: peer) else { return }
+        workers.sessions[number.index].lastHeard = now.boot
+        workers.sessions[number.index].lastHeardWall = now.wall
+        workers.sessions[number.index].isSuspected = false
+    }
+
+    mutating func drain(_ peer: PeerID) {
+        guard let number = workers.number(of: peer) else { return }
+        workers.sessions[number.index].isAccepting = false
+    }
+
+    /// A connection was seen to go. A follower is forgotten; an executor has until its lease is over.
+    mutating func suspect(_ peer: PeerID) {
+        followers.remove(peer)
+        guard let number = workers.number(of: peer) else { return }
+        workers.sessions[number.index].isSuspected = true
+    }
+
+    mutating func depart(_ peer: PeerID, _ outputs: inout Outputs) {
+        followers.remove(peer)
+        guard let number = workers.number(of: peer) else { return }
+        bury(number, crashed: false, &outputs)
+    }
+
+    mutating func bury(_ incarnation: Incarnation, crashed: Bool, _ supervisor: PeerID, _ outputs: inout Outputs) {
+        if let number = durable.workerByIncarnation[incarnation], !durable.workers[number.index].hasEnded {
+            bury(number, crashed: crashed, &outputs)
+        }
+        pending.send(.acknowledgeEnd(incarnation), to: supervisor)
+    }
+
+    /// The process and everything it started are gone: its units move now.
+    private mutating func bury(_ number: WorkerNumber, crashed: Bool, _ outputs: inout Outputs) {
+        let session = workers.sessions[number.index]
+        // An executor starts what it gets in order, so those behind its slots had not begun.
+        let begun = min(session.units.count, session.slots)
+        for (place, unit) in session.units.enumerated() {
+            let cause: LossCause = !crashed || place >= begun ? .processEnded : begun == 1 ? .crashed : .suspected
+            lose(unit, cause, &outputs)
+        }
+        emit(.workerEnded(number), &outputs)
+        if let peer = session.peer { workers.byPeer[peer] = nil }
+        workers.sessions[number.index].connection = .absent
+    }
+
+    /// After a start: executors that have units in the journal get time to attach again before these are given to others.
+    mutating func awaitWorkers() {
+        let window = configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds
+        for index in workers.sessions.indices where !workers.sessions[index].units.isEmpty {
+            let number = WorkerNumber(UInt32(index))
+            workers.sessions[index].connection = .awaited
+            workers.sessions[index].lastHeard = now.boot
+            timers.insert(.lease(number), due: now.boot + window)
+        }
+    }
+
+    mutating func leaseDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
+        switch workers.sessions[number.index].connection {
+        case .absent, .silent:
+            return
+        case .attached(let peer):
+            let due = workers.sessions[number.index].lastHeard + configuration.leaseMilliseconds
+            guard due <= now.boot else { return timers.insert(.lease(number), due: due) }
+            workers.byPeer[peer] = nil
+        case .awaited:
+            break
+        }
+        for unit in workers.sessions[number.index].units where !isStopping(unit) { lose(unit, .leaseOver, &outputs) }
+        if workers.sessions[number.index].units.isEmpty {
+            workers.sessions[number.index].connection = .absent
+        } else {
+            workers.sessions[number.index].connection = .silent
+            timers.insert(
+                .orphanLimit(number), due: workers.sessions[number.index].lastHeard + configuration.orphanLimitMilliseconds
+            )
+        }
+    }
+
+    mutating func orphanLimitDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
+        guard workers.sessions[number.index].connection == .silent else { return }
+        for unit in workers.sessions[number.index].units { lose(unit, .orphanLimitOver, &outputs) }
+        workers.sessions[number.index].connection = .absent
+    }
+
+    private func isStopping(_ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].units[unit.index].stop != nil
+    }
+}

@@ -1,0 +1,116 @@
+/// What those who look are shown. Everything is computed from the state as it is; nothing is kept for it.
+extension Scheduler {
+    func view(of number: SubmissionNumber) -> SubmissionView {
+        let index = durable.index(of: number)
+        let root = durable.submissions[index].units[0]
+        let state: SubmissionState =
+            switch root.outcome {
+            case .success?: .succeeded
+            case .failure?: .failed
+            case .cancelled?: .cancelled
+            case nil: durable.submissions[index].hasBegun ? .running : .pending
+            }
+        return SubmissionView(
+            number: number, id: durable.submissions[index].id, key: durable.submissions[index].key,
+            name: durable.submissions[index].name, state: state, counts: durable.submissions[index].counts,
+            submittedAt: durable.submissions[index].submittedAt, finishedAt: root.finishedAt,
+            timedOut: root.hasEnded && root.stop == .timedOut
+        )
+    }
+
+    func operationState(of unit: Unit) -> OperationState {
+        switch unit.phase {
+        case .blocked, .held, .dropped: .blocked
+        case .ready: .queued
+        case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
+        case .retryWait: .retrying
+        case .open: unit.stop != nil ? .stopping : .running
+        case .ended(.success): .succeeded
+        case .ended(.failure): .failed
+        case .ended(.cancelled): .cancelled
+        }
+    }
+
+    /// One page of the units below a path, parents before children.
+    func operations(_ query: OperationQuery, of number: SubmissionNumber) -> Reply {
+        let index = durable.index(of: number)
+        let id = durable.submissions[index].id
+        guard let top = query.path.isEmpty ? 0 : durable.submissions[index].unit(atPath: query.path) else {
+            return .failed(.notFound("no operation `\(query.path)` in submission \(id); `aop show \(id)` lists them"))
+        }
+        var views: [OperationView] = []
+        var bytes = 0
+        var unit = max(query.from, top)
+        while unit < durable.submissions[index].units.count {
+            if includes(unit, query, below: top, index) {
+                let view = operationView(unit, index, withValue: query.withValues)
+                bytes += view.approximateBytes
+                if !views.isEmpty, bytes > configuration.pageBytes || (query.limit > 0 && views.count >= query.limit) { break }
+                views.append(view)
+            }
+            unit += 1
+        }
+        return .operations(views, next: unit < durable.submissions[index].units.count ? unit : 0, id: id)
+    }
+
+    private func includes(_ unit: Int, _ query: OperationQuery, below top: Int, _ index: Int) -> Bool {
+        let state = durable.submissions[index].units[unit]
+        if state.phase == .dropped { return false }
+        if query.failedOnly {
+            guard case .failure? = state.outcome else { return false }
+        }
+        return top == 0 || durable.submissions[index].isInside(unit, of: top)
+    }
+
+    private func operationView(_ unit: Int, _ index: Int, withValue: Bool) -> OperationView {
+        let state = durable.submissions[index].units[unit]
+        let node = durable.submissions[index].node(unit)
+        var view = OperationView(
+            unit: unit, parent: max(0, Int(state.parent)), position: Int(state.position),
+            path: durable.submissions[index].path(of: unit), kind: .operation, type: "", state: operationState(of: state),
+            attempts: Int(state.attempts), worker: "", queuedAt: state.queuedAt, startedAt: state.startedAt,
+            finishedAt: state.finishedAt, errors: [], value: nil
+        )
+        switch node.kind {
+        case .operation(let operation): view.type = operation.type
+        case .group(let group): view.kind = group.isOrdered ? .ordered : .group
+        case .forEach: view.kind = .forEach
+        }
+        switch state.phase {
+        case .assigned(_, let worker): view.worker = durable.workers[worker.index].identity.name
+        case .ended(.failure(let errors)): view.errors = errors
+        case .ended(.success(let payload)):
+            if withValue, case .operation = view.kind { view.value = payload }
+        case .blocked, .held, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
+        }
+        if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
+        return view
+    }
+
+    func workerViews() -> [WorkerView] {
+        workers.sessions.enumerated().compactMap { index, session in
+            let state: WorkerView.State
+            switch session.connection {
+            case .absent: return nil
+            case .awaited, .silent: state = .silent
+            case .attached: state = session.isAccepting ? .attached : .draining
+            }
+            let identity = durable.workers[index].identity
+            return WorkerView(
+                name: identity.name, host: identity.host, pid: identity.pid, state: state, slots: session.slots,
+                running: session.units.count { durable.submissions[durable.index(of: $0.submission)].units[$0.index].isRunning },
+                operations: session.operations, labels: session.labels, lastHeard: session.lastHeardWall
+            )
+        }
+    }
+}
+
+extension OperationView {
+    /// What it takes in a page, roughly.
+    fileprivate var approximateBytes: Int {
+        var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
+        if case .inline(let content)? = value?.storage { bytes += content.count }
+        for error in errors { bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count }
+        return bytes
+    }
+}

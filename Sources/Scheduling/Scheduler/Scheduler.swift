@@ -1,0 +1,168 @@
+/// The pure scheduler: inputs in, facts and messages out. No I/O, no clock, no randomness but what it is given.
+///
+/// Facts are decided against the durable state and evolve it; what need not survive (connections, leases, queues, timers,
+/// followers) is volatile and rebuilt when workers attach again. The caller must make the facts of a step durable before
+/// it sends the messages that name them (`Outputs.Send.after`).
+public struct Scheduler {
+    public struct Configuration: Sendable {
+        /// An executor that was not heard for this long gets nothing new, and its units are queued again.
+        public var leaseMilliseconds: Int64 = 3_000
+        /// By then a detached executor has stopped what holds a lock.
+        public var lockLeaseMilliseconds: Int64 = 20_000
+        /// By then a detached executor has stopped everything.
+        public var orphanLimitMilliseconds: Int64 = 600_000
+        /// The longest that an executor waits between two tries to connect.
+        public var reconnectMaximumMilliseconds: Int64 = 500
+        public var graceMillisecondsDefault: Int64 = 5_000
+        /// Deaths of a process under a unit that ran in it alone, before the unit fails.
+        public var crashLimit = 5
+        /// Content of one page of an answer, in bytes.
+        public var pageBytes = 1 << 20
+        /// Units of unfinished submissions held in memory; above it submissions are answered with "busy".
+        public var unitsMax = 5_000_000
+        public var graphLimits = GraphLimits()
+        /// Operation names that every worker has.
+        public var builtInOperations: [String] = []
+
+        public init() {}
+    }
+
+    public let configuration: Configuration
+    var durable: DurableState
+    var workers = WorkerTable()
+    var ready = ReadyUnits()
+    var timers = TimerQueue()
+    var followers = FollowerTable()
+    /// By submission index: the class (operation name, interned) of each operation node.
+    var nodeClasses: [[Int32]] = []
+    var classes = OperationClasses()
+    var identifiers = SplitMix64(seed: 0)
+    var attemptCounter: UInt32 = 0
+
+    // What the current step has gathered.
+    var pending = PendingSends()
+    private var effects: [Effect] = []
+    var now = Instant(boot: 0, wall: 0)
+    private var promisedWake: Int64?
+
+    public init(_ configuration: Configuration) {
+        self.configuration = configuration
+        durable = DurableState(crashLimit: configuration.crashLimit)
+    }
+
+    /// Position of the last fact that was emitted or restored.
+    public var sequence: JournalSequence { durable.sequence }
+    /// Epoch of the current start.
+    public var epoch: UInt32 { durable.epoch }
+
+    /// Folds one fact of the journal.
+    /// - Throws: `FactMismatch` when it cannot follow the facts before it: the journal is damaged.
+    public mutating func restore(_ fact: Fact) throws(FactMismatch) {
+        effects.removeAll(keepingCapacity: true)
+        try durable.evolve(fact, &effects)
+    }
+
+    /// Begins a new epoch after the journal was folded. Its facts must be durable before anybody can connect.
+    public mutating func start(at now: Instant, incarnation: Incarnation, into outputs: inout Outputs) {
+        self.now = now
+        identifiers = SplitMix64(seed: incarnation.rawValue)
+        attemptCounter = 0
+        let seconds = UInt32(clamping: max(now.wall / 1_000, 0))
+        emit(.epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall), &outputs)
+        rebuildVolatileState()
+        finishStep(&outputs)
+    }
+
+    /// Takes the inputs in order and says what is to be made durable and sent.
+    ///
+    /// The same state, inputs and time give the same outputs, bit for bit.
+    public mutating func step(_ inputs: some Sequence<Input>, at now: Instant, into outputs: inout Outputs) {
+        forgiveOwnPause(now)
+        self.now = now
+        for input in inputs { decide(input, &outputs) }
+        expireTimers(&outputs)
+        assignReadyUnits(&outputs)
+        finishStep(&outputs)
+    }
+
+    private mutating func decide(_ input: Input, _ outputs: inout Outputs) {
+        switch input {
+        case .executorAttached(let peer, let attachment): attach(peer, attachment, &outputs)
+        case .heard(let peer): hear(peer)
+        case .draining(let peer): drain(peer)
+        case .disconnected(let peer): suspect(peer)
+        case .departed(let peer): depart(peer, &outputs)
+        case .executorEnded(let supervisor, let incarnation, let crashed): bury(incarnation, crashed: crashed, supervisor, &outputs)
+        case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at)
+        case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
+            acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
+        case .released(let peer, let unit, let attempt): acceptRelease(peer, unit, attempt, &outputs)
+        case .request(let request, let body): answer(request, body, &outputs)
+        }
+    }
+
+    // MARK: Facts and their effects
+
+    mutating func emit(_ fact: Fact, _ outputs: inout Outputs) {
+        effects.removeAll(keepingCapacity: true)
+        do throws(FactMismatch) {
+            try durable.evolve(fact, &effects)
+        } catch {
+            preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
+        }
+        outputs.facts.append(fact)
+        if case .submitted(let admission) = fact { nodeClasses.append(classesOfNodes(admission.graph)) }
+        for effect in effects { apply(effect) }
+    }
+
+    private mutating func apply(_ effect: Effect) {
+        switch effect {
+        case .ready(let unit): queue(unit)
+        case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
+        case .stop(let unit, let attempt, let worker, let reason): orderStop(unit, attempt, worker, reason)
+        case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
+        case .opened(let unit): watchTimeout(ofGroup: unit, startedAt: now.wall)
+        case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
+        case .submissionEnded(let number): pending.touch(number)
+        }
+    }
+
+    /// Everything volatile that follows from the durable state.
+    private mutating func rebuildVolatileState() {
+        for index in durable.submissions.indices {
+            nodeClasses.append(classesOfNodes(durable.submissions[index].graph))
+        }
+        for _ in durable.workers { workers.append() }
+        for index in durable.submissions.indices where durable.submissions[index].outcome == nil {
+            let number = durable.submissions[index].number
+            for unit in durable.submissions[index].units.indices {
+                let id = UnitID(number, unit)
+                switch durable.submissions[index].units[unit].phase {
+                case .ready: queue(id)
+                case .retryWait(let until): timers.insert(.retry(id, until), due: now.boot + max(0, until - now.wall))
+                case .assigned(_, let worker): workers.sessions[worker.index].units.append(id)
+                case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
+                case .blocked, .held, .ended, .dropped: break
+                }
+            }
+        }
+        awaitWorkers()
+    }
+
+    private mutating func finishStep(_ outputs: inout Outputs) {
+        flushSends(&outputs)
+        outputs.wakeAt = timers.nextDue
+        promisedWake = timers.nextDue
+    }
+
+    /// When the scheduler itself was not run in time, nobody's lease has been watched: all get a fresh one.
+    private mutating func forgiveOwnPause(_ now: Instant) {
+        guard let promisedWake, now.boot > promisedWake + Self.ownPauseMilliseconds else { return }
+        for index in workers.sessions.indices where workers.sessions[index].isAttached {
+            workers.sessions[index].lastHeard = now.boot
+        }
+    }
+
+    /// Being woken later than this counts as a pause of the coordinator's own.
+    private static let ownPauseMilliseconds: Int64 = 1_000
+}

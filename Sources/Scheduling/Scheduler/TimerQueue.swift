@@ -1,0 +1,39 @@
+import HeapModule
+
+/// What is to be looked at when a boot time has come. Entries are not taken out when they lose their reason: whoever
+/// gets one checks whether it still stands.
+struct TimerQueue {
+    enum Reason {
+        /// The unit may be tried again; the wall time names the wait it belongs to.
+        case retry(UnitID, Int64)
+        case lease(WorkerNumber)
+        case orphanLimit(WorkerNumber)
+        /// The attempt should have ended by now, its worker's own watch included.
+        case attemptTimeout(UnitID, Attempt)
+        /// The group's timeout; the wall time is when that attempt of it began.
+        case groupTimeout(UnitID, Int64)
+    }
+
+    private struct Entry: Comparable {
+        let due: Int64
+        let serial: UInt64
+        let reason: Reason
+        static func == (a: Self, b: Self) -> Bool { a.serial == b.serial }
+        static func < (a: Self, b: Self) -> Bool { (a.due, a.serial) < (b.due, b.serial) }
+    }
+
+    private var heap = Heap<Entry>()
+    private var serial: UInt64 = 0
+
+    var nextDue: Int64? { heap.min?.due }
+
+    mutating func insert(_ reason: Reason, due: Int64) {
+        serial += 1
+        heap.insert(Entry(due: due, serial: serial, reason: reason))
+    }
+
+    mutating func popDue(at boot: Int64) -> Reason? {
+        guard let first = heap.min, first.due <= boot else { return nil }
+        return heap.removeMin().reason
+    }
+}

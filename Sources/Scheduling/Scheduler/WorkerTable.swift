@@ -1,0 +1,67 @@
+/// Where each executor stands, by worker number. Volatile: rebuilt as they attach again.
+struct WorkerTable {
+    struct Session {
+        enum Connection: Equatable {
+            /// Nothing is known of it, or nothing is left to know.
+            case absent
+            /// It had units when the coordinator started; until the window is over they are nobody else's.
+            case awaited
+            case attached(PeerID)
+            /// Not heard for its lease. What it was told to stop may still be stopping.
+            case silent
+        }
+        var connection = Connection.absent
+        /// Boot time.
+        var lastHeard: Int64 = 0
+        /// Wall time, for those who look.
+        var lastHeardWall: Int64 = 0
+        var slots = 0
+        var lanes: [Int] = []
+        var operations: [String] = []
+        var labels: [String] = []
+        var isAccepting = true
+        /// Its connection was seen to go: nothing new until it is heard again.
+        var isSuspected = false
+        /// Index: units assigned to it, oldest first.
+        var units: [UnitID] = []
+        /// It holds one unit that must run alone.
+        var isExclusive = false
+        /// Units it was asked to give back.
+        var recalled: [UnitID] = []
+        /// Mean duration of its attempts in sixteenths of a millisecond, exponentially weighted; nil: none yet.
+        var meanDuration: Int64?
+
+        var isAttached: Bool { peer != nil }
+        var peer: PeerID? {
+            if case .attached(let peer) = connection { peer } else { nil }
+        }
+
+        mutating func remove(_ unit: UnitID) {
+            if let index = units.firstIndex(of: unit) { units.remove(at: index) }
+            if !recalled.isEmpty { recalled.removeAll { $0 == unit } }
+            if units.isEmpty { isExclusive = false }
+        }
+
+        mutating func noteDuration(milliseconds: Int64) {
+            let sample = max(0, milliseconds) * 16
+            meanDuration = meanDuration.map { $0 + (sample - $0) / 8 } ?? sample
+        }
+
+        /// How many units may wait at the executor beyond its slots: what it does in `prefetchMilliseconds`, so that
+        /// short operations hide the way to it and long ones are not tied to it.
+        var prefetch: Int {
+            guard let meanDuration else { return 0 }
+            let perSlot = min(Self.prefetchPerSlotMax, Self.prefetchMilliseconds * 16 / max(meanDuration, 16))
+            return slots * Int(perSlot)
+        }
+
+        private static let prefetchMilliseconds: Int64 = 100
+        private static let prefetchPerSlotMax: Int64 = 64
+    }
+
+    var sessions: [Session] = []
+    var byPeer: [PeerID: WorkerNumber] = [:]
+
+    mutating func append() { sessions.append(Session()) }
+    func number(of peer: PeerID) -> WorkerNumber? { byPeer[peer] }
+}

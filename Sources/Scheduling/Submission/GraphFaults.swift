@@ -1,0 +1,209 @@
+/// What a graph may not exceed.
+public struct GraphLimits: Sendable {
+    public var nodesMax: Int
+    public var depthMax: Int
+    public var elementsMax: Int
+
+    public init(nodesMax: Int = 1_000_000, depthMax: Int = 1_000, elementsMax: Int = 1_000_000) {
+        self.nodesMax = nodesMax
+        self.depthMax = depthMax
+        self.elementsMax = elementsMax
+    }
+}
+
+extension Graph {
+    /// Everything that makes the graph inadmissible, whatever workers there are; empty: none.
+    ///
+    /// When the node list itself is malformed only that is reported, because nothing else can be said about it.
+    /// - Complexity: O(nodes + edges).
+    public func faults(limits: GraphLimits = GraphLimits()) -> [AdmissionError] {
+        let structure = structuralFaults(limits)
+        guard structure.isEmpty else { return structure }
+        let layout = GraphLayout(self)
+        var faults = idFaults(layout) + referenceFaults(layout)
+        if faults.isEmpty { faults = cycleFaults(layout) }
+        return faults
+    }
+
+    /// The node's path without the submission's id; a forEach's body is called `*`. The root's is empty.
+    public func path(of node: Int) -> String {
+        var components: [String] = []
+        var current = node
+        while current != 0 {
+            let id = nodes[current].id
+            components.append(id.isEmpty ? "*" : id)
+            current = nodes[current].parent
+        }
+        return components.reversed().joined(separator: "/")
+    }
+
+    private func fault(_ node: Int, _ message: String) -> AdmissionError {
+        AdmissionError(node: node, path: path(of: node), message: message)
+    }
+
+    private func structuralFaults(_ limits: GraphLimits) -> [AdmissionError] {
+        func bad(_ node: Int, _ message: String) -> [AdmissionError] { [AdmissionError(node: node, path: "", message: message)] }
+        guard let root = nodes.first else { return bad(0, "the graph is empty; it needs a root group") }
+        guard nodes.count <= limits.nodesMax else {
+            return bad(0, "the graph has \(nodes.count) nodes, more than the limit of \(limits.nodesMax); split it into several submissions")
+        }
+        guard case .group = root.kind, root.parent == 0 else { return bad(0, "node 0 must be the root group") }
+        guard root.receives.isEmpty, root.after.isEmpty else { return bad(0, "the root group cannot wait for anything") }
+        var depth = [Int](repeating: 0, count: nodes.count)
+        var lastAtDepth = [0]
+        var bodies = [Int](repeating: 0, count: nodes.count)
+        for index in 1..<max(nodes.count, 1) {
+            let node = nodes[index]
+            guard (0..<index).contains(node.parent) else {
+                return bad(index, "node \(index): its parent \(node.parent) does not stand before it")
+            }
+            depth[index] = depth[node.parent] + 1
+            guard depth[index] <= limits.depthMax else {
+                return bad(index, "node \(index) is nested \(depth[index]) deep, deeper than the limit of \(limits.depthMax)")
+            }
+            // Pre-order: the parent is the latest node at its depth.
+            guard depth[node.parent] < lastAtDepth.count, lastAtDepth[depth[node.parent]] == node.parent else {
+                return bad(index, "node \(index): nodes are not in pre-order")
+            }
+            lastAtDepth.removeSubrange(depth[index]...)
+            lastAtDepth.append(index)
+            switch nodes[node.parent].kind {
+            case .operation: return bad(index, "node \(index): its parent \(node.parent) is an operation")
+            case .group: break
+            case .forEach: bodies[node.parent] += 1
+            }
+            guard (node.receives + node.after).allSatisfy({ (1..<nodes.count).contains($0) }) else {
+                return bad(index, "node \(index) refers to a node that does not exist")
+            }
+            guard node.retries >= 0, node.timeoutMilliseconds >= 0, (node.graceMilliseconds ?? 0) >= 0 else {
+                return bad(index, "node \(index) has a negative retry count or duration")
+            }
+            if case .operation(let operation) = node.kind, !parameters.indices.contains(operation.parameters) {
+                return bad(index, "node \(index) refers to parameters that do not exist")
+            }
+        }
+        for (index, node) in nodes.enumerated() {
+            guard case .forEach(let forEach) = node.kind else { continue }
+            guard bodies[index] == 1 else { return bad(index, "node \(index): a forEach has exactly one body, this has \(bodies[index])") }
+            if let elements = forEach.elements {
+                guard node.receives.isEmpty else { return bad(index, "node \(index): a forEach has a list or a producer, not both") }
+                guard elements.count <= limits.elementsMax else {
+                    return bad(index, "node \(index) has \(elements.count) elements, more than the limit of \(limits.elementsMax)")
+                }
+            } else if node.receives.count != 1 {
+                return bad(index, "node \(index): a forEach without a list has exactly one producer, this has \(node.receives.count)")
+            }
+        }
+        return []
+    }
+
+    private func idFaults(_ layout: GraphLayout) -> [AdmissionError] {
+        var faults: [AdmissionError] = []
+        for (index, node) in nodes.enumerated() where index > 0 {
+            if case .forEach = nodes[node.parent].kind { continue }
+            if node.id.isEmpty || node.id.contains("/") {
+                faults.append(fault(index, "the id `\(node.id)` is empty or contains `/`; give it another one"))
+            }
+        }
+        for index in nodes.indices {
+            var seen = Set<String>()
+            for child in layout.children[index] where !seen.insert(nodes[Int(child)].id).inserted {
+                faults.append(fault(Int(child), "duplicate id `\(nodes[Int(child)].id)` among its siblings; ids are unique within a group"))
+            }
+        }
+        return faults
+    }
+
+    private func referenceFaults(_ layout: GraphLayout) -> [AdmissionError] {
+        var faults: [AdmissionError] = []
+        for (index, node) in nodes.enumerated() {
+            for target in node.receives + node.after {
+                let name = path(of: target)
+                if isAncestor(target, of: index) || target == index {
+                    faults.append(fault(index, "waits for `\(name)`, which contains it; it would wait for ever"))
+                    continue
+                }
+                if isAncestor(index, of: target) {
+                    faults.append(fault(index, "waits for `\(name)`, which is inside it; it would wait for ever"))
+                    continue
+                }
+                var template = Int(layout.template[index])
+                while template >= 0, template != Int(layout.template[target]) { template = layout.outerTemplate(template) }
+                if template < 0 {
+                    faults.append(fault(index, "waits for `\(name)`, which is made once per element of a forEach; refer to the forEach itself"))
+                    continue
+                }
+                if let group = retriedGroup(around: target, butNot: index) {
+                    faults.append(fault(
+                        index, "waits for `\(name)` inside `\(path(of: group))`, which may begin anew (retry); refer to `\(path(of: group))` itself"
+                    ))
+                }
+            }
+        }
+        return faults
+    }
+
+    private func isAncestor(_ candidate: Int, of node: Int) -> Bool {
+        var current = node
+        while current != 0 {
+            current = nodes[current].parent
+            if current == candidate { return true }
+        }
+        return false
+    }
+
+    /// The innermost group with retries that holds `target` but not `other`.
+    private func retriedGroup(around target: Int, butNot other: Int) -> Int? {
+        var current = nodes[target].parent
+        while current != 0 {
+            if isAncestor(current, of: other) { return nil }
+            if nodes[current].retries > 0 { return current }
+            current = nodes[current].parent
+        }
+        return nil
+    }
+
+    /// Every node has a start and an end; a start waits for its parent's start and for its dependencies' ends, a group's
+    /// end for its children's ends. A circle in that graph can never run.
+    private func cycleFaults(_ layout: GraphLayout) -> [AdmissionError] {
+        func start(_ node: Int) -> Int { 2 * node }
+        func end(_ node: Int) -> Int { 2 * node + 1 }
+        func predecessors(_ vertex: Int) -> [Int] {
+            let node = vertex / 2
+            if vertex.isMultiple(of: 2) {
+                return (node == 0 ? [] : [start(nodes[node].parent)]) + layout.dependencies[node].map { end(Int($0)) }
+            }
+            return [start(node)] + layout.children[node].map { end(Int($0)) }
+        }
+        enum Mark { case new, open, done }
+        var marks = [Mark](repeating: .new, count: 2 * nodes.count)
+        for origin in marks.indices where marks[origin] == .new {
+            var stack: [(vertex: Int, rest: ArraySlice<Int>)] = [(origin, predecessors(origin)[...])]
+            marks[origin] = .open
+            while let top = stack.last {
+                guard let next = top.rest.first else {
+                    marks[top.vertex] = .done
+                    stack.removeLast()
+                    continue
+                }
+                stack[stack.count - 1].rest = top.rest.dropFirst()
+                switch marks[next] {
+                case .done: break
+                case .new:
+                    marks[next] = .open
+                    stack.append((next, predecessors(next)[...]))
+                case .open:
+                    let from = stack.lastIndex { $0.vertex == next } ?? 0
+                    var names: [String] = []
+                    for vertex in stack[from...].map(\.vertex).reversed() where vertex / 2 != 0 {
+                        let name = path(of: vertex / 2)
+                        if names.last != name { names.append(name) }
+                    }
+                    if let first = names.first, names.last != first || names.count == 1 { names.append(first) }
+                    return [fault(next / 2, "cycle: \(names.joined(separator: " → ")); take one of these edges out")]
+                }
+            }
+        }
+        return []
+    }
+}

@@ -1,0 +1,138 @@
+/// What can be computed from a graph once: children, dependents, and how nodes become units.
+///
+/// A **template** is a set of nodes that come into being together: the root's, and one for the body of each forEach.
+/// An instance of a template is a run of consecutive units, in template order, so that the unit of a node is the
+/// instance's base plus the node's offset, and no unit needs lists of its own.
+final class GraphLayout: Sendable {
+    let graph: Graph
+    /// Nodes of each template, in unit order. Template 0 holds the root.
+    let templates: [[Int32]]
+    /// The forEach whose body a template is; -1 for template 0.
+    let forEachOfTemplate: [Int32]
+    /// By node: its template, and its place in it.
+    let template: [Int32]
+    let offset: [Int32]
+    /// By node: how many units of its template its subtree takes, itself included (a nested forEach counts without body).
+    let subtreeUnits: [Int32]
+    /// By node: position among its siblings.
+    let position: [Int32]
+    let children: Adjacency
+    /// By node: the distinct nodes it waits for, the previous member of an ordered group included.
+    let dependencies: Adjacency
+    /// By node: the nodes that wait for it.
+    let dependents: Adjacency
+
+    /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
+    /// - Complexity: O(nodes + edges).
+    init(_ graph: Graph) {
+        self.graph = graph
+        let count = graph.nodes.count
+        var childLists = Adjacency.Builder(count: count)
+        var position = [Int32](repeating: 0, count: count)
+        var childCount = [Int32](repeating: 0, count: count)
+        for node in 1..<max(count, 1) {
+            let parent = graph.nodes[node].parent
+            position[node] = childCount[parent]
+            childCount[parent] += 1
+            childLists.add(from: parent, to: node)
+        }
+        let children = childLists.build()
+
+        var template = [Int32](repeating: 0, count: count)
+        var offset = [Int32](repeating: 0, count: count)
+        var templates: [[Int32]] = [[]]
+        var forEachOfTemplate: [Int32] = [-1]
+        for node in 0..<count {
+            let parent = graph.nodes[node].parent
+            if node == 0 {
+                template[node] = 0
+            } else if case .forEach = graph.nodes[parent].kind {
+                template[node] = Int32(templates.count)
+                templates.append([])
+                forEachOfTemplate.append(Int32(parent))
+            } else {
+                template[node] = template[parent]
+            }
+            let own = Int(template[node])
+            offset[node] = Int32(templates[own].count)
+            templates[own].append(Int32(node))
+        }
+        var subtreeUnits = [Int32](repeating: 1, count: count)
+        for node in stride(from: count - 1, to: 0, by: -1) {
+            let parent = graph.nodes[node].parent
+            if template[node] == template[parent] { subtreeUnits[parent] += subtreeUnits[node] }
+        }
+
+        var waits = Adjacency.Builder(count: count)
+        var waited = Adjacency.Builder(count: count)
+        var previous = [Int32](repeating: -1, count: count)
+        for node in 0..<count {
+            if case .group(let group) = graph.nodes[node].kind, group.isOrdered {
+                for (left, right) in zip(children[node], children[node].dropFirst()) { previous[Int(right)] = left }
+            }
+        }
+        for node in 0..<count {
+            for dependency in Self.dependencies(of: graph.nodes[node], previous: previous[node]) {
+                waits.add(from: node, to: dependency)
+                waited.add(from: dependency, to: node)
+            }
+        }
+        self.children = children
+        self.position = position
+        self.template = template
+        self.offset = offset
+        self.templates = templates
+        self.forEachOfTemplate = forEachOfTemplate
+        self.subtreeUnits = subtreeUnits
+        dependencies = waits.build()
+        dependents = waited.build()
+    }
+
+    /// The distinct nodes that `node` waits for, in declared order.
+    static func dependencies(of node: Node, previous: Int32) -> [Int] {
+        let declared = node.receives + node.after + (previous >= 0 ? [Int(previous)] : [])
+        guard declared.count > 1 else { return declared }
+        var seen = Set<Int>(minimumCapacity: declared.count)
+        return declared.filter { seen.insert($0).inserted }
+    }
+
+    /// The template that `template`'s forEach belongs to; -1 above the root's.
+    func outerTemplate(_ template: Int) -> Int {
+        let forEach = forEachOfTemplate[template]
+        return forEach < 0 ? -1 : Int(self.template[Int(forEach)])
+    }
+}
+
+/// Lists of node indices by node, in one array.
+struct Adjacency: Sendable {
+    private let starts: [Int32]
+    private let targets: [Int32]
+
+    subscript(_ index: Int) -> ArraySlice<Int32> { targets[Int(starts[index])..<Int(starts[index + 1])] }
+    func count(_ index: Int) -> Int { Int(starts[index + 1] - starts[index]) }
+
+    /// Collects edges in any order; lists keep the order in which their edges were added.
+    struct Builder {
+        private var edges: [(from: Int32, to: Int32)] = []
+        private var starts: [Int32]
+
+        init(count: Int) { starts = [Int32](repeating: 0, count: count + 1) }
+
+        mutating func add(from: Int, to: Int) {
+            edges.append((Int32(from), Int32(to)))
+            starts[from + 1] += 1
+        }
+
+        func build() -> Adjacency {
+            var starts = starts
+            for index in 1..<max(starts.count, 1) { starts[index] += starts[index - 1] }
+            var next = starts
+            var targets = [Int32](repeating: 0, count: edges.count)
+            for edge in edges {
+                targets[Int(next[Int(edge.from)])] = edge.to
+                next[Int(edge.from)] += 1
+            }
+            return Adjacency(starts: starts, targets: targets)
+        }
+    }
+}

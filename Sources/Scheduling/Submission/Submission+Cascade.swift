@@ -1,0 +1,260 @@
+/// The consequences of what happens to units.
+extension Submission {
+    /// Draws every consequence that is waiting. `at` is the wall time of the fact they follow from.
+    mutating func settle(at: Int64, _ effects: inout [Effect]) {
+        while let next = work.popFirst() {
+            switch next {
+            case .release(let unit): release(Int(unit), at, &effects)
+            case .begin(let unit): begin(Int(unit), at, &effects)
+            case .stop(let unit, let reason): stop(Int(unit), reason, at, &effects)
+            case .close(let unit): close(Int(unit), at, &effects)
+            }
+        }
+    }
+
+    mutating func beginRoot(at: Int64, _ effects: inout [Effect]) {
+        work.append(.begin(0))
+        settle(at: at, &effects)
+    }
+
+    private mutating func release(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        guard case .blocked = units[unit].phase else { return }
+        units[unit].unmet -= 1
+        precondition(units[unit].unmet >= 0, "unit \(unit) was released more often than it had dependencies")
+        guard units[unit].unmet == 0 else { return }
+        let parent = Int(units[unit].parent)
+        if isAtLimit(parent) {
+            units[unit].phase = .held
+            heldChildren[Int32(parent), default: []].append(Int32(unit))
+        } else {
+            begin(unit, at, &effects)
+        }
+    }
+
+    func maxConcurrent(_ unit: Int) -> Int {
+        switch node(unit).kind {
+        case .group(let group): group.maxConcurrent
+        case .forEach(let forEach): forEach.maxConcurrent
+        case .operation: 0
+        }
+    }
+
+    private func isAtLimit(_ group: Int) -> Bool {
+        let limit = maxConcurrent(group)
+        return limit > 0 && Int(units[group].activeChildren) >= limit
+    }
+
+    private mutating func begin(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        switch units[unit].phase {
+        case .blocked, .held: break
+        case .ready, .assigned, .retryWait, .open, .ended, .dropped: return
+        }
+        units[unit].isActive = true
+        if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
+        switch node(unit).kind {
+        case .operation:
+            if let failure = forwardedFailure(unit) {
+                finish(unit, .failure(failure), at, &effects)
+            } else {
+                makeReady(unit, at, &effects)
+            }
+        case .group:
+            open(unit, at, &effects)
+        case .forEach(let forEach):
+            if let elements = forEach.elements {
+                expand(unit, count: elements.count, at, &effects)
+            } else if let failure = firstFailure(ofProducersOf: unit) {
+                finish(unit, .failure(failure), at, &effects)
+            } else {
+                makeReady(unit, at, &effects)
+            }
+        }
+    }
+
+    private mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        units[unit].phase = .ready
+        units[unit].queuedAt = at
+        effects.append(.ready(id(unit)))
+    }
+
+    private mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        units[unit].phase = .open
+        units[unit].attempts += 1
+        units[unit].startedAt = at
+        if units[unit].queuedAt == 0 { units[unit].queuedAt = at }
+        effects.append(.opened(id(unit)))
+        let children = children(of: unit)
+        if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
+        for child in children { work.append(.release(Int32(child))) }
+    }
+
+    /// Makes the children of a forEach and opens it.
+    mutating func expand(_ unit: Int, count: Int, _ at: Int64, _ effects: inout [Effect]) {
+        let body = Int(layout.children[Int(units[unit].node)].first ?? 0)
+        let template = Int(layout.template[body])
+        units[unit].firstInstance = Int32(units.count)
+        units[unit].instances = Int32(count)
+        units[unit].openChildren = Int32(count)
+        units.reserveCapacity(units.count + count * layout.templates[template].count)
+        for position in 0..<count { appendInstance(of: template, parent: unit, position: position) }
+        open(unit, at, &effects)
+    }
+
+    // MARK: The end
+
+    /// Gives the unit its outcome and tells those who waited for it.
+    mutating func finish(_ unit: Int, _ outcome: Outcome, _ at: Int64, _ effects: inout [Effect]) {
+        precondition(!units[unit].hasEnded, "unit \(unit) of \(id) ended twice")
+        units[unit].phase = .ended(outcome)
+        units[unit].finishedAt = at
+        heldChildren[Int32(unit)] = nil
+        var errors: [Failure] = []
+        if case .failure(let failures) = outcome { errors = failures }
+        if case .operation = node(unit).kind {
+            if units[unit].isRunning { counts.running -= 1 }
+            switch outcome {
+            case .success: counts.succeeded += 1
+            case .failure: counts.failed += 1
+            case .cancelled: counts.cancelled += 1
+            }
+        }
+        units[unit].isRunning = false
+        effects.append(.changed(id(unit), at: at, errors: errors))
+
+        let parent = Int(units[unit].parent)
+        guard parent >= 0 else { return effects.append(.submissionEnded(number)) }
+        units[parent].openChildren -= 1
+        if case .success = outcome {} else {
+            units[parent].unsuccessfulChildren += 1
+            if stopsOnFailure(parent), !units[parent].stopsChildren, units[parent].stop == nil {
+                units[parent].stopsChildren = true
+                for child in children(of: parent) where !units[child].hasEnded { work.append(.stop(Int32(child), .siblingFailed)) }
+            }
+        }
+        leaveGroup(unit)
+        releaseDependents(of: unit)
+        if units[parent].openChildren == 0 { work.append(.close(Int32(parent))) }
+    }
+
+    private mutating func leaveGroup(_ unit: Int) {
+        guard units[unit].isActive else { return }
+        let parent = Int(units[unit].parent)
+        units[unit].isActive = false
+        units[parent].activeChildren -= 1
+        guard maxConcurrent(parent) > 0 else { return }
+        while let next = heldChildren[Int32(parent)]?.popFirst() {
+            guard case .held = units[Int(next)].phase else { continue }
+            work.append(.begin(next))
+            return
+        }
+    }
+
+    private func stopsOnFailure(_ unit: Int) -> Bool {
+        switch node(unit).kind {
+        case .group(let group): group.stopsOnFailure
+        case .forEach(let forEach): forEach.stopsOnFailure
+        case .operation: false
+        }
+    }
+
+    private mutating func releaseDependents(of unit: Int) {
+        let node = Int(units[unit].node)
+        for dependent in layout.dependents[node] {
+            appendReleases(of: Int(dependent), seenFrom: Int(units[unit].base), template: Int(layout.template[node]))
+        }
+    }
+
+    /// Every unit that `node` is below the instance at `base`: one, or one per element of the forEach around it.
+    private mutating func appendReleases(of node: Int, seenFrom base: Int, template: Int) {
+        var forEachs: [Int] = []
+        var current = Int(layout.template[node])
+        while current != template {
+            let forEach = Int(layout.forEachOfTemplate[current])
+            forEachs.append(forEach)
+            current = Int(layout.template[forEach])
+        }
+        var bases = [base]
+        for forEach in forEachs.reversed() {
+            bases = bases.flatMap { base in Array(children(of: base + Int(layout.offset[forEach]))) }
+        }
+        for base in bases { work.append(.release(Int32(base + Int(layout.offset[node])))) }
+    }
+
+    private mutating func close(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        guard !units[unit].hasEnded, units[unit].openChildren == 0 else { return }
+        // A group that is stopped before it began has its children's ends to wait for like any other.
+        guard units[unit].phase == .open || units[unit].stop != nil else { return }
+        switch units[unit].stop {
+        case .cancelled, .siblingFailed:
+            finish(unit, .cancelled, at, &effects)
+        case .timedOut:
+            failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case nil:
+            if units[unit].unsuccessfulChildren > 0 {
+                failAttempt(unit, [], at, &effects)
+            } else {
+                finish(unit, .success(.void), at, &effects)
+            }
+        }
+    }
+
+    /// An attempt of the unit failed: it is tried again, or that is its outcome.
+    mutating func failAttempt(_ unit: Int, _ failures: [Failure], _ at: Int64, _ effects: inout [Effect]) {
+        units[unit].failedAttempts += 1
+        guard Int(units[unit].failedAttempts) <= node(unit).retries else {
+            return finish(unit, .failure(failures), at, &effects)
+        }
+        let due = at + Backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
+        units[unit].phase = .retryWait(until: due)
+        units[unit].stop = nil
+        noteNotRunning(unit)
+        effects.append(.changed(id(unit), at: at, errors: failures))
+        effects.append(.retry(id(unit), at: due))
+    }
+
+    mutating func noteNotRunning(_ unit: Int) {
+        guard units[unit].isRunning else { return }
+        units[unit].isRunning = false
+        if case .operation = node(unit).kind { counts.running -= 1 }
+    }
+
+    // MARK: Stopping
+
+    mutating func stop(_ unit: Int, _ reason: Unit.Stop, _ at: Int64, _ effects: inout [Effect]) {
+        switch units[unit].phase {
+        case .ended, .dropped:
+            return
+        case .assigned(let attempt, let worker):
+            guard supersedes(reason, units[unit].stop) else { return }
+            units[unit].stop = reason
+            effects.append(.stop(id(unit), attempt, worker, reason))
+            effects.append(.changed(id(unit), at: at, errors: []))
+        case .open:
+            guard supersedes(reason, units[unit].stop) else { return }
+            units[unit].stop = reason
+            stopChildren(of: unit, reason)
+        case .blocked, .held, .ready, .retryWait:
+            guard supersedes(reason, units[unit].stop) else { return }
+            units[unit].stop = reason
+            if units[unit].openChildren > 0 {
+                stopChildren(of: unit, reason)
+            } else {
+                finish(unit, .cancelled, at, &effects)
+            }
+        }
+    }
+
+    /// A user's cancellation outranks what came before it: the outcome is to be "cancelled", not a timeout.
+    private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?) -> Bool {
+        switch (current, reason) {
+        case (nil, _), (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.siblingFailed, .cancelled): true
+        case (.cancelled, _), (.siblingFailed, _), (.timedOut, .timedOut): false
+        }
+    }
+
+    /// What a timeout stops inside a group ends as cancelled.
+    private mutating func stopChildren(of unit: Int, _ reason: Unit.Stop) {
+        let inner: Unit.Stop = reason == .timedOut ? .siblingFailed : reason
+        for child in children(of: unit) where !units[child].hasEnded { work.append(.stop(Int32(child), inner)) }
+    }
+}

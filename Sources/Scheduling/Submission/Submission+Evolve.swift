@@ -1,0 +1,166 @@
+/// Why a fact does not fit the state it meets. In life that is a fault of the scheduler, in recovery of the journal.
+public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// Facts about units.
+extension Submission {
+    mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
+        switch units[unit].phase {
+        case .ready, .retryWait: break
+        case .blocked, .held, .assigned, .open, .ended, .dropped:
+            throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
+        }
+        if case .group = node(unit).kind { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
+        hasBegun = true
+        units[unit].phase = .assigned(attempt, worker)
+        units[unit].lastWorker = worker
+        units[unit].attempts += 1
+        units[unit].stop = nil
+        units[unit].startedAt = 0
+    }
+
+    mutating func endAttempt(
+        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) {
+        try takeBack(unit, attempt, &effects)
+        units[unit].startedAt = startedAt
+        switch (units[unit].stop, outcome) {
+        case (.cancelled?, _), (.siblingFailed?, _):
+            finish(unit, .cancelled, at, &effects)
+        case (.timedOut?, _):
+            failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case (nil, .success(let payload)):
+            finish(unit, .success(payload), at, &effects)
+        case (nil, .failure(let failures)):
+            failAttempt(unit, named(failures, unit), at, &effects)
+        case (nil, .stopped):
+            // Stopped though nobody asked: the worker did it on its own account. The work is still wanted.
+            requeue(unit, at, &effects)
+        case (nil, .elements(let elements)):
+            guard case .forEach = node(unit).kind else { throw FactMismatch("\(path(of: unit)) is no forEach but got elements") }
+            self.elements[Int32(unit)] = ElementList(elements)
+            units[unit].startedAt = 0
+            expand(unit, count: elements.count, at, &effects)
+        }
+        settle(at: at, &effects)
+    }
+
+    mutating func loseAttempt(
+        _ unit: Int, _ attempt: Attempt, _ cause: LossCause, crashLimit: Int, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) {
+        try takeBack(unit, attempt, &effects)
+        switch cause {
+        case .crashed:
+            units[unit].crashes += 1
+            units[unit].isSuspect = true
+        case .suspected:
+            units[unit].isSuspect = true
+        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver:
+            break
+        }
+        switch units[unit].stop {
+        case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
+        case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case nil:
+            if Int(units[unit].crashes) >= crashLimit {
+                finish(unit, .failure([workerLostFailure(unit, crashes: Int(units[unit].crashes))]), at, &effects)
+            } else {
+                requeue(unit, at, &effects)
+            }
+        }
+        settle(at: at, &effects)
+    }
+
+    mutating func requestStop(_ unit: Int, _ reason: Unit.Stop, at: Int64, _ effects: inout [Effect]) {
+        stop(unit, reason, at, &effects)
+        settle(at: at, &effects)
+    }
+
+    /// All descendants of a group begin anew; what its forEachs had made is dropped.
+    mutating func restart(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard case .retryWait = units[unit].phase else {
+            throw FactMismatch("\(path(of: unit)) began anew while it did not wait to be tried again")
+        }
+        if case .operation = node(unit).kind { throw FactMismatch("\(path(of: unit)) is an operation; only groups begin anew") }
+        dropInstances(of: unit)
+        let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
+        for inner in below { dropInstances(of: inner) }
+        for inner in below { forget(inner) }
+        for inner in below { resetCounters(inner) }
+        units[unit].unsuccessfulChildren = 0
+        units[unit].stopsChildren = false
+        units[unit].phase = .blocked
+        resetCounters(unit)
+        // It gives its place in its own group back and takes it again at once, whatever the limit: it never left.
+        if units[unit].isActive, units[unit].parent >= 0 {
+            units[unit].isActive = false
+            units[Int(units[unit].parent)].activeChildren -= 1
+        }
+        work.append(.begin(Int32(unit)))
+        settle(at: at, &effects)
+    }
+
+    // MARK: Parts
+
+    private mutating func takeBack(_ unit: Int, _ attempt: Attempt, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard case .assigned(attempt, let worker) = units[unit].phase else {
+            throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) is not the current one")
+        }
+        effects.append(.freed(id(unit), worker))
+    }
+
+    private mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        noteNotRunning(unit)
+        units[unit].phase = .ready
+        units[unit].queuedAt = at
+        effects.append(.changed(id(unit), at: at, errors: []))
+        effects.append(.ready(id(unit)))
+    }
+
+    private func named(_ failures: [Failure], _ unit: Int) -> [Failure] {
+        let path = path(of: unit)
+        return failures.map { failure in
+            var failure = failure
+            if failure.origin.isEmpty { failure.origin = path }
+            return failure
+        }
+    }
+
+    private mutating func dropInstances(of unit: Int) {
+        guard units[unit].instances > 0 else { return }
+        let first = Int(units[unit].firstInstance)
+        let size = bodyUnits(ofForEach: Int(units[unit].node)) * Int(units[unit].instances)
+        units[unit].instances = 0
+        units[unit].firstInstance = -1
+        elements[Int32(unit)] = nil
+        for inner in first..<(first + size) {
+            dropInstances(of: inner)
+            uncount(inner)
+            if case .operation = node(inner).kind { counts.total -= 1 }
+            units[inner].phase = .dropped
+        }
+    }
+
+    /// Back to what it was before its group began, but for how often it was tried.
+    private mutating func forget(_ unit: Int) {
+        uncount(unit)
+        let attempts = units[unit].attempts
+        let crashes = units[unit].crashes
+        let old = units[unit]
+        units[unit] = Unit(node: old.node, parent: old.parent, base: old.base, position: old.position)
+        units[unit].attempts = attempts
+        units[unit].crashes = crashes
+    }
+
+    private mutating func uncount(_ unit: Int) {
+        guard case .operation = node(unit).kind else { return }
+        switch units[unit].outcome {
+        case .success?: counts.succeeded -= 1
+        case .failure?: counts.failed -= 1
+        case .cancelled?: counts.cancelled -= 1
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import DequeModule
+
+/// One admitted graph and its units.
+///
+/// Its mutating methods are the evolve half for facts about units: everything that follows from a fact (what becomes
+/// ready, which groups end, what is stopped) is worked out here, by a work list and without recursion, in the same way
+/// in life and in recovery.
+struct Submission {
+    let number: SubmissionNumber
+    let id: String
+    let key: String
+    let name: String
+    let submittedAt: Int64
+    let layout: GraphLayout
+    var units: [Unit]
+    /// Of a forEach that has expanded over a producer's list, by unit.
+    var elements: [Int32: ElementList] = [:]
+    /// Of groups with a limit: children that could begin but for it, by group.
+    var heldChildren: [Int32: Deque<Int32>] = [:]
+    /// Index over the units' phases.
+    var counts = Counts()
+    var hasBegun = false
+    var work = Deque<Work>()
+
+    /// One consequence that has still to be drawn.
+    enum Work {
+        /// One thing that the unit waited for is there.
+        case release(Int32)
+        /// It may begin as far as its group's limit is concerned.
+        case begin(Int32)
+        case stop(Int32, Unit.Stop)
+        /// All children of the group have ended.
+        case close(Int32)
+    }
+
+    init(_ admission: Admission) {
+        number = admission.number
+        id = admission.id
+        key = admission.key
+        name = admission.name
+        submittedAt = admission.at
+        layout = GraphLayout(admission.graph)
+        units = []
+        appendInstance(of: 0, parent: -1, position: 0)
+    }
+
+    var graph: Graph { layout.graph }
+    func node(_ unit: Int) -> Node { layout.graph.nodes[Int(units[unit].node)] }
+    func id(_ unit: Int) -> UnitID { UnitID(number, unit) }
+
+    /// The outcome of the root: the submission's.
+    var outcome: Outcome? { units[0].outcome }
+
+    // MARK: Structure
+
+    /// The unit that `node` is in the instance that `unit` belongs to, or in one around it.
+    func unit(ofNode node: Int, seenFrom unit: Int) -> Int {
+        var base = Int(units[unit].base)
+        while layout.template[Int(units[base].node)] != layout.template[node] {
+            base = Int(units[Int(units[base].parent)].base)
+        }
+        return base + Int(layout.offset[node])
+    }
+
+    /// Units of the group's or forEach's children, in child order. Empty for operations.
+    func children(of unit: Int) -> ChildUnits {
+        if case .forEach = node(unit).kind {
+            let size = units[unit].instances == 0 ? 0 : bodyUnits(ofForEach: Int(units[unit].node))
+            return ChildUnits(instances: Int(units[unit].firstInstance), count: Int(units[unit].instances), stride: size)
+        }
+        return ChildUnits(nodes: layout.children[Int(units[unit].node)], base: Int(units[unit].base), offsets: layout.offset)
+    }
+
+    func bodyUnits(ofForEach node: Int) -> Int {
+        let body = Int(layout.children[node].first ?? 0)
+        return layout.templates[Int(layout.template[body])].count
+    }
+
+    /// Appends the units of one instance of a template; their dependency counts are taken against what has ended.
+    mutating func appendInstance(of template: Int, parent: Int, position: Int) {
+        let base = units.count
+        let nodes = layout.templates[template]
+        for node in nodes {
+            let isRoot = units.count == base
+            let parentUnit = isRoot ? parent : base + Int(layout.offset[graph.nodes[Int(node)].parent])
+            units.append(Unit(
+                node: node, parent: Int32(parentUnit), base: Int32(base),
+                position: isRoot ? Int32(position) : layout.position[Int(node)]
+            ))
+            if case .operation = graph.nodes[Int(node)].kind { counts.total += 1 }
+        }
+        for unit in base..<units.count { resetCounters(unit) }
+    }
+
+    /// What a unit that has not begun waits for, counted afresh.
+    mutating func resetCounters(_ unit: Int) {
+        units[unit].unmet = unmetDependencies(unit)
+        let isGroup = if case .group = node(unit).kind { true } else { false }
+        units[unit].openChildren = isGroup ? Int32(layout.children.count(Int(units[unit].node))) : 0
+    }
+
+    func unmetDependencies(_ unit: Int) -> Int32 {
+        var unmet: Int32 = 0
+        if units[unit].parent >= 0, units[Int(units[unit].parent)].phase != .open { unmet += 1 }
+        for dependency in layout.dependencies[Int(units[unit].node)]
+        where !units[self.unit(ofNode: Int(dependency), seenFrom: unit)].hasEnded {
+            unmet += 1
+        }
+        return unmet
+    }
+
+    /// Path below the submission: ids of the nodes, positions of forEach elements. The root's is empty.
+    func path(of unit: Int) -> String {
+        var components: [String] = []
+        var current = unit
+        while units[current].parent >= 0 {
+            let id = node(current).id
+            components.append(id.isEmpty ? String(units[current].position) : id)
+            current = Int(units[current].parent)
+        }
+        return components.reversed().joined(separator: "/")
+    }
+
+    /// The unit with this path.
+    /// - Complexity: O(path length × siblings).
+    func unit(atPath path: String) -> Int? {
+        var current = 0
+        for component in path.split(separator: "/") {
+            let children = children(of: current)
+            if case .forEach = node(current).kind {
+                guard let position = Int(component), (0..<children.count).contains(position) else { return nil }
+                current = children[position]
+            } else {
+                guard let child = children.first(where: { node($0).id == component }) else { return nil }
+                current = child
+            }
+        }
+        return current
+    }
+
+    func isInside(_ unit: Int, of ancestor: Int) -> Bool {
+        var current = unit
+        while current != ancestor {
+            guard units[current].parent >= 0 else { return false }
+            current = Int(units[current].parent)
+        }
+        return true
+    }
+}
+
+/// Children of one unit, without a list of their own.
+struct ChildUnits: RandomAccessCollection {
+    private enum Form {
+        case instances(first: Int, stride: Int)
+        case nodes(ArraySlice<Int32>, base: Int, offsets: [Int32])
+    }
+    private let form: Form
+    let endIndex: Int
+    var startIndex: Int { 0 }
+
+    init(instances first: Int, count: Int, stride: Int) {
+        form = .instances(first: first, stride: stride)
+        endIndex = count
+    }
+
+    init(nodes: ArraySlice<Int32>, base: Int, offsets: [Int32]) {
+        form = .nodes(nodes, base: base, offsets: offsets)
+        endIndex = nodes.count
+    }
+
+    subscript(_ index: Int) -> Int {
+        switch form {
+        case .instances(let first, let stride): first + index * stride
+        case .nodes(let nodes, let base, let offsets): base + Int(offsets[Int(nodes[nodes.startIndex + index])])
+        }
+    }
+}
+
+/// The elements of a forEach in one buffer.
+struct ElementList: Hashable {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    init(_ elements: [[UInt8]]) {
+        bytes.reserveCapacity(elements.reduce(0) { $0 + $1.count })
+        ends.reserveCapacity(elements.count)
+        for element in elements {
+            bytes += element
+            ends.append(bytes.count)
+        }
+    }
+
+    var count: Int { ends.count }
+    subscript(_ index: Int) -> [UInt8] { Array(bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]) }
+}

@@ -1,0 +1,96 @@
+/// One operation, group or forEach of a submission, as it stands.
+struct Unit {
+    enum Phase: Hashable {
+        /// Waits for its dependencies or for its group to begin.
+        case blocked
+        /// Could begin, but its group's `maxConcurrent` is used up.
+        case held
+        /// Waits for a worker.
+        case ready
+        /// Given to a worker; journaled before it was sent.
+        case assigned(Attempt, WorkerNumber)
+        /// The last attempt failed; the next may begin at this wall time.
+        case retryWait(until: Int64)
+        /// A group whose children have not all ended.
+        case open
+        case ended(Outcome)
+        /// Made by an earlier attempt of a group that began anew; nobody sees it any more.
+        case dropped
+    }
+
+    /// Why it is to end before its time.
+    enum Stop: UInt8, Hashable {
+        /// A user cancelled it or something around it.
+        case cancelled
+        /// Its group stops at the first failure.
+        case siblingFailed
+        /// Its timeout passed.
+        case timedOut
+    }
+
+    let node: Int32
+    /// -1: the root.
+    let parent: Int32
+    /// First unit of its instance.
+    let base: Int32
+    /// Among its siblings; in a forEach the element's index.
+    let position: Int32
+    var phase = Phase.blocked
+    var stop: Stop?
+    /// Its group has begun to stop its children after a failure.
+    var stopsChildren = false
+    /// Index: dependencies not ended, plus one until its group is open.
+    var unmet: Int32 = 0
+    /// Indices of a group or forEach: children not ended, begun and not ended, ended without success.
+    var openChildren: Int32 = 0
+    var activeChildren: Int32 = 0
+    var unsuccessfulChildren: Int32 = 0
+    /// Of a forEach: where its elements' instances begin, and how many there are.
+    var firstInstance: Int32 = -1
+    var instances: Int32 = 0
+    /// Attempts handed out, those of them that failed, and those whose process died under them.
+    var attempts: Int32 = 0
+    var failedAttempts: Int32 = 0
+    var crashes: Int32 = 0
+    /// Who got its latest attempt.
+    var lastWorker: WorkerNumber?
+    /// A process died while it ran in it: it runs alone.
+    var isSuspect = false
+    /// It counts among its group's active children.
+    var isActive = false
+    /// Volatile: the worker said that the current attempt has begun.
+    var isRunning = false
+    /// Wall-clock milliseconds; 0: not yet.
+    var queuedAt: Int64 = 0
+    var startedAt: Int64 = 0
+    var finishedAt: Int64 = 0
+
+    init(node: Int32, parent: Int32, base: Int32, position: Int32) {
+        self.node = node
+        self.parent = parent
+        self.base = base
+        self.position = position
+    }
+
+    var outcome: Outcome? {
+        if case .ended(let outcome) = phase { outcome } else { nil }
+    }
+    var hasEnded: Bool { outcome != nil }
+}
+
+/// What an evolved fact means for what is not durable: queues, timers, connections, followers.
+enum Effect {
+    /// It waits for a worker.
+    case ready(UnitID)
+    /// It may be tried again at this wall time.
+    case retry(UnitID, at: Int64)
+    /// The worker is to stop this attempt.
+    case stop(UnitID, Attempt, WorkerNumber, Unit.Stop)
+    /// The attempt is the worker's no longer.
+    case freed(UnitID, WorkerNumber)
+    /// A group has begun.
+    case opened(UnitID)
+    /// The unit's state changed in a way that followers are told.
+    case changed(UnitID, at: Int64, errors: [Failure])
+    case submissionEnded(SubmissionNumber)
+}

@@ -1,0 +1,175 @@
+import Scheduling
+import Testing
+
+@Suite struct AttemptTests {
+    @Test func failedAttempt_isTriedAgainAfterBackoff_andSuccessorsWait() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.ordered("root", [.op("a", retries: 1), .op("b")]).graph())
+        cluster.end("a", failure("first"))
+        #expect(cluster.state("a") == .retrying)
+        #expect(cluster.dispatched == ["a"])
+        cluster.advance(1_001)
+        #expect(cluster.dispatched == ["a", "a"])
+        cluster.end("a")
+        cluster.end("b")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func lastFailure_isTheOutcome() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 2)]).graph())
+        for attempt in 0..<3 {
+            cluster.end("a", failure("attempt \(attempt)"))
+            cluster.advance(61_000)
+        }
+        #expect(cluster.dispatched == ["a", "a", "a"])
+        #expect(cluster.operations(failedOnly: true).first { $0.path == "a" }?.errors.map(\.message) == ["attempt 2"])
+    }
+
+    @Test func group_withRetries_beginsAnewWithAllChildren() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [
+            .ordered("steps", [.op("a"), .forEach("each", of: nil, list: ["1", "2"], body: .op("body")), .op("c")], retries: 1),
+            .op("after", after: ["steps"]),
+        ]).graph())
+        cluster.end("steps/a")
+        cluster.end("steps/each/0")
+        cluster.end("steps/each/1", failure("no"))
+        #expect(cluster.state("steps") == .retrying)
+        #expect(!cluster.holds("after"))
+        cluster.advance(1_001)
+        #expect(cluster.heldPaths == ["steps/a"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.view()?.counts.total == 5)
+        #expect(cluster.view()?.counts.failed == 0)
+    }
+
+    @Test func groupTimeout_stopsItsChildren_andFailsTheGroup() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a"), .op("b")], timeout: 1_000)]).graph())
+        cluster.advance(1_000)
+        #expect(cluster.state("g/a") == .stopping)
+        cluster.end("g/a", .stopped)
+        cluster.end("g/b")
+        #expect(cluster.operations(failedOnly: true).map(\.path) == ["", "g"])
+        #expect(cluster.operations(failedOnly: true).last?.errors.map(\.message) == ["timed out after 1 s"])
+        #expect(cluster.view()?.state == .failed)
+        #expect(cluster.view()?.timedOut == false)
+    }
+
+    @Test func rootTimeout_isToldApart() {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a")], timeout: 1_000).graph())
+        cluster.advance(1_000)
+        #expect(cluster.view()?.state == .failed)
+        #expect(cluster.view()?.timedOut == true)
+    }
+
+    @Test func attemptTimeout_isEnforcedWhenTheExecutorDoesNot() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", timeout: 1_000)]).graph())
+        cluster.begin("a")
+        cluster.advance(6_999)
+        #expect(cluster.state("a") == .running)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .stopping)
+        cluster.end("a", .stopped)
+        #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .timeout)
+    }
+
+    @Test func cancel_beforeTheStart_endsAtOnce_andRunningWorkWhenItHasStopped() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "enough", now: false))
+        #expect(cluster.stops.map(\.reason) == [.cancelled])
+        #expect(cluster.state("b") == .cancelled)
+        #expect(cluster.view()?.state == .running)
+        cluster.end("a", .success(text("too late")))
+        #expect(cluster.state("a") == .cancelled)
+        #expect(cluster.view()?.state == .cancelled)
+    }
+
+    @Test func cancelledWork_isNotRetried() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 5)]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: true))
+        #expect(cluster.stops.map(\.now) == [true])
+        cluster.end("a", failure("killed"))
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    @Test func cancel_ofEndedWork_saysSo() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.drain()
+        guard case .cancelAccepted(_, let alreadyEnded)? = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(alreadyEnded)
+    }
+
+    @Test func staleResult_isAcknowledged_butNotCommitted() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let stale = cluster.find("a", on: 1)?.1
+        cluster.disconnect(1)
+        cluster.attach(2)
+        cluster.advance(3_001)
+        #expect(cluster.find("a", on: 2) != nil)
+        cluster.attach(1, held: stale.map { [.init(unit: $0.unit, attempt: $0.attempt, state: .finished)] } ?? [])
+        guard let stale, let peer = cluster.peers[1] else {
+            Issue.record("nothing was handed out")
+            return
+        }
+        cluster.step([.ended(peer, stale.unit, stale.attempt, failure("stale"), startedAt: 1, at: 2)])
+        #expect(cluster.sends.contains { if case .acknowledge = $0.message { true } else { false } })
+        #expect(cluster.view()?.state == .running)
+        cluster.end("a", on: 2)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func submitAgain_underTheSameKey_givesTheFirstSubmission_orIsRefused() {
+        var cluster = FakeCluster()
+        let graph = Sketch.group("root", [.op("a")]).graph()
+        let first = cluster.submit(graph, key: "k")
+        guard case .submitted(let id, true)? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true))
+        else {
+            Issue.record("not the first submission")
+            return
+        }
+        #expect(id == first)
+        let other = Sketch.group("root", [.op("b")]).graph()
+        guard case .failed(.refused(let message, _))? = cluster.ask(.submit(key: "k", name: "", graph: other, waitForWorkers: true))
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(message.contains("KeyReused"))
+    }
+
+    @Test func unknownOperation_isRefused_unlessOneWaitsForWorkers() {
+        var cluster = FakeCluster()
+        let graph = Sketch.group("root", [.op("a", type: "Rare")]).graph()
+        guard case .failed(.refused(_, let errors))? = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: false))
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(errors.map(\.path) == ["a"])
+        cluster.attach(1, operations: ["Rare"])
+        cluster.submit(graph, waitForWorkers: false)
+        #expect(cluster.heldPaths == ["a"])
+    }
+}

@@ -1,0 +1,202 @@
+import Scheduling
+import Testing
+
+/// A scheduler with executors, clients and a journal that the test plays, in virtual time.
+struct FakeCluster {
+    var scheduler: Scheduler
+    private(set) var journal: [Fact] = []
+    private(set) var now = Instant(boot: 1_000, wall: 1_700_000_000_000)
+    let configuration: Scheduler.Configuration
+    private var nextPeer: UInt64 = 1
+    private var nextRequest: UInt64 = 1
+    /// What executors were given and have not ended, by executor.
+    private(set) var held: [Int: [Assignment]] = [:]
+    private(set) var peers: [Int: PeerID] = [:]
+    private(set) var sends: [Outputs.Send] = []
+    /// Paths in the order in which their attempts were handed out.
+    private(set) var dispatched: [String] = []
+    private(set) var wakeAt: Int64?
+    let client = PeerID(1_000_000)
+
+    init(_ configuration: Scheduler.Configuration = .init()) {
+        self.configuration = configuration
+        scheduler = Scheduler(configuration)
+        boot()
+    }
+
+    private mutating func boot() {
+        var outputs = Outputs()
+        scheduler.start(at: now, incarnation: Incarnation(UInt64(journal.count) + 7), into: &outputs)
+        absorb(outputs)
+    }
+
+    // MARK: Stepping
+
+    mutating func step(_ inputs: [Input]) {
+        var outputs = Outputs()
+        scheduler.step(inputs, at: now, into: &outputs)
+        absorb(outputs)
+    }
+
+    private mutating func absorb(_ outputs: Outputs) {
+        journal += outputs.facts
+        wakeAt = outputs.wakeAt
+        sends = outputs.sends
+        for send in outputs.sends {
+            #expect(send.after <= scheduler.sequence)
+            guard case .dispatch(let assignments) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key
+            else { continue }
+            held[executor, default: []] += assignments
+            dispatched += assignments.map(\.path)
+        }
+        for violation in scheduler.violations() + scheduler.idleViolations() { Issue.record("\(violation)") }
+    }
+
+    mutating func advance(_ milliseconds: Int64, hearing: Bool = true) {
+        let end = now.boot + milliseconds
+        while let wake = wakeAt, wake <= end {
+            let passed = max(0, wake - now.boot)
+            now.boot += passed
+            now.wall += passed
+            step(hearing ? peers.keys.sorted().compactMap { peers[$0].map(Input.heard) } : [])
+        }
+        now.wall += end - now.boot
+        now.boot = end
+        step(hearing ? peers.keys.sorted().compactMap { peers[$0].map(Input.heard) } : [])
+    }
+
+    /// Time passes without a step.
+    mutating func jump(_ milliseconds: Int64) {
+        now.boot += milliseconds
+        now.wall += milliseconds
+    }
+
+    /// The coordinator dies and comes back with the first `facts` of its journal (nil: all).
+    mutating func restart(keeping facts: Int? = nil, after outage: Int64 = 500) throws {
+        if let facts { journal = Array(journal.prefix(facts)) }
+        now.boot += outage
+        now.wall += outage
+        scheduler = Scheduler(configuration)
+        for fact in journal { try scheduler.restore(FactCodec.decode(FactCodec.encode(fact)[...])) }
+        peers = [:]
+        boot()
+    }
+
+    // MARK: Executors
+
+    mutating func attach(
+        _ executor: Int, slots: Int = 1, operations: [String] = ["noop"], held: [ExecutorAttachment.Held] = []
+    ) {
+        let peer = PeerID(nextPeer)
+        nextPeer += 1
+        peers[executor] = peer
+        self.held[executor]?.removeAll { assignment in !held.contains { $0.attempt == assignment.attempt } }
+        step([.executorAttached(peer, ExecutorAttachment(
+            identity: WorkerIdentity(incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1),
+            slots: slots, operations: operations, labels: [], held: held
+        ))])
+    }
+
+    /// Attaches again with what it holds; what the coordinator tells it to drop is dropped.
+    mutating func reattach(_ executor: Int, slots: Int = 1, operations: [String] = ["noop"]) {
+        let items = (held[executor] ?? []).map { ExecutorAttachment.Held(unit: $0.unit, attempt: $0.attempt, state: .running) }
+        attach(executor, slots: slots, operations: operations, held: items)
+        for send in sends {
+            guard case .welcome(_, let drop) = send.message else { continue }
+            held[executor]?.removeAll { assignment in drop.contains { $0.attempt == assignment.attempt } }
+        }
+    }
+
+    mutating func disconnect(_ executor: Int) {
+        guard let peer = peers.removeValue(forKey: executor) else { return }
+        step([.disconnected(peer)])
+    }
+
+    mutating func die(_ executor: Int, crashed: Bool = true) {
+        peers[executor] = nil
+        held[executor] = nil
+        step([.executorEnded(supervisor: PeerID(999), Incarnation(UInt64(executor) + 100), crashed: crashed)])
+    }
+
+    /// Ends what `executor` holds under `path`.
+    mutating func end(_ path: String, on executor: Int? = nil, _ outcome: AttemptOutcome = .success(.void)) {
+        guard let (owner, assignment) = find(path, on: executor), let peer = peers[owner] else {
+            Issue.record("nobody holds \(path)")
+            return
+        }
+        held[owner]?.removeAll { $0.attempt == assignment.attempt }
+        step([.ended(peer, assignment.unit, assignment.attempt, outcome, startedAt: now.wall, at: now.wall)])
+    }
+
+    mutating func begin(_ path: String) {
+        guard let (owner, assignment) = find(path, on: nil), let peer = peers[owner] else { return }
+        step([.started(peer, assignment.unit, assignment.attempt, at: now.wall)])
+    }
+
+    func find(_ path: String, on executor: Int?) -> (Int, Assignment)? {
+        for owner in held.keys.sorted() where executor == nil || owner == executor {
+            if let assignment = held[owner]?.first(where: { $0.path == path }) { return (owner, assignment) }
+        }
+        return nil
+    }
+
+    func holds(_ path: String) -> Bool { find(path, on: nil) != nil }
+    var heldPaths: [String] { held.keys.sorted().flatMap { (held[$0] ?? []).map(\.path) } }
+
+    /// Ends everything that is handed out, first come first served, until nothing is.
+    mutating func drain(_ outcome: (Assignment) -> AttemptOutcome = { _ in .success(.void) }) {
+        while let owner = held.keys.sorted().first(where: { !(held[$0]?.isEmpty ?? true) }), let next = held[owner]?.first {
+            end(next.path, on: owner, outcome(next))
+        }
+    }
+
+    // MARK: Clients
+
+    mutating func ask(_ request: Request) -> Reply? {
+        let id = RequestID(peer: client, number: nextRequest)
+        nextRequest += 1
+        step([.request(id, request)])
+        for send in sends {
+            if case .reply(id, let reply) = send.message { return reply }
+        }
+        return nil
+    }
+
+    @discardableResult
+    mutating func submit(_ graph: Graph, key: String = "key", waitForWorkers: Bool = true) -> String? {
+        switch ask(.submit(key: key, name: "", graph: graph, waitForWorkers: waitForWorkers)) {
+        case .submitted(let id, _)?: return id
+        case let other:
+            Issue.record("refused: \(String(describing: other))")
+            return nil
+        }
+    }
+
+    mutating func view() -> SubmissionView? {
+        if case .submission(let view)? = ask(.show(submission: "last")) { view } else { nil }
+    }
+
+    mutating func operations(failedOnly: Bool = false, values: Bool = false) -> [OperationView] {
+        var found: [OperationView] = []
+        var from = 0
+        while true {
+            let query = OperationQuery(submission: "last", path: "", from: from, limit: 0, withValues: values, failedOnly: failedOnly)
+            guard case .operations(let page, let next, _)? = ask(.operations(query)) else { return found }
+            found += page
+            guard next > 0 else { return found }
+            from = next
+        }
+    }
+
+    mutating func state(_ path: String) -> OperationState? { operations().first { $0.path == path }?.state }
+
+    /// Orders in the last step's messages to stop an attempt.
+    var stops: [StopOrder] {
+        sends.flatMap { send -> [StopOrder] in
+            if case .stop(let orders) = send.message { orders } else { [] }
+        }
+    }
+}
+
+func text(_ value: String) -> Payload { Payload(encoding: .text, storage: .inline(Array(value.utf8))) }
+func failure(_ message: String) -> AttemptOutcome { .failure([Failure(code: .operation, message: message)]) }

@@ -1,0 +1,67 @@
+import Scheduling
+
+/// Describes a graph in a test; references are by id, looked up over the whole graph.
+indirect enum Sketch {
+    case op(String, type: String = "noop", receives: [String] = [], after: [String] = [], retries: Int = 0, timeout: Int64 = 0, forwards: Bool = false)
+    case group(String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0, timeout: Int64 = 0)
+    case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
+
+    static func ordered(_ id: String, _ children: [Sketch], stop: Bool = true, retries: Int = 0) -> Sketch {
+        .group(id, children, ordered: true, stop: stop, retries: retries)
+    }
+
+    func graph(name: String = "test") -> Graph {
+        var builder = GraphBuilder()
+        builder.add(self, parent: 0, isBody: false)
+        return builder.graph(name: name)
+    }
+}
+
+private struct GraphBuilder {
+    private var nodes: [Node] = []
+    private var references: [(receives: [String], after: [String])] = []
+    private var names: [String] = []
+
+    mutating func add(_ sketch: Sketch, parent: Int, isBody: Bool) {
+        let index = nodes.count
+        func id(_ name: String) -> String { index == 0 || isBody ? "" : name }
+        switch sketch {
+        case .op(let name, let type, let receives, let after, let retries, let timeout, let forwards):
+            append(name, Node(
+                id: id(name), parent: parent, kind: .operation(OperationNode(type: type, parameters: 0)),
+                retries: retries, timeoutMilliseconds: timeout, forwardsFailure: forwards
+            ), receives, after)
+        case .group(let name, let children, let ordered, let stop, let max, let after, let retries, let timeout):
+            append(name, Node(
+                id: id(name), parent: parent,
+                kind: .group(GroupNode(isOrdered: ordered, stopsOnFailure: stop, maxConcurrent: max)),
+                retries: retries, timeoutMilliseconds: timeout
+            ), [], after)
+            for child in children { add(child, parent: index, isBody: false) }
+        case .forEach(let name, let producer, let list, let body, let max, let stop):
+            append(name, Node(
+                id: id(name), parent: parent,
+                kind: .forEach(ForEachNode(
+                    name: "item", elements: list.map { $0.map { Array($0.utf8) } }, stopsOnFailure: stop, maxConcurrent: max
+                ))
+            ), producer.map { [$0] } ?? [], [])
+            add(body, parent: index, isBody: true)
+        }
+    }
+
+    private mutating func append(_ name: String, _ node: Node, _ receives: [String], _ after: [String]) {
+        nodes.append(node)
+        names.append(name)
+        references.append((receives, after))
+    }
+
+    func graph(name: String) -> Graph {
+        var nodes = nodes
+        func index(_ name: String) -> Int { names.firstIndex(of: name) ?? -1 }
+        for (position, reference) in references.enumerated() {
+            nodes[position].receives = reference.receives.map(index)
+            nodes[position].after = reference.after.map(index)
+        }
+        return Graph(name: name, nodes: nodes, parameters: [Array("{}".utf8)])
+    }
+}

@@ -1,0 +1,106 @@
+import Scheduling
+import Testing
+
+@Suite struct GraphFaultTests {
+    private func messages(_ sketch: Sketch) -> [String] { sketch.graph().faults().map { "\($0.path): \($0.message)" } }
+
+    @Test func cycle_isNamedWithItsMembers() {
+        #expect(messages(.group("root", [.op("a", after: ["c"]), .op("b", receives: ["a"]), .op("c", receives: ["b"])]))
+            .map { $0.contains("cycle: ") } == [true])
+    }
+
+    @Test func cycle_throughGroupMembership_isFound() {
+        let sketch = Sketch.group("root", [.group("g", [.op("inner", after: ["out"])]), .op("out", after: ["g"])])
+        #expect(messages(sketch).count == 1)
+    }
+
+    @Test func cycle_throughOrder_isFound() {
+        let sketch = Sketch.ordered("root", [.op("a", after: ["b"]), .op("b")])
+        #expect(messages(sketch).count == 1)
+    }
+
+    @Test func waitingForWhatContainsIt_isRefused() {
+        #expect(messages(.group("root", [.group("g", [.op("a", after: ["g"])])]))
+            == ["g/a: waits for `g`, which contains it; it would wait for ever"])
+    }
+
+    @Test func referenceIntoAForEach_isRefused() {
+        let sketch = Sketch.group("root", [.forEach("each", of: nil, list: ["1"], body: .group("b", [.op("x")])), .op("y", after: ["x"])])
+        #expect(messages(sketch).map { $0.contains("made once per element") } == [true])
+    }
+
+    @Test func referenceIntoARetriedGroup_isRefused() {
+        let sketch = Sketch.group("root", [.group("g", [.op("x")], retries: 1), .op("y", after: ["x"])])
+        #expect(messages(sketch).map { $0.contains("may begin anew") } == [true])
+    }
+
+    @Test func duplicateIDs_areRefused() {
+        #expect(messages(.group("root", [.op("a"), .op("a")])).map { $0.contains("duplicate id `a`") } == [true])
+    }
+
+    @Test func limits_areNamed() {
+        let graph = Sketch.group("root", [.group("a", [.group("b", [.op("c")])])]).graph()
+        #expect(graph.faults(limits: GraphLimits(depthMax: 2)).first?.message.contains("limit of 2") == true)
+        #expect(graph.faults(limits: GraphLimits(nodesMax: 2)).first?.message.contains("limit of 2") == true)
+    }
+
+    @Test func malformedNodeLists_areRefused_notTrapped() {
+        let op = Node(id: "x", parent: 0, kind: .operation(OperationNode(type: "noop", parameters: 0)))
+        let root = Node(id: "", parent: 0, kind: .group(GroupNode(isOrdered: false)))
+        var orphan = op
+        orphan.parent = 7
+        var dangling = op
+        dangling.receives = [9]
+        var negative = op
+        negative.receives = [-1]
+        let child = Node(id: "y", parent: 1, kind: .operation(OperationNode(type: "noop", parameters: 0)))
+        let lists: [[Node]] = [[], [op], [root, orphan], [root, dangling], [root, negative], [root, op, child]]
+        for nodes in lists {
+            #expect(!Graph(name: "", nodes: nodes, parameters: [[]]).faults().isEmpty)
+        }
+        #expect(!Graph(name: "", nodes: [root, op], parameters: []).faults().isEmpty)
+    }
+}
+
+@Suite struct FactCodecTests {
+    @Test func facts_surviveTheirBytes() throws {
+        let unit = UnitID(SubmissionNumber(3), 9)
+        let attempt = Attempt(epoch: 1_700_000_000, counter: 5)
+        let failure = Failure(
+            code: .exit, publisher: "p", message: "m", exitCode: 3, signal: nil, stderr: "e", host: "h", image: [1], origin: "a/b"
+        )
+        let facts: [Fact] = [
+            .epochStarted(epoch: 7, incarnation: Incarnation(.max), at: -5),
+            .typesRegistered(["a", "ü"]),
+            .workerMet(WorkerNumber(0), WorkerIdentity(incarnation: Incarnation(1), name: "h/0", host: "h", pid: 4)),
+            .workerEnded(WorkerNumber(2)),
+            .submitted(Admission(
+                number: SubmissionNumber(1), id: "i", key: "k", name: "n",
+                graph: Sketch.group("root", [
+                    .op("a", receives: []), .forEach("f", of: nil, list: ["1"], body: .op("b", after: ["a"], retries: 2, timeout: 9)),
+                ]).graph(), at: 1
+            )),
+            .assigned(unit, attempt, WorkerNumber(1), at: 2),
+            .attemptEnded(unit, attempt, .success(text("x")), startedAt: 1, at: 2),
+            .attemptEnded(unit, attempt, .success(Payload(encoding: .bytes, storage: .blob(digest: [1, 2], size: 99))), startedAt: 1, at: 2),
+            .attemptEnded(unit, attempt, .failure([failure]), startedAt: 1, at: 2),
+            .attemptEnded(unit, attempt, .stopped, startedAt: 0, at: 2),
+            .attemptEnded(unit, attempt, .elements([[1], []]), startedAt: 0, at: 2),
+            .attemptLost(unit, attempt, .suspected, at: 3),
+            .cancelRequested(unit, reason: "r", at: 4),
+            .timedOut(unit, at: 5),
+            .groupRestarted(unit, at: 6),
+        ]
+        for fact in facts { #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact) }
+    }
+
+    @Test(arguments: 0..<200)
+    func damagedBytes_areRefused_notTrapped(seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        let graph = RandomGraph.make(&random)
+        var bytes = FactCodec.encode(.submitted(Admission(number: SubmissionNumber(1), id: "i", key: "k", name: "n", graph: graph, at: 1)))
+        for _ in 0..<(1 + random.below(8)) { bytes[random.below(bytes.count)] = UInt8(random.below(256)) }
+        if let fact = try? FactCodec.decode(bytes[...]), case .submitted(let admission) = fact { _ = admission.graph.faults() }
+        _ = try? FactCodec.decode(bytes.prefix(random.below(bytes.count)))
+    }
+}

@@ -1,0 +1,150 @@
+import Scheduling
+import Testing
+
+/// Random graphs on random executors that crash, vanish and come back, under a coordinator that is restarted. The
+/// invariants are checked after every step; when faults stop, everything ends.
+@Suite struct SimulationTests {
+    @Test(arguments: 0..<400)
+    func randomGraph_underRandomFaults_keepsTheInvariants_andEnds(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        var cluster = FakeCluster()
+        let submissions = 1 + random.below(3)
+        for number in 0..<submissions { cluster.submit(RandomGraph.make(&random), key: "k\(number)") }
+        let executors = 1 + random.below(4)
+        for executor in 0..<executors { cluster.attach(executor, slots: 1 + random.below(3)) }
+        var nextExecutor = executors
+
+        for _ in 0..<(20 + random.below(150)) {
+            let owners = cluster.peers.keys.sorted()
+            switch random.below(20) {
+            case 0: try restart(&cluster, &random)
+            case 1:
+                guard let owner = random.pick(owners) else { continue }
+                cluster.die(owner, crashed: random.below(2) == 0)
+                cluster.attach(nextExecutor, slots: 1 + random.below(3))
+                nextExecutor += 1
+            case 2:
+                guard let owner = random.pick(owners) else { continue }
+                cluster.disconnect(owner)
+                cluster.advance(Int64(random.below(5_000)), hearing: true)
+                cluster.reattach(owner, slots: 2)
+            case 3: cluster.advance(Int64(random.below(30_000)))
+            case 4:
+                let paths = cluster.operations().map(\.path)
+                guard random.below(4) == 0, let path = random.pick(paths) else { continue }
+                _ = cluster.ask(.cancel(submission: "last", path: path, reason: "", now: random.below(2) == 0))
+            case 5:
+                guard let path = random.pick(cluster.heldPaths) else { continue }
+                cluster.begin(path)
+            default:
+                guard let owner = random.pick(owners), let unit = random.pick(cluster.held[owner] ?? []) else { continue }
+                cluster.end(unit.path, on: owner, outcome(of: unit, &random))
+            }
+        }
+        // Faults stop.
+        for round in 0..<200 where try !cluster.hasFinished(submissions) {
+            for owner in cluster.held.keys.sorted() where cluster.peers[owner] == nil { cluster.reattach(owner, slots: 2) }
+            if cluster.peers.isEmpty { cluster.attach(nextExecutor + round) }
+            while let owner = cluster.peers.keys.sorted().first(where: { !(cluster.held[$0]?.isEmpty ?? true) }),
+                let unit = cluster.held[owner]?.first
+            {
+                cluster.end(unit.path, on: owner, outcome(of: unit, &random))
+            }
+            cluster.advance(70_000)
+        }
+        #expect(try cluster.hasFinished(submissions), "seed \(seed): work is left when faults have stopped")
+
+        let before = cluster.operations(values: true)
+        try cluster.restart()
+        #expect(cluster.operations(values: true) == before, "seed \(seed): the journal folded again gives another state")
+    }
+
+    @Test(arguments: [3, 17, 99])
+    func sameSeed_givesTheSameJournal(seed: Int) throws {
+        func run() -> [[UInt8]] {
+            var random = SeededRandom(seed: UInt64(seed))
+            var cluster = FakeCluster()
+            cluster.submit(RandomGraph.make(&random))
+            cluster.attach(1, slots: 3)
+            cluster.attach(2, slots: 2)
+            cluster.drain { assignment in assignment.kind == .decide ? .elements([[0x31], [0x32]]) : .success(.void) }
+            return cluster.journal.map(FactCodec.encode)
+        }
+        #expect(run() == run())
+    }
+
+    private func restart(_ cluster: inout FakeCluster, _ random: inout SeededRandom) throws {
+        let owners = cluster.peers.keys.sorted()
+        try cluster.restart(after: Int64(random.below(20_000)))
+        for owner in owners where random.below(4) > 0 { cluster.reattach(owner, slots: 1 + random.below(3)) }
+        if cluster.peers.isEmpty, let owner = owners.first { cluster.reattach(owner) }
+    }
+
+    private func outcome(of unit: Assignment, _ random: inout SeededRandom) -> AttemptOutcome {
+        if unit.kind == .decide, random.below(5) > 0 {
+            return .elements((0..<random.below(4)).map { Array("\($0)".utf8) })
+        }
+        return random.below(6) == 0 ? failure("bad luck") : .success(text(unit.path))
+    }
+}
+
+extension FakeCluster {
+    mutating func hasFinished(_ submissions: Int) throws -> Bool {
+        guard case .submissions(let views, _)? = ask(.list(before: "", limit: 0)) else { return false }
+        try #require(views.count == submissions)
+        return views.allSatisfy { $0.finishedAt > 0 }
+    }
+}
+
+struct SeededRandom {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func below(_ bound: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state % UInt64(bound))
+    }
+
+    mutating func pick<Element>(_ list: [Element]) -> Element? { list.isEmpty ? nil : list[below(list.count)] }
+}
+
+enum RandomGraph {
+    static func make(_ random: inout SeededRandom) -> Graph {
+        var names = 0
+        var producers: [String] = []
+        let children = (0..<(1 + random.below(5))).map { _ in node(&random, &names, &producers, depth: 0) }
+        return Sketch.group("root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3)).graph()
+    }
+
+    /// Refers only to nodes that stand before it at the same level, so that the graph has no circle.
+    private static func node(_ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int) -> Sketch {
+        names += 1
+        let name = "n\(names)"
+        let references = (0..<random.below(3)).compactMap { _ in random.pick(before) }
+        defer { before.append(name) }
+        switch depth < 3 ? random.below(6) : 0 {
+        case 1, 2:
+            var inner: [String] = []
+            let children = (0..<random.below(4)).map { _ in node(&random, &names, &inner, depth: depth + 1) }
+            return .group(
+                name, children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
+                after: references, retries: random.below(4) == 0 ? 1 : 0, timeout: random.below(8) == 0 ? 10_000 : 0
+            )
+        case 3:
+            var inner: [String] = []
+            let body = node(&random, &names, &inner, depth: depth + 1)
+            if let producer = random.pick(before) {
+                return .forEach(name, of: producer, body: body, max: random.below(3), stop: random.below(3) == 0)
+            }
+            return .forEach(name, of: nil, list: (0..<random.below(4)).map { "\($0)" }, body: body, max: random.below(3))
+        default:
+            return .op(
+                name, receives: references, after: random.pick(before).map { [$0] } ?? [],
+                retries: random.below(4) == 0 ? random.below(3) : 0, timeout: random.below(8) == 0 ? 5_000 : 0,
+                forwards: random.below(2) == 0
+            )
+        }
+    }
+}
