@@ -84,6 +84,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: strict
@@ -93,6 +94,7 @@ let package = Package(
             dependencies: [
                 "AOperation",
                 "Wire",
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -109,6 +111,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
@@ -125,6 +130,8 @@ let package = Package(
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
         .testTarget(name: "CoordinatorTests", dependencies: ["Coordinator", "Scheduling", "Wire"], swiftSettings: strict),
         .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Worker", "Wire"], swiftSettings: strict),
+        .testTarget(name: "ClusterTests", dependencies: ["Cluster", "Wire"], swiftSettings: strict),
+        .testTarget(name: "CommandLineTests", dependencies: ["aop", "Cluster", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [

@@ -1,0 +1,38 @@
+# Two commands do everything: `make run` and `make test`.
+
+SWIFT ?= swift
+
+.PHONY: help
+help:  ## what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+.PHONY: dependencies
+dependencies:  ## install the system packages that are missing
+	@scripts/install-dependencies.sh
+
+.PHONY: build
+build: dependencies  ## build the release binary
+	$(SWIFT) build -c release --product aop
+
+.PHONY: run
+run: build  ## count the words of the licence texts on this machine, with real worker processes
+	.build/release/aop run examples/word-count.yaml
+
+.PHONY: test
+test: dependencies  ## build and run every test
+	scripts/check-purity.sh
+	scripts/check-format.sh
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+.PHONY: format
+format:  ## put the sources into the project's format
+	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)
+
+.PHONY: install
+install: build  ## install aop into PREFIX (default /usr/local)
+	install -D -m 755 .build/release/aop $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/aop
+
+.PHONY: clean
+clean:  ## remove what was built
+	rm -rf .build

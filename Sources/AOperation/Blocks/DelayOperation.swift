@@ -1,0 +1,74 @@
+import Foundation
+
+/// An operation that ends after a time, with what it received.
+///
+/// With `Output == Void` it may be used anywhere; with another type it passes the received value on, and fails with
+/// ``AOperationError/ReceivedValueIsNil`` when nothing delivers to it. Cancelling it ends it at once.
+///
+/// Invariant behind `@unchecked Sendable`: `timer` is only reached under its lock; `receivedValue` is set before the
+/// operation runs and read while it does.
+public final class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperation, @unchecked Sendable {
+    private enum Delay {
+        case interval(TimeInterval)
+        case until(Date)
+
+        var seconds: TimeInterval {
+            switch self {
+            case .interval(let seconds): seconds
+            case .until(let date): date.timeIntervalSinceNow
+            }
+        }
+    }
+
+    public var receivedValue: Result<Output, AOperationError>?
+    private let delay: Delay
+    private let timer = Guarded<DispatchWorkItem?>(nil)
+
+    /// Waits for `interval` seconds from its start; zero and less is no delay.
+    public init(_ interval: TimeInterval) {
+        delay = .interval(interval)
+        super.init()
+    }
+
+    /// Waits until `date`; a date that is past is no delay.
+    public init(until date: Date) {
+        delay = .until(date)
+        super.init()
+    }
+
+    public override func execute() {
+        let seconds = delay.seconds
+        guard seconds > 0 else { return pass() }
+        let item = DispatchWorkItem { [weak self] in self?.pass() }
+        timer.withLock { $0 = item }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: item)
+        if isCancelled { stop() }
+    }
+
+    public override func cancel() {
+        super.cancel()
+        stop()
+    }
+
+    private func pass() {
+        timer.withLock { $0 = nil }
+        if let receivedValue {
+            finish(with: receivedValue)
+        } else if let nothing = () as? Output {
+            finish(with: .success(nothing))
+        } else {
+            finish(with: .failure(.receivedValueIsNil(in: self)))
+        }
+    }
+
+    /// Takes the timer back; the body of a cancelled operation ends with it.
+    private func stop() {
+        let item = timer.withLock { timer -> DispatchWorkItem? in
+            defer { timer = nil }
+            return timer
+        }
+        guard let item else { return }
+        item.cancel()
+        endBody()
+    }
+}

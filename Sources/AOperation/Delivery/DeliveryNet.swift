@@ -1,0 +1,54 @@
+import Foundation
+
+/// Connects producers with receivers.
+enum DeliveryNet {
+    /// Lets `receiver` wait for all `producers`, and calls `fill` just before it runs: to set its received value from
+    /// their outcomes. A later connection of the same receiver replaces `fill`; it still waits for all.
+    ///
+    /// `fill` must not hold the receiver; it is let go when the receiver has ended. Producers and receivers hold each
+    /// other until they have ended: a net that is never run, nor cancelled, stays in memory.
+    static func connect<Receiver: ReceiverOperation>(
+        _ producers: [AOperation], to receiver: Receiver, fill: @escaping (Receiver) -> Void
+    ) {
+        for producer in producers {
+            receiver.addDependency(producer)
+            producer.core.withLock { core in
+                if !core.state.isEnded { core.receivers.append(receiver) }
+            }
+        }
+        receiver.core.withLock { core in
+            core.producers += producers
+            core.inbox = { operation in
+                if let operation = operation as? Receiver { fill(operation) }
+            }
+        }
+    }
+
+    /// Cancels those producers of a cancelled receiver whose result nobody else waits for.
+    static func cancelUnneeded(_ producers: [AOperation]) {
+        guard !producers.isEmpty else { return }
+        Trampoline.run {
+            for producer in producers where producer.isUnneeded { producer.cancel() }
+        }
+    }
+
+    /// The first error in declared order among results that are all there.
+    static func firstError<Value>(of results: [Result<Value, AOperationError>?]) -> AOperationError? {
+        for case .failure(let error)? in results { return error }
+        return nil
+    }
+}
+
+extension AOperation {
+    /// Sets the received value, if somebody delivers to this operation. Called just before it runs.
+    final func receive() {
+        guard let inbox = core.withLock({ $0.inbox }) else { return }
+        inbox(self)
+    }
+
+    /// Whether all who receive from this operation or wait for it have been cancelled.
+    fileprivate var isUnneeded: Bool {
+        let (receivers, waiters) = core.withLock { ($0.receivers, $0.waiters) }
+        return receivers.allSatisfy(\.isCancelled) && waiters.allSatisfy { ($0 as? AOperation)?.isCancelled ?? false }
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+
+/// Operations that are one operation to the outside.
+///
+/// The group ends when all its children have ended, those included that are added while it runs. It succeeds if all
+/// of them do. It is cancelled only if it was cancelled itself; then, and when it never starts, every child that has
+/// not ended is cancelled, and the group ends after the last of them. Else it fails: with its children's failures in
+/// child order, then with its cancelled children's errors. An empty group succeeds.
+///
+/// ```swift
+/// let group = GroupOperation(Parse(part: 1), Parse(part: 2))
+/// group.maxConcurrentOperationCount = 4
+/// group.didFinish { result in … }.add(to: queue)
+/// ```
+///
+/// Children may be plain Foundation operations. They run in the slots of the group's queue; the group and one of its
+/// children share one slot. Nothing of a child is started, and nothing taken for it, before the group starts.
+///
+/// Invariant behind `@unchecked Sendable`: roster and lane are only reached under their locks.
+open class GroupOperation: VoidOperation, @unchecked Sendable {
+    private let roster = Guarded(GroupRoster())
+    private let lane = Guarded<Lane?>(nil)
+
+    public init(_ operations: [Foundation.Operation]) {
+        super.init()
+        let isOrdered = isOrdered
+        roster.withLock { $0.isOrdered = isOrdered }
+        addOperations(operations)
+    }
+
+    public convenience init(_ operations: Foundation.Operation...) {
+        self.init(operations)
+    }
+
+    deinit {
+        // Groups in groups are released one by one, however deep they are.
+        var children = roster.withLock { $0.dismantle() }
+        Trampoline.release(&children)
+    }
+
+    /// Whether the children are started one after another.
+    var isOrdered: Bool { false }
+
+    // MARK: Settings
+
+    /// What happens when a child fails or is cancelled; ``FailurePolicy/continue`` by default.
+    public final var onFailure: FailurePolicy {
+        get { roster.withLock { $0.onFailure } }
+        set { roster.withLock { $0.onFailure = newValue } }
+    }
+
+    /// Sets ``onFailure``.
+    @discardableResult
+    public final func onFailure(_ policy: FailurePolicy) -> Self {
+        onFailure = policy
+        return self
+    }
+
+    /// How many children may run at once, if the queue has as many slots; unlimited by default (-1).
+    public final var maxConcurrentOperationCount: Int {
+        get {
+            let limit = roster.withLock { $0.limit }
+            return limit == .max ? OperationQueue.defaultMaxConcurrentOperationCount : limit
+        }
+        set {
+            let limit = newValue < 0 ? Int.max : newValue
+            roster.withLock { $0.limit = limit }
+            lane.withLock { $0 }?.limit = limit
+        }
+    }
+
+    // MARK: Children
+
+    /// The children, in child order.
+    public final var operations: [Foundation.Operation] { roster.withLock { $0.operations } }
+
+    /// How each child ended, in child order: one entry per child when the group has ended.
+    public final var outcomes: GroupOutcomes { GroupOutcomes(roster.withLock { $0.outcomes }) }
+
+    /// Adds a child, before the group starts or while it runs. What is added to a group that was cancelled, or
+    /// stopped by a failure, ends as cancelled; so does, with an error line, what is added to a group that has ended.
+    public final func addOperation(_ operation: Foundation.Operation) {
+        let isStarted = lane.withLock { $0 != nil }
+        for member in isStarted ? belongings(of: operation) : [operation] { add(member) }
+    }
+
+    /// Adds children, in this order.
+    public final func addOperations(_ operations: [Foundation.Operation]) {
+        for operation in operations { addOperation(operation) }
+    }
+
+    /// Adds an error of the group's own: the group fails with it, after its children's failures.
+    public final func aggregateError(_ error: AOperationError) {
+        roster.withLock { $0.add(error.published(by: publisherName)) }
+    }
+
+    /// Called when a child's outcome is decided: the place to add further children. The group cannot end before this
+    /// has returned. Does nothing unless it is overridden.
+    open func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {}
+
+    private func add(_ operation: Foundation.Operation) {
+        if let operation = operation as? AOperation {
+            operation.core.withLock { core in if core.group == nil { core.group = self } }
+        }
+        switch roster.withLock({ $0.add(operation) }) {
+        case .known:
+            break
+        case .listed:
+            startNext()
+        case .start:
+            admit(operation)
+        case .cancel:
+            operation.cancel()
+            admit(operation)
+        case .refused:
+            operation.cancel()
+            Debugger.error("an operation was added to the group \(publisherName), which has ended; it is cancelled")
+        }
+    }
+
+    // MARK: Running
+
+    /// Starts the children. A subclass that overrides it calls `super.execute()`.
+    open override func execute() {
+        let list = listWithNets(operations)
+        roster.withLock { $0.relist(list) }
+        guard roster.withLock({ $0.start() }) else { return }
+        let lane = openLane()
+        startNext()
+        letGo()
+        lane.pump()  // if no child can run yet, the group's slot is for others
+    }
+
+    /// Tells the group that its work ended; the group itself ends when all children have ended. A failure becomes an
+    /// error of the group's own.
+    public final override func finish(with result: Result<Void, AOperationError>) {
+        if case .failure(let error) = result { aggregateError(error) }
+    }
+
+    private func startNext() {
+        while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
+    }
+
+    /// Puts a child into the group's lane. One that is in another queue, or has ended, is only waited for.
+    private func admit(_ operation: Foundation.Operation) {
+        let lane = openLane()
+        guard let child = operation as? AOperation else {
+            let member = PlainMember(operation)
+            member.enter(lane, of: self)
+            if operation.isCancelled { member.hurry() }
+            return
+        }
+        guard !child.enter(lane, of: self, announcement: .due) else { return }
+        child.onEnd { [self] child in
+            memberSettled(child, errors: child.publishedErrors)
+            memberEnded(child)
+        }
+    }
+
+    /// The lane of the children, made when it is first needed.
+    ///
+    /// It borrows the group's own slot, if the group has begun. A group whose lane is opened before never begins: it
+    /// was abandoned.
+    private func openLane() -> Lane {
+        let (outer, hasSlot) = core.withLock { ($0.membership?.lane ?? .outside, $0.holdsSlot) }
+        let limit = roster.withLock { $0.limit }
+        return lane.withLock { lane in
+            if let lane { return lane }
+            let opened = Lane(of: outer, hasSlot: hasSlot, limit: limit)
+            lane = opened
+            return opened
+        }
+    }
+
+    final override func reclaimSlot(_ held: Bool) -> Bool {
+        guard let lane = lane.withLock({ $0 }) else { return held }
+        return lane.close()
+    }
+
+    // MARK: Ending
+
+    final override func carryOutCancellation() {
+        abandon(with: .cancelled(.isCancelled(self)))
+    }
+
+    /// Ends the group over its children's heads: cancels them, waits for them, and then ends with `ending`.
+    final func abandon(with ending: Ending) {
+        guard let open = roster.withLock({ $0.abandon(with: ending) }) else {
+            return interrupt(with: ending)
+        }
+        cancel(open)
+        Trampoline.run { [self] in letGo() }
+    }
+
+    private func cancel(_ children: [Foundation.Operation]) {
+        guard !children.isEmpty else { return }
+        Trampoline.run { [self] in
+            openLane().withoutStarts {
+                for child in children {
+                    let isUnstarted = roster.withLock { $0.withdraw(child) }
+                    child.cancel()
+                    if isUnstarted { admit(child) }
+                }
+            }
+        }
+    }
+
+    private func letGo() {
+        if roster.withLock({ $0.letGo() }) { complete() }
+    }
+
+    private func complete() {
+        let ending = roster.withLock { $0.ending }
+        Trampoline.run { [self] in
+            if case .success = ending { conclude(withResult: .success(())) } else { conclude(with: ending) }
+        }
+    }
+}
+
+extension GroupOperation: LaneHost {
+    func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {
+        let outcome = (operation as? AOperation)?.anyOutcome ?? (operation.isCancelled ? .cancelled : .success(()))
+        let settlement = roster.withLock { $0.settle(operation, outcome, errors: errors) }
+        cancel(settlement.stopped)
+        if settlement.isTold { operationDidFinish(operation, withErrors: errors) }
+    }
+
+    func memberEnded(_ operation: Foundation.Operation) {
+        let isLast = roster.withLock { $0.end(operation) }
+        if isLast { complete() } else { startNext() }
+    }
+
+    func addProduced(_ operation: Foundation.Operation) {
+        addOperation(operation)
+    }
+
+    func runPlain(_ operation: Foundation.Operation) {
+        PlainOperations.queue.addOperation(operation)
+    }
+}
+
+/// Where the plain operations of groups run; each is handed over when it is ready and has a slot.
+enum PlainOperations {
+    static let queue = OperationQueue()
+}

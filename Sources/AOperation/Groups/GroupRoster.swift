@@ -1,0 +1,251 @@
+import Foundation
+
+/// The children of a group: who is in, who has ended and how, and what to do next.
+///
+/// A value that is stepped by ``GroupOperation``: its methods take what happened and return what to do.
+struct GroupRoster {
+    /// Where the group stands.
+    private enum Phase {
+        /// It has not started: children are listed.
+        case gathering
+        /// It is executing, or was abandoned: children are run, or cancelled.
+        case running
+        /// All children have ended: nothing can be added.
+        case closed
+    }
+
+    private struct Child {
+        let operation: Foundation.Operation
+        var stage = Stage.listed
+        /// Came after the group was abandoned: its end is told to nobody, or branching would never end.
+        var isLate = false
+        /// Cancelled by the group's own `.stop`: it shows in its outcome, not in the group's errors.
+        var isStopped = false
+    }
+
+    private enum Stage {
+        case listed
+        case admitted
+        /// Its outcome is decided, its body may still run.
+        case settled(OperationOutcome<Any>, [AOperationError])
+        case ended(OperationOutcome<Any>, [AOperationError])
+
+        var isOpen: Bool {
+            switch self {
+            case .listed, .admitted: true
+            case .settled, .ended: false
+            }
+        }
+
+        var isListed: Bool { if case .listed = self { true } else { false } }
+
+        var result: (outcome: OperationOutcome<Any>, errors: [AOperationError])? {
+            switch self {
+            case .listed, .admitted: nil
+            case .settled(let outcome, let errors), .ended(let outcome, let errors): (outcome, errors)
+            }
+        }
+    }
+
+    var isOrdered = false
+    var onFailure = FailurePolicy.continue
+    /// How many children may run at once.
+    var limit = Int.max
+
+    private var phase = Phase.gathering
+    private var children: [Child] = []
+    private var places: [ObjectIdentifier: Int] = [:]
+    /// Children that have not ended, and one for each step that must not be overtaken by the group's end.
+    private var open = 0
+    /// Of an ordered group: the next child to start, and how many have started and not ended.
+    private var cursor = 0
+    private var inFlight = 0
+    private var isStopping = false
+    /// Decided over the children's heads: cancelled, timed out, conditions failed.
+    private var verdict: Ending?
+    private var ownErrors: [AOperationError] = []
+
+    /// Takes the children out of a group that goes away.
+    mutating func dismantle() -> [Foundation.Operation] {
+        defer { children = [] }
+        return operations
+    }
+
+    var operations: [Foundation.Operation] { children.map(\.operation) }
+
+    var outcomes: [OperationOutcome<Any>] { children.compactMap { $0.stage.result?.outcome } }
+
+    func contains(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
+}
+
+// MARK: - Adding and starting
+
+extension GroupRoster {
+    enum Addition {
+        /// It waits for the group's start, or for its turn.
+        case listed
+        /// Start it now.
+        case start
+        /// The group takes nothing new: cancel it, then admit it, so that its end is counted.
+        case cancel
+        /// It is a child already.
+        case known
+        /// The group has ended.
+        case refused
+    }
+
+    mutating func add(_ operation: Foundation.Operation) -> Addition {
+        guard !contains(operation) else { return .known }
+        var child = Child(operation: operation)
+        let addition: Addition
+        switch phase {
+        case .closed:
+            return .refused
+        case .gathering:
+            addition = .listed
+        case .running:
+            if verdict != nil || isStopping {
+                child.stage = .admitted
+                child.isLate = verdict != nil
+                child.isStopped = isStopping
+                inFlight += 1
+                addition = .cancel
+            } else if isOrdered {
+                addition = .listed
+            } else {
+                child.stage = .admitted
+                inFlight += 1
+                addition = .start
+            }
+        }
+        places[ObjectIdentifier(operation)] = children.count
+        children.append(child)
+        open += 1
+        return addition
+    }
+
+    /// Replaces the list, before the start, by one that also names what belongs to the children's delivery nets.
+    /// Children that `operations` does not name were added meanwhile: they come last.
+    mutating func relist(_ operations: [Foundation.Operation]) {
+        guard case .gathering = phase else { return }
+        let listed = children
+        children = operations.map { Child(operation: $0) }
+        places = [:]
+        for (place, operation) in operations.enumerated() { places[ObjectIdentifier(operation)] = place }
+        for child in listed where !contains(child.operation) {
+            places[ObjectIdentifier(child.operation)] = children.count
+            children.append(child)
+        }
+        open = children.count
+    }
+
+    /// The group starts. Until ``letGo()`` it cannot end.
+    mutating func start() -> Bool {
+        guard case .gathering = phase else { return false }
+        phase = .running
+        open += 1
+        return true
+    }
+
+    /// The next child to admit; nil when there is none now.
+    mutating func nextToStart() -> Foundation.Operation? {
+        guard case .running = phase, verdict == nil, !isStopping else { return nil }
+        if isOrdered, inFlight > 0 { return nil }
+        while cursor < children.count, !children[cursor].stage.isListed { cursor += 1 }
+        guard cursor < children.count else { return nil }
+        children[cursor].stage = .admitted
+        inFlight += 1
+        cursor += 1
+        return children[cursor - 1].operation
+    }
+}
+
+// MARK: - Ends
+
+extension GroupRoster {
+    struct Settlement {
+        /// Whether `operationDidFinish` is to be told.
+        var isTold: Bool
+        var stopped: [Foundation.Operation]
+    }
+
+    /// A child's outcome is decided.
+    mutating func settle(
+        _ operation: Foundation.Operation, _ outcome: OperationOutcome<Any>, errors: [AOperationError]
+    ) -> Settlement {
+        guard let place = places[ObjectIdentifier(operation)], children[place].stage.isOpen else {
+            return Settlement(isTold: false, stopped: [])
+        }
+        children[place].stage = .settled(outcome, errors)
+        let stops = onFailure == .stop && !outcome.isSuccess && verdict == nil && !isStopping
+        return Settlement(isTold: !children[place].isLate, stopped: stops ? stop() : [])
+    }
+
+    private mutating func stop() -> [Foundation.Operation] {
+        isStopping = true
+        for place in children.indices where children[place].stage.isOpen { children[place].isStopped = true }
+        return children.filter(\.stage.isOpen).map(\.operation)
+    }
+
+    /// A child has ended. Returns whether that was the last.
+    mutating func end(_ operation: Foundation.Operation) -> Bool {
+        guard let place = places[ObjectIdentifier(operation)], case .settled(let outcome, let errors) = children[place].stage
+        else { return false }
+        children[place].stage = .ended(outcome, errors)
+        inFlight -= 1
+        return letGo()
+    }
+
+    /// One hold on the group's end less. Returns whether that was the last: the group is closed then.
+    mutating func letGo() -> Bool {
+        open -= 1
+        guard open == 0, case .running = phase else { return false }
+        phase = .closed
+        return true
+    }
+
+    /// Cancels a listed child in place of starting it: counts as admitted. False when it has been started.
+    mutating func withdraw(_ operation: Foundation.Operation) -> Bool {
+        guard let place = places[ObjectIdentifier(operation)], children[place].stage.isListed else { return false }
+        children[place].stage = .admitted
+        inFlight += 1
+        return true
+    }
+
+    /// Decides the group's ending over its children's heads. Returns those to cancel, and holds the group's end until
+    /// ``letGo()``; nil when all have ended.
+    mutating func abandon(with ending: Ending) -> [Foundation.Operation]? {
+        switch phase {
+        case .closed:
+            return nil
+        case .gathering, .running:
+            phase = .running
+            if verdict == nil { verdict = ending }
+            open += 1
+            return children.filter(\.stage.isOpen).map(\.operation)
+        }
+    }
+
+    /// An error of the group's own.
+    mutating func add(_ error: AOperationError) {
+        ownErrors.append(error)
+    }
+
+    /// How the group ends, once it is closed: failures in child order, the group's own errors, then cancelled
+    /// children in child order.
+    var ending: Ending {
+        if let verdict { return verdict }
+        var failures: [AOperationError] = []
+        var cancellations: [AOperationError] = []
+        for child in children {
+            guard let (outcome, errors) = child.stage.result else { continue }
+            switch outcome {
+            case .success: break
+            case .failure: failures += errors
+            case .cancelled: if !child.isStopped { cancellations += errors }
+            }
+        }
+        let errors = failures + ownErrors + cancellations
+        return errors.isEmpty ? .success : .failure(errors)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+extension AOperation {
+    /// Accompanies the operation; held weakly.
+    public final var delegate: (any AOperationDelegate)? {
+        get { core.withLock { $0.delegate } }
+        set { core.withLock { $0.delegate = newValue } }
+    }
+
+    /// Adds an observer. Observers are told in the order in which they were added; one that comes after the outcome
+    /// was decided is told of the end at once.
+    public final func addObserver(_ observer: any AOperationObserver) {
+        let ending = core.withLock { core -> Ending? in
+            guard let ending = core.state.ending else {
+                core.observers.append(observer)
+                return nil
+            }
+            return ending
+        }
+        if let ending { observer.operationDidFinish(self, errors: ending.errors) }
+    }
+
+    /// Adds observers, in this order.
+    @discardableResult
+    public final func observers(_ observers: [any AOperationObserver]) -> Self {
+        for observer in observers { addObserver(observer) }
+        return self
+    }
+
+    /// Adds observers, in this order.
+    @discardableResult
+    public final func observers(_ observers: any AOperationObserver...) -> Self {
+        self.observers(observers)
+    }
+
+    /// Calls `startHandler` just before the operation is executed, on the executing thread. An operation that is
+    /// cancelled before its start, or whose conditions fail, never starts.
+    @discardableResult
+    public final func didStart(_ startHandler: @escaping @Sendable () -> Void) -> Self {
+        core.withLock { $0.startHandlers.append(startHandler) }
+        return self
+    }
+
+    /// Calls `produceHandler` with every operation that this operation produces.
+    @discardableResult
+    public final func didProduce(_ produceHandler: @escaping @Sendable (Foundation.Operation) -> Void) -> Self {
+        core.withLock { $0.produceHandlers.append(produceHandler) }
+        return self
+    }
+
+    /// Hands a new operation to the queue or group that this operation is in, and tells the observers. An operation
+    /// that is in no queue, or has ended, only tells them.
+    public final func produce(_ operation: Foundation.Operation) {
+        let (observers, handlers, lane) = core.withLock { ($0.observers, $0.produceHandlers, $0.membership?.lane) }
+        for observer in observers { observer.operation(self, didProduceOperation: operation) }
+        for handler in handlers { handler(operation) }
+        lane?.addProduced(operation)
+    }
+
+    /// Calls `handler` once the outcome is decided and observers have been told, on the deciding thread, with the
+    /// queue on which callbacks are called; at once when that is past.
+    final func onSettled(_ handler: @escaping (AOperation, _ callbacks: DispatchQueue) -> Void) {
+        let callbacks = core.withLock { core -> DispatchQueue?? in
+            if core.state.isFinished { return .some(core.callbackQueue) }
+            core.settleHandlers.append(handler)
+            return nil
+        }
+        if let callbacks { handler(self, callbacks ?? AOperation.callbackQueue) }
+    }
+
+    /// Calls `handler` once outcome and body are over, on the ending thread; at once when that is past.
+    final func onEnd(_ handler: @escaping (AOperation) -> Void) {
+        let isPast = core.withLock { core in
+            if core.state.isEnded { return true }
+            core.endHandlers.append(handler)
+            return false
+        }
+        if isPast { handler(self) }
+    }
+
+    /// The start, in this order: delegate, observers, `didStart`.
+    final func tellStart() {
+        let (delegate, observers, handlers) = core.withLock { ($0.delegate, $0.observers, $0.startHandlers) }
+        delegate?.operationDidStart(self)
+        for observer in observers { observer.operationDidStart(self) }
+        for handler in handlers { handler() }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Is told of the stages of an operation's life. Every method has a default that does nothing.
+///
+/// Each stage is told once. The calls come on the thread on which the stage is reached: return soon, and do not wait
+/// in them for another operation.
+public protocol AOperationObserver {
+    /// The operation is about to be executed.
+    func operationDidStart(_ operation: AOperation)
+    /// The operation has produced another one.
+    func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation)
+    /// The operation was cancelled; its end is told by ``operationDidFinish(_:errors:)``.
+    func operationDidCancel(_ operation: AOperation)
+    /// The outcome is decided. `errors` is empty on success; the first leads.
+    func operationDidFinish(_ operation: AOperation, errors: [AOperationError])
+}
+
+extension AOperationObserver {
+    public func operationDidStart(_ operation: AOperation) {}
+    public func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation) {}
+    public func operationDidCancel(_ operation: AOperation) {}
+    public func operationDidFinish(_ operation: AOperation, errors: [AOperationError]) {}
+}
+
+/// An observer made of closures.
+public struct BlockObserver: AOperationObserver {
+    private let startHandler: (@Sendable (AOperation) -> Void)?
+    private let produceHandler: (@Sendable (AOperation, Foundation.Operation) -> Void)?
+    private let cancelHandler: (@Sendable (AOperation) -> Void)?
+    private let finishHandler: (@Sendable (AOperation, [AOperationError]) -> Void)?
+
+    public init(
+        startHandler: (@Sendable (AOperation) -> Void)? = nil,
+        produceHandler: (@Sendable (AOperation, Foundation.Operation) -> Void)? = nil,
+        cancelHandler: (@Sendable (AOperation) -> Void)? = nil,
+        finishHandler: (@Sendable (AOperation, [AOperationError]) -> Void)? = nil
+    ) {
+        self.startHandler = startHandler
+        self.produceHandler = produceHandler
+        self.cancelHandler = cancelHandler
+        self.finishHandler = finishHandler
+    }
+
+    public func operationDidStart(_ operation: AOperation) { startHandler?(operation) }
+
+    public func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation) {
+        produceHandler?(operation, newOperation)
+    }
+
+    public func operationDidCancel(_ operation: AOperation) { cancelHandler?(operation) }
+
+    public func operationDidFinish(_ operation: AOperation, errors: [AOperationError]) {
+        finishHandler?(operation, errors)
+    }
+}

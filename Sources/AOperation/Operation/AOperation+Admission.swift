@@ -1,0 +1,136 @@
+import Foundation
+
+/// Somebody who waits for the end of an operation.
+protocol Waiter: AnyObject {
+    /// One of the operations it waits for has ended, for good.
+    func dependencyEnded()
+}
+
+extension AOperation: Waiter {
+    /// Puts the operation into a lane. An operation that is, or was, in one already is left as it is.
+    ///
+    /// - Returns: whether the operation is a member of the lane now.
+    @discardableResult
+    final func enter(
+        _ lane: Lane, of host: (any LaneHost)?, announcement: OperationCore.Announcement, isInline: Bool = false
+    ) -> Bool {
+        let entrance = core.withLock { core in
+            core.admit(announcement) { lane.insert(.operation(self), of: host) }
+        }
+        switch entrance {
+        case .admitted(let wanted):
+            for dependency in wanted { subscribe(to: dependency) }
+            let isReady = core.withLock { $0.dependencyEnded() }
+            if isReady {
+                if isInline {
+                    lane.takeSlot()
+                    if !run() { lane.returnSlot() }
+                } else {
+                    becomeReady()
+                }
+            }
+            return true
+        case .announce(let waiters):
+            announceEnd(to: waiters)
+            return false
+        case .already:
+            return false
+        }
+    }
+
+    final func dependencyEnded() {
+        guard core.withLock({ $0.dependencyEnded() }) else { return }
+        becomeReady()
+    }
+
+    /// Its dependencies have ended. Here conditions are evaluated and locks asked for, before it queues for a slot.
+    private func becomeReady() {
+        guard let membership = core.withLock({ $0.membership }) else { return }
+        membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
+    }
+
+    /// Foundation, or the program, calls `start()` on an operation that is in no queue of ours: it runs at once on
+    /// this thread if nothing is in its way, else as soon as its dependencies have ended. What delivers to it and is
+    /// in no queue is started as well.
+    final func startByFoundation() {
+        if isInitialized {
+            for member in deliveryNet() where member !== self {
+                member.enter(.outside, of: nil, announcement: .onStart)
+            }
+            if enter(.outside, of: nil, announcement: .due, isInline: true) { return }
+        }
+        if let waiters = core.withLock({ $0.foundationStarts() }) { announceEnd(to: waiters) }
+    }
+
+    private func announceEnd(to waiters: [any Waiter]) {
+        didChangeValue(forKey: "isFinished")
+        for waiter in waiters { waiter.dependencyEnded() }
+    }
+
+    /// Waits for `dependency`, on top of what the operation waits for already.
+    private func subscribe(to dependency: Foundation.Operation) {
+        if let operation = dependency as? AOperation {
+            if !operation.addWaiter(self) { dependencyEnded() }
+            return
+        }
+        guard !dependency.isFinished else { return dependencyEnded() }
+        let watch = DependencyWatch(on: dependency) { [weak self] in self?.dependencyEnded() }
+        let isHeld = core.withLock { core in
+            guard !core.state.isEnded else { return false }
+            core.watches.append(watch)
+            return true
+        }
+        if isHeld { watch.begin() }
+    }
+
+    /// Remembers who waits for this operation; false when it has ended already.
+    ///
+    /// A plain operation waits until Foundation has been told of the end too: that comes later for an operation that
+    /// was cancelled before it was in any queue.
+    final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
+        core.withLock { core in
+            if core.state.isEnded {
+                guard untilAnnounced, core.announcement != .done else { return false }
+            }
+            core.waiters.append(waiter)
+            return true
+        }
+    }
+
+    // MARK: Dependencies
+
+    /// Lets this operation wait for the end of `operation`, however that ends: an `AOperation` in any queue, or a
+    /// plain Foundation operation. Once the operation executes it is too late and nothing happens.
+    ///
+    /// Constant time. The dependency is held until this operation has ended.
+    final func wait(for operation: Foundation.Operation) {
+        precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
+        guard core.withLock({ $0.addDependency(operation) }) else { return }
+        subscribe(to: operation)
+    }
+
+    /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.
+    final func stopWaiting(for operation: Foundation.Operation) {
+        let (wasWaiting, watch) = core.withLock { core -> (Bool, DependencyWatch?) in
+            guard core.dependencies.remove(operation) else { return (false, nil) }
+            let index = core.watches.firstIndex { $0.target === operation }
+            let watch = index.map { core.watches.remove(at: $0) }
+            if case .waiting = core.state { return (true, watch) }
+            return (false, watch)
+        }
+        if let watch {
+            if watch.stop(), wasWaiting { dependencyEnded() }
+        } else if wasWaiting, let operation = operation as? AOperation, operation.removeWaiter(self) {
+            dependencyEnded()
+        }
+    }
+
+    /// Forgets one who waited; false when it has been told of the end already, or is being told.
+    private func removeWaiter(_ waiter: AOperation) -> Bool {
+        core.withLock { core in
+            guard let index = core.waiters.firstIndex(where: { $0 === waiter }) else { return false }
+            core.waiters.remove(at: index)
+            return true
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+extension AOperation {
+    /// Declares that the operation starts after `operations` have ended, however they end.
+    @discardableResult
+    public final func dependencies(_ operations: [Foundation.Operation]) -> Self {
+        for operation in operations { addDependency(operation) }
+        return self
+    }
+
+    /// Adds the operation to `queue`, together with its delivery net and with the dependencies, direct and further
+    /// ones, that are in no queue yet. What is in a queue already is left there.
+    @discardableResult
+    public final func add(to queue: AOperationQueue) -> Self {
+        for operation in unqueuedDependencies() { queue.addOperation(operation) }
+        return self
+    }
+
+    /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it
+    /// waits for. Iterative: chains are as long as a program makes them.
+    private func unqueuedDependencies() -> [AOperation] {
+        AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
+            operation.core.withLock { core in
+                AdmissionOrder.Neighbours(
+                    before: core.dependencies.all.compactMap { $0 as? AOperation },
+                    after: core.receivers)
+            }
+        }
+    }
+
+    /// The operation and all that deliver to it or receive from it, directly or further on, and are in no queue;
+    /// producers come before their receivers.
+    final func deliveryNet() -> [AOperation] {
+        guard core.withLock({ !$0.producers.isEmpty || !$0.receivers.isEmpty || $0.group != nil }) else { return [self] }
+        return AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
+            operation.core.withLock { core in
+                AdmissionOrder.Neighbours(before: core.producers, after: core.receivers)
+            }
+        }
+    }
+}
+
+extension Foundation.Operation {
+    /// Adds `block` to what is called when the operation has finished, after the completion block it has.
+    public func addCompletionBlock(_ block: @escaping @Sendable () -> Void) {
+        guard let existing = completionBlock else {
+            completionBlock = block
+            return
+        }
+        completionBlock = {
+            existing()
+            block()
+        }
+    }
+
+    /// Adds several dependencies.
+    public func addDependencies(_ dependencies: [Foundation.Operation]) {
+        for dependency in dependencies { addDependency(dependency) }
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+
+/// A piece of work with dependencies, listeners and one outcome.
+///
+/// Subclass ``ResultableOperation`` (or ``VoidOperation``, ``AsyncOperation``), override ``execute()``, and call
+/// `finish` when the work is done, on any thread:
+///
+/// ```swift
+/// final class ReadText: ResultableOperation<String>, @unchecked Sendable {
+///     let path: String
+///     init(path: String) { self.path = path; super.init() }
+///
+///     override func execute() {
+///         finish(with: Result { try String(contentsOfFile: path, encoding: .utf8) }.mapError { AOperationError($0) })
+///     }
+/// }
+///
+/// ReadText(path: "a.txt").didFinish { result in print(result) }.add(to: AOperationQueue())
+/// ```
+///
+/// An operation ends exactly once: with a value, with errors, or cancelled. ``cancel()`` decides the outcome and tells
+/// the listeners at once; the slot in the queue, and everything that waits for the operation, is let go when the body
+/// has ended too: when `finish` has been called (its result is then ignored), or after ``grace``.
+///
+/// Invariant behind `@unchecked Sendable`: all state is in `core`, reached under its lock; subclasses of the library
+/// state theirs where they add any.
+open class AOperation: Foundation.Operation, @unchecked Sendable {
+    /// State, dependencies and listeners, under the one lock of the operation.
+    let core = Guarded(OperationCore())
+
+    /// A name for this kind of operation: the unqualified name of its type.
+    public class var key: String { String(describing: self) }
+
+    public override init() {
+        super.init()
+    }
+
+    deinit {
+        // Only an operation that never ended has anything left here; chains of them are released one by one.
+        var (watches, left) = core.withLock { $0.dismantle() }
+        for watch in watches { watch.stop() }
+        Trampoline.release(&watches)
+        Trampoline.release(&left)
+        Debugger.note("AOperation \(publisherName) deinit")
+    }
+
+    /// The operation's name in errors and debugger lines; the name of its type unless it is set.
+    open override var name: String? {
+        get { super.name ?? String(describing: type(of: self)) }
+        set { super.name = newValue }
+    }
+
+    /// The name with which errors are published.
+    var publisherName: String { name ?? String(describing: type(of: self)) }
+
+    /// The type of the value that a success carries; `Void` for an operation without one.
+    class var outputType: Any.Type { Void.self }
+
+    // MARK: State
+
+    /// Whether the operation is in no queue yet, so that it may still be configured.
+    public final var isInitialized: Bool { core.withLock { $0.state.isInitialized } }
+
+    open override var isAsynchronous: Bool { true }
+
+    /// Whether the operation is executing: from just before ``execute()`` until its outcome is decided.
+    open override var isExecuting: Bool { core.withLock { $0.state.isExecuting } }
+
+    /// Whether the outcome is decided and observers have been told.
+    open override var isFinished: Bool { core.withLock { $0.state.isFinished } }
+
+    /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
+    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested } }
+
+    /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
+    /// cancelled operation has one ``AOperationError/IsCancelled``.
+    public final var publishedErrors: [AOperationError] { ending?.errors ?? [] }
+
+    /// How the operation ended, without its value; nil while the outcome is open.
+    final var ending: Ending? { core.withLock { $0.state.ending } }
+
+    /// Whether outcome and body are over, and everything that waited for the operation has been let go.
+    final var isEnded: Bool { core.withLock { $0.state.isEnded } }
+
+    /// How long a body may go on after its outcome was decided (by a cancellation, a timeout), 5 s by default.
+    ///
+    /// Until then it holds its slot and everything that waits for it. Beyond that they are let go while it still
+    /// runs, and an error line names the operation.
+    public final var grace: Duration {
+        get { core.withLock { $0.grace } }
+        set { core.withLock { $0.grace = newValue } }
+    }
+
+    /// Whether somebody waits for the result: the quality of service is `.userInitiated`.
+    public final var userInitiated: Bool {
+        get { qualityOfService == .userInitiated }
+        set { qualityOfService = newValue ? .userInitiated : .default }
+    }
+
+    // MARK: Work
+
+    /// The work. Override it, do not call `super`, and call `finish` exactly once when the work is done; it may
+    /// return before that.
+    open func execute() {
+        Debugger.note("AOperation  \(publisherName) must override `execute()`.")
+        concludeWithoutResult()
+    }
+
+    /// Asks the operation to stop, and decides its outcome: cancelled. Does nothing when the outcome is decided.
+    ///
+    /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
+    /// nobody else waits for.
+    open override func cancel() {
+        guard core.withLock({ $0.requestCancel() }) else { return }
+        super.cancel()
+        Debugger.note("AOperation \(publisherName) cancelled")
+        let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
+        for observer in observers { observer.operationDidCancel(self) }
+        carryOutCancellation()
+        DeliveryNet.cancelUnneeded(producers)
+    }
+
+    /// Decides the outcome of a cancelled operation. A group waits for its children before it does.
+    func carryOutCancellation() {
+        interrupt(with: .cancelled(.isCancelled(self)))
+    }
+
+    /// Ends the work without a result.
+    func concludeWithoutResult() {
+        conclude(with: .success)
+    }
+
+    /// Whether a `willFinish` listener holds this operation back; called under the operation's lock.
+    func holdsBack() -> Bool { false }
+
+    /// Calls the `willFinish` listener. Whoever holds the operation back lets it go with `letGo()`.
+    func tellWillFinish(_ ending: Ending, letGo: @escaping @Sendable () -> Void) { letGo() }
+
+    /// The slot that the operation gives back at its end; a group lends it to its children meanwhile.
+    func reclaimSlot(_ held: Bool) -> Bool { held }
+
+    /// The value of a success in wire form.
+    func encodedValue() throws -> EncodedValue { .void }
+
+    /// The value of a success; `()` for an operation without one.
+    func anyValue() -> Any? { () }
+
+    // MARK: Dependencies
+
+    /// Lets this operation wait for the end of `operation`, however that ends: an `AOperation` in any queue, or a
+    /// plain Foundation operation. Constant time. Once the operation executes it is too late and nothing happens.
+    open override func addDependency(_ operation: Foundation.Operation) {
+        wait(for: operation)
+    }
+
+    /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.
+    open override func removeDependency(_ operation: Foundation.Operation) {
+        stopWaiting(for: operation)
+    }
+
+    /// What this operation waits for, in the order of declaration. Empty once the operation has ended: it does not
+    /// keep its predecessors alive.
+    open override var dependencies: [Foundation.Operation] { core.withLock { $0.dependencies.all } }
+
+    // MARK: Foundation's entry points
+
+    /// Runs the operation where no `AOperationQueue` does: in a Foundation queue, or by hand. For an operation of an
+    /// `AOperationQueue` it does nothing: that starts it in its turn.
+    public final override func start() {
+        startByFoundation()
+    }
+
+    /// Does nothing: ``execute()`` is where the work is.
+    public final override func main() {}
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// An operation whose work is an `async` function.
+///
+/// ```swift
+/// final class Fetch: AsyncOperation<Data>, @unchecked Sendable {
+///     override func run() async throws -> Data { try await client.get(url) }
+/// }
+/// ```
+/// Cancelling the operation cancels its task; the body ends when `run()` returns.
+///
+/// Invariant behind `@unchecked Sendable`: `task` is only reached under its lock.
+open class AsyncOperation<Output>: ResultableOperation<Output>, @unchecked Sendable {
+    private let task = Guarded<Task<Void, Never>?>(nil)
+
+    public override init() {
+        super.init()
+    }
+
+    /// The work. Its value, or the error it throws, is the operation's result. Override it, do not call `super`.
+    open func run() async throws -> Output {
+        throw AOperationError(AOperationError.ResultIsMissing(self))
+    }
+
+    /// Starts the task that calls ``run()-swift.method``.
+    public final override func execute() {
+        let started = Task {
+            do {
+                finish(with: .success(try await run()))
+            } catch {
+                finish(with: .failure(AOperationError(error)))
+            }
+            task.withLock { $0 = nil }
+        }
+        task.withLock { $0 = started }
+        // The outcome may have been decided, and the task may have ended, before the task was stored.
+        if isCancelled { started.cancel() }
+        if isEnded { task.withLock { $0 = nil } }
+    }
+
+    open override func cancel() {
+        super.cancel()
+        task.withLock { $0 }?.cancel()
+    }
+}

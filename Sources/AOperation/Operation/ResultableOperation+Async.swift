@@ -1,0 +1,34 @@
+import Foundation
+
+extension ResultableOperation {
+    /// Adds the operation to `queue`, as `add(to:)` does, and waits for its value.
+    ///
+    /// Cancelling the surrounding task cancels the operation.
+    /// - Throws: ``AOperationError``; for a cancelled operation one with ``AOperationError/IsCancelled``.
+    nonisolated(nonsending)
+        public final func value(on queue: AOperationQueue) async throws -> Output
+    {
+        try await result(on: queue).get()
+    }
+
+    /// Adds the operation to `queue`, as `add(to:)` does, and waits for its result.
+    ///
+    /// Cancelling the surrounding task cancels the operation. An operation that is in a queue already is only waited
+    /// for.
+    nonisolated(nonsending)
+        public final func result(on queue: AOperationQueue) async -> Result<Output, AOperationError>
+    {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                onSettled { _, _ in continuation.resume() }
+                add(to: queue)
+            }
+        } onCancel: {
+            cancel()
+        }
+        guard let result else {
+            preconditionFailure("\(publisherName) told of its end before its outcome was decided")
+        }
+        return result
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+
+/// Runs operations: each when its dependencies have ended and a slot is free.
+///
+/// It owns dependencies, readiness and slots; all of adding, starting and ending an operation is constant-time,
+/// whatever else waits. Plain Foundation operations run in it as well, and dependencies work in both directions.
+///
+/// ```swift
+/// let queue = AOperationQueue()
+/// queue.maxConcurrentOperationCount = 4
+/// ReadText(path: "a.txt").deliver(to: CountWords()).didFinish { print($0) }.add(to: queue)
+/// ```
+///
+/// `operations` and `operationCount` are Foundation's: they name every AOperation that has not ended, and of the plain
+/// operations those whose turn has come.
+///
+/// Nothing needs the main queue: operations run on Dispatch's global queues (or ``underlyingQueue``), `didFinish` is
+/// called on ``callbackQueue``. A queue lives at least as long as it has operations.
+///
+/// Invariant behind `@unchecked Sendable`: `settings` is only reached under its lock; the lane is safe by itself.
+open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
+    /// A queue for those who do not need their own.
+    public static let shared = AOperationQueue()
+
+    let lane = Lane()
+    private let settings = Guarded(Settings())
+
+    private struct Settings {
+        weak var delegate: (any AOperationQueueDelegate)?
+    }
+
+    public override init() {
+        super.init()
+    }
+
+    /// Is told of every operation; held weakly.
+    public final var delegate: (any AOperationQueueDelegate)? {
+        get { settings.withLock { $0.delegate } }
+        set { settings.withLock { $0.delegate = newValue } }
+    }
+
+    /// Where the `didFinish` closures of this queue's operations are called; nil, the default, for
+    /// `AOperation.callbackQueue`. Use a serial queue if their order matters.
+    public final var callbackQueue: DispatchQueue? {
+        get { lane.callbackQueue }
+        set { lane.callbackQueue = newValue }
+    }
+
+    // MARK: Adding
+
+    /// Adds an operation; for an `AOperation` with it everything that delivers to it or receives from it and is in no
+    /// queue yet. Adding an AOperation a second time does nothing.
+    open override func addOperation(_ operation: Foundation.Operation) {
+        guard let operation = operation as? AOperation else { return admitPlain(operation) }
+        for member in operation.deliveryNet() { admit(member) }
+    }
+
+    /// Adds operations, and, if asked to, blocks the calling thread until they have ended.
+    open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
+        for operation in operations { addOperation(operation) }
+        if wait { EndOfOperations.wait(for: operations) }
+    }
+
+    /// Runs `barrier` when all operations that are in the queue have ended; those added later wait for it.
+    open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+        lane.addBarrier(barrier)
+    }
+
+    private func admit(_ operation: AOperation) {
+        if operation.isInitialized {
+            delegate?.operationQueue(self, willAddOperation: operation)
+            AOperation.Debugger.note("AOperation \(operation.publisherName) added to queue")
+        }
+        // Foundation is given the operation so that its own list of operations is true; it runs nothing by that.
+        if operation.enter(lane, of: self, announcement: .onStart) { super.addOperation(operation) }
+    }
+
+    private func admitPlain(_ operation: Foundation.Operation) {
+        delegate?.operationQueue(self, willAddOperation: operation)
+        PlainMember(operation).enter(lane, of: self)
+    }
+
+    // MARK: What Foundation's queue offers
+
+    /// How many operations may be executing at once, the children of groups included; a group itself and one of its
+    /// children share one slot. Unlimited (`defaultMaxConcurrentOperationCount`) by default; 0 starts nothing.
+    open override var maxConcurrentOperationCount: Int {
+        get {
+            let limit = lane.limit
+            return limit == .max ? OperationQueue.defaultMaxConcurrentOperationCount : limit
+        }
+        set {
+            precondition(
+                newValue >= 0 || newValue == OperationQueue.defaultMaxConcurrentOperationCount,
+                "maxConcurrentOperationCount is \(newValue): it must be 0 or more, or the default (-1)")
+            lane.limit = newValue < 0 ? .max : newValue
+        }
+    }
+
+    /// While it is set nothing new is started, neither an operation nor a child of a running group.
+    open override var isSuspended: Bool {
+        get { lane.isSuspended }
+        set { lane.isSuspended = newValue }
+    }
+
+    open override var qualityOfService: QualityOfService {
+        get { super.qualityOfService }
+        set {
+            super.qualityOfService = newValue
+            lane.setQuality(newValue)
+        }
+    }
+
+    /// Where operations are executed; nil, the default, for Dispatch's global queues.
+    open override var underlyingQueue: DispatchQueue? {
+        get { super.underlyingQueue }
+        set {
+            super.underlyingQueue = newValue
+            lane.setExecutor(newValue)
+        }
+    }
+
+    /// Cancels all operations that have not ended.
+    open override func cancelAllOperations() {
+        lane.withoutStarts {
+            for member in lane.members { member.cancel() }
+        }
+    }
+
+    /// Blocks the calling thread until no operation and no barrier is left.
+    open override func waitUntilAllOperationsAreFinished() {
+        lane.waitUntilIdle()
+        super.waitUntilAllOperationsAreFinished()
+    }
+}
+
+extension AOperationQueue: LaneHost {
+    func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {
+        delegate?.operationQueue(self, operationDidFinish: operation, withErrors: errors)
+    }
+
+    func memberEnded(_ operation: Foundation.Operation) {}
+
+    func addProduced(_ operation: Foundation.Operation) {
+        addOperation(operation)
+    }
+
+    func runPlain(_ operation: Foundation.Operation) {
+        super.addOperation(operation)
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Synchronization
+
+/// Brings the operations of a queue, or of a group, to execution: keeps who is in, starts what is ready, as many at
+/// once as there are slots.
+///
+/// Dependencies are kept by the operations themselves; a lane hears of an operation again when it is ready. So adding,
+/// starting and ending an operation are constant-time, whatever else waits.
+///
+/// Locks: a lane's lock may be taken under an operation's lock, never the other way round, and no two lanes' locks are
+/// held at once.
+final class Lane: Sendable {
+    private let state: Guarded<LaneState>
+    /// The lane of the queue that a group runs in; nil for that lane itself.
+    private let parent: Lane?
+    /// Mirrors the state's `isHeld` for the lanes that borrow from this one; written under the lock.
+    private let isHeld = Atomic<Bool>(false)
+
+    /// Runs what runs in no `AOperationQueue`; unlimited.
+    static let outside = Lane()
+
+    /// The lane of a queue.
+    init() {
+        parent = nil
+        state = Guarded(LaneState())
+    }
+
+    /// The lane of a group that runs in `lane` and lends its own slot, if it has one.
+    init(of lane: Lane, hasSlot: Bool, limit: Int) {
+        parent = lane.root
+        state = Guarded(LaneState(borrowed: hasSlot ? 1 : 0, limit: limit))
+    }
+
+    /// The lane that owns the slots.
+    var root: Lane { parent ?? self }
+
+    // MARK: Members
+
+    /// Takes a member in. May be called under the operation's lock.
+    func insert(_ member: LaneMember, of host: (any LaneHost)?) -> Membership {
+        let (serial, epoch) = state.withLock { $0.insert(member, of: host) }
+        return Membership(lane: self, serial: serial, epoch: epoch)
+    }
+
+    /// Something is ready to run.
+    func enqueue(_ item: LaneItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
+        state.withLock { $0.enqueue(item, priority: priority, epoch: epoch) }
+        pump()
+    }
+
+    /// The outcome of a member is decided.
+    func settled(_ operation: Foundation.Operation, errors: [AOperationError]) {
+        host?.memberSettled(operation, errors: errors)
+    }
+
+    /// A member has ended.
+    func leave(_ membership: Membership, _ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
+        let host = state.withLock { state in
+            state.remove(
+                serial: membership.serial, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
+            return state.host
+        }
+        host?.memberEnded(operation)
+        withExtendedLifetime(state.withLock { $0.releaseHostIfEmpty() }) {}
+        pump()
+    }
+
+    /// Hands a plain operation to the host's Foundation queue.
+    func runPlain(_ operation: Foundation.Operation) { host?.runPlain(operation) }
+
+    func addProduced(_ operation: Foundation.Operation) { host?.addProduced(operation) }
+
+    /// The group's end: takes back what the lane has borrowed and does not use.
+    func close() -> Bool {
+        let count = state.withLock { $0.close() }
+        if count > 1 { root.acceptReturned(count - 1) }
+        return count > 0
+    }
+
+    private var host: (any LaneHost)? { state.withLock { $0.host } }
+
+    /// In the order in which they came.
+    var members: [LaneMember] { state.withLock { $0.currentMembers } }
+
+    // MARK: Settings
+
+    var limit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            state.withLock { $0.limit = newValue }
+            pump()
+        }
+    }
+
+    var isSuspended: Bool {
+        get { state.withLock { $0.isSuspended } }
+        set { changeHold { $0.isSuspended = newValue } }
+    }
+
+    /// Starts nothing while `body` runs: cancelling one operation must not start the next that is to be cancelled.
+    func withoutStarts(_ body: () -> Void) {
+        changeHold { $0.holds += 1 }
+        body()
+        changeHold { $0.holds -= 1 }
+    }
+
+    private func changeHold(_ change: (inout LaneState) -> Void) {
+        state.withLock { state in
+            change(&state)
+            isHeld.store(state.isHeld, ordering: .releasing)
+        }
+        pump()
+    }
+
+    var callbackQueue: DispatchQueue? {
+        get { root.state.withLock { $0.callbackQueue } }
+        set { root.state.withLock { $0.callbackQueue = newValue } }
+    }
+
+    func setExecutor(_ executor: DispatchQueue?) { state.withLock { $0.executor = executor } }
+
+    func setQuality(_ quality: QualityOfService) { state.withLock { $0.quality = quality } }
+
+    // MARK: Slots
+
+    /// Takes a slot out of turn; only for lanes without a limit.
+    func takeSlot() { state.withLock { $0.takeSlot() } }
+
+    /// A slot came back unused.
+    func returnSlot() {
+        state.withLock { $0.returnSlot() }
+        pump()
+    }
+
+    private func acceptReturned(_ count: Int) {
+        state.withLock { $0.acceptReturned(count) }
+        pump()
+    }
+
+    /// The root lane grants a slot that was asked for.
+    private func grant() {
+        state.withLock { $0.grant() }
+        pump()
+    }
+
+    func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
+        state.withLock { $0.addBarrier(barrier) }
+        pump()
+    }
+
+    /// Blocks the calling thread until the lane has neither members nor barriers.
+    func waitUntilIdle() {
+        let semaphore = DispatchSemaphore(value: 0)
+        let isBusy = state.withLock { $0.addIdleWaiter(semaphore) }
+        if isBusy { semaphore.wait() }
+    }
+
+    /// Does what is to be done.
+    func pump() {
+        while let step = state.withLock({ $0.next(isRootHeld: parent?.isHeld.load(ordering: .acquiring) ?? false) }) {
+            switch step {
+            case .run(.lane(let lane)): lane.grant()
+            case .run(.operation(let operation)): start(operation)
+            case .run(.plain(let member)): if !member.run() { returnSlot() }
+            case .ask: root.enqueue(.lane(self), priority: .normal, epoch: nil)
+            case .giveBack(let count): root.acceptReturned(count)
+            case .runBarrier(let barrier): runBarrier(barrier)
+            case .wake(let waiters): for waiter in waiters { waiter.signal() }
+            }
+        }
+    }
+
+    private func start(_ operation: AOperation) {
+        executor(for: operation.qualityOfService).async { [self] in
+            if !operation.run() { returnSlot() }
+        }
+    }
+
+    private func runBarrier(_ barrier: @escaping @Sendable () -> Void) {
+        executor(for: .default).async { [self] in
+            barrier()
+            state.withLock { $0.barrierEnded() }
+            pump()
+        }
+    }
+
+    private func executor(for quality: QualityOfService) -> DispatchQueue {
+        let (executor, own) = root.state.withLock { ($0.executor, $0.quality) }
+        if let executor { return executor }
+        switch quality == .default ? own : quality {
+        case .userInteractive: return .global(qos: .userInteractive)
+        case .userInitiated: return .global(qos: .userInitiated)
+        case .utility: return .global(qos: .utility)
+        case .background: return .global(qos: .background)
+        case .default: return .global(qos: .default)
+        @unknown default: return .global(qos: .default)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Whose operations run in a lane: a queue or a group.
+protocol LaneHost: AnyObject {
+    /// The outcome of a member is decided and its own listeners have been told. The member counts as open until
+    /// ``memberEnded(_:)``: whatever is added here is in time.
+    func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError])
+    /// Outcome and body of a member are over.
+    func memberEnded(_ operation: Foundation.Operation)
+    /// A member has produced an operation.
+    func addProduced(_ operation: Foundation.Operation)
+    /// Runs a plain Foundation operation whose turn has come.
+    func runPlain(_ operation: Foundation.Operation)
+}
+
+/// The place of one operation in a lane.
+struct Membership {
+    let lane: Lane
+    /// Rises with every member.
+    let serial: UInt64
+    /// Behind which of the lane's barriers it is.
+    let epoch: UInt64
+
+    /// Ends the membership.
+    func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
+        lane.leave(self, operation, wasRunning: wasRunning, returningSlot: returningSlot)
+    }
+}
+
+/// An operation in a lane.
+enum LaneMember {
+    case operation(AOperation)
+    case plain(PlainMember)
+
+    var operation: Foundation.Operation {
+        switch self {
+        case .operation(let operation): operation
+        case .plain(let member): member.operation
+        }
+    }
+
+    func cancel() {
+        operation.cancel()
+        if case .plain(let member) = self { member.hurry() }
+    }
+}
+
+/// What waits for a slot in a lane.
+enum LaneItem {
+    case operation(AOperation)
+    case plain(PlainMember)
+    /// A group's lane that has something to run and needs another slot of the queue.
+    case lane(Lane)
+}

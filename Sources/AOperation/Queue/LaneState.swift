@@ -1,0 +1,230 @@
+import Foundation
+
+/// Who is in a lane, what is ready, and who may run: a value that is stepped by ``Lane``.
+///
+/// The lane of a queue owns slots. The lane of a group borrows them from the queue's: it begins with the one that the
+/// group itself was given, so that a group of a serial queue runs, and runs as a whole, on that one slot.
+struct LaneState {
+    /// Where the right to run comes from.
+    private enum Slots {
+        /// As many as the limit says.
+        case own
+        /// Borrowed from the root lane: `free` are held and not in use; `isAsking` for another one.
+        case borrowed(free: Int, isAsking: Bool)
+    }
+
+    /// A stretch between two barriers. Members of a later one wait until all of the earlier have ended.
+    private struct Epoch {
+        var members = 0
+        /// Ready before their epoch has begun.
+        var early: [(LaneItem, Foundation.Operation.QueuePriority)] = []
+        /// Runs when the members before this epoch have ended; nil once it has run.
+        var barrier: (@Sendable () -> Void)?
+    }
+
+    /// What the lane has to do after its lock is let go.
+    enum Step {
+        case run(LaneItem)
+        /// Ask the root lane for a slot.
+        case ask
+        /// Give borrowed slots back to the root lane.
+        case giveBack(Int)
+        case runBarrier(@Sendable () -> Void)
+        case wake([DispatchSemaphore])
+    }
+
+    private var slots: Slots
+    private var members: [UInt64: LaneMember] = [:]
+    private var nextSerial: UInt64 = 0
+    private var ready = ReadyItems()
+    /// Members that run, whether on a slot or, as a group that lent its own, without one.
+    private var running = 0
+    private var epochs: [Epoch] = [Epoch()]
+    private var firstEpoch: UInt64 = 0
+    private var isBarrierRunning = false
+    private var isClosed = false
+    private var idleWaiters: [DispatchSemaphore] = []
+
+    /// Alive as long as the lane has members.
+    private(set) var host: (any LaneHost)?
+    /// How many may run at once.
+    var limit = Int.max
+    /// The program's wish that nothing new starts.
+    var isSuspended = false
+    /// How many steps of the library are under way during which nothing may start.
+    var holds = 0
+    /// Whether nothing new starts, for either reason.
+    var isHeld: Bool { isSuspended || holds > 0 }
+    var executor: DispatchQueue?
+    var quality: QualityOfService = .default
+    var callbackQueue: DispatchQueue?
+
+    /// A lane with slots of its own.
+    init() { slots = .own }
+
+    /// A lane that begins with `borrowed` slots of the root lane.
+    init(borrowed: Int, limit: Int) {
+        slots = .borrowed(free: borrowed, isAsking: false)
+        self.limit = limit
+    }
+
+    /// In the order in which they came.
+    var currentMembers: [LaneMember] {
+        members.sorted { $0.key < $1.key }.map(\.value)
+    }
+}
+
+// MARK: - Members
+
+extension LaneState {
+    mutating func insert(_ member: LaneMember, of host: (any LaneHost)?) -> (serial: UInt64, epoch: UInt64) {
+        if self.host == nil { self.host = host }
+        let serial = nextSerial
+        nextSerial += 1
+        members[serial] = member
+        epochs[epochs.count - 1].members += 1
+        return (serial, firstEpoch + UInt64(epochs.count - 1))
+    }
+
+    /// Takes a member out, with what it held.
+    mutating func remove(serial: UInt64, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
+        members[serial] = nil
+        epochs[Int(epoch - firstEpoch)].members -= 1
+        switch slots {
+        case .own:
+            if returningSlot { running -= 1 }
+        case .borrowed(let free, let isAsking):
+            if wasRunning { running -= 1 }
+            if returningSlot { slots = .borrowed(free: free + 1, isAsking: isAsking) }
+        }
+    }
+
+    /// Returns the host once there is nobody left to tell it of.
+    mutating func releaseHostIfEmpty() -> (any LaneHost)? {
+        guard members.isEmpty else { return nil }
+        defer { host = nil }
+        return host
+    }
+
+    mutating func enqueue(_ item: LaneItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
+        if let epoch, epoch > firstEpoch {
+            epochs[Int(epoch - firstEpoch)].early.append((item, priority))
+        } else {
+            ready.append(item, priority: priority)
+        }
+    }
+
+    /// A slot that came unused.
+    mutating func returnSlot() {
+        switch slots {
+        case .own:
+            running -= 1
+        case .borrowed(let free, let isAsking):
+            running -= 1
+            slots = .borrowed(free: free + 1, isAsking: isAsking)
+        }
+    }
+
+    /// A slot that somebody takes without waiting for his turn.
+    mutating func takeSlot() { running += 1 }
+
+    /// Slots of this lane that a group has given back although the group goes on.
+    mutating func acceptReturned(_ count: Int) { running -= count }
+
+    /// The root lane grants a slot.
+    mutating func grant() {
+        switch slots {
+        case .own:
+            preconditionFailure("a slot was granted to a lane that owns its slots")
+        case .borrowed(let free, _):
+            slots = .borrowed(free: free + 1, isAsking: false)
+        }
+    }
+
+    /// The group has come to its end: takes back what the lane still holds, and keeps it from asking again.
+    mutating func close() -> Int {
+        isClosed = true
+        switch slots {
+        case .own:
+            return 0
+        case .borrowed(let free, let isAsking):
+            slots = .borrowed(free: 0, isAsking: isAsking)
+            return free
+        }
+    }
+
+    mutating func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
+        epochs.append(Epoch(barrier: barrier))
+    }
+
+    mutating func barrierEnded() {
+        isBarrierRunning = false
+        epochs.removeFirst()
+        firstEpoch += 1
+        let early = epochs[0].early
+        epochs[0].early = []
+        for (item, priority) in early { ready.append(item, priority: priority) }
+    }
+
+    mutating func addIdleWaiter(_ waiter: DispatchSemaphore) -> Bool {
+        guard !isIdle else { return false }
+        idleWaiters.append(waiter)
+        return true
+    }
+
+    private var isIdle: Bool { members.isEmpty && epochs.count == 1 && !isBarrierRunning }
+}
+
+// MARK: - Steps
+
+extension LaneState {
+    /// The next thing to do; nil when there is nothing. Called until then, after every change.
+    mutating func next(isRootHeld: Bool) -> Step? {
+        if !isBarrierRunning, !isHeld, epochs.count > 1, epochs[0].members == 0, let barrier = epochs[1].barrier {
+            isBarrierRunning = true
+            epochs[1].barrier = nil
+            return .runBarrier(barrier)
+        }
+        switch slots {
+        case .own:
+            if mayStart, let item = ready.popFirst() {
+                running += 1
+                return .run(item)
+            }
+        case .borrowed(let free, let isAsking):
+            if let step = nextOfBorrowed(free: free, isAsking: isAsking, isRootHeld: isRootHeld) { return step }
+        }
+        if isIdle, !idleWaiters.isEmpty {
+            defer { idleWaiters = [] }
+            return .wake(idleWaiters)
+        }
+        return nil
+    }
+
+    private var mayStart: Bool { !isHeld && running < limit }
+
+    private mutating func nextOfBorrowed(free: Int, isAsking: Bool, isRootHeld: Bool) -> Step? {
+        if isClosed {
+            guard free > 0 else { return nil }
+            slots = .borrowed(free: 0, isAsking: isAsking)
+            return .giveBack(free)
+        }
+        if mayStart, !ready.isEmpty {
+            if free > 0, !isRootHeld {
+                guard let item = ready.popFirst() else { return nil }
+                slots = .borrowed(free: free - 1, isAsking: isAsking)
+                running += 1
+                return .run(item)
+            }
+            if !isAsking {
+                slots = .borrowed(free: free, isAsking: true)
+                return .ask
+            }
+        }
+        // What is not needed goes back, so that a group whose children wait for something outside of it does not keep
+        // that from running; the last slot of a group whose children have all ended stays with the group.
+        guard free > 0, !members.isEmpty else { return nil }
+        slots = .borrowed(free: 0, isAsking: isAsking)
+        return .giveBack(free)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+
+/// A plain Foundation operation in one of our lanes.
+///
+/// It waits here for those of its dependencies that have not ended, and is handed to a Foundation queue when they have
+/// and a slot is free: Foundation never sees an operation that waits. Its end is observed by a ``DependencyWatch``.
+///
+/// Invariant behind `@unchecked Sendable`: `state` is only reached under its lock; the rest is constant.
+final class PlainMember: Waiter, @unchecked Sendable {
+    let operation: Foundation.Operation
+    private let state = Guarded(State())
+
+    private struct State {
+        var stage = Stage.waiting(unmet: 1)
+        var membership: Membership?
+        var watches: [DependencyWatch] = []
+    }
+
+    private enum Stage {
+        /// Waits for `unmet` dependencies; while it is being admitted, one more.
+        case waiting(unmet: Int)
+        /// Waits for a slot.
+        case ready
+        /// Foundation has it.
+        case running
+        case ended
+    }
+
+    init(_ operation: Foundation.Operation) {
+        self.operation = operation
+    }
+
+    /// Becomes a member of `lane`, and runs in its turn.
+    func enter(_ lane: Lane, of host: any LaneHost) {
+        let membership = lane.insert(.plain(self), of: host)
+        let dependencies = operation.dependencies
+        state.withLock { state in
+            state.membership = membership
+            state.stage = .waiting(unmet: dependencies.count + 1)
+        }
+        for dependency in dependencies { subscribe(to: dependency) }
+        dependencyEnded()
+    }
+
+    private func subscribe(to dependency: Foundation.Operation) {
+        if let dependency = dependency as? AOperation {
+            if !dependency.addWaiter(self, untilAnnounced: true) { dependencyEnded() }
+            return
+        }
+        watch(dependency) { [weak self] in self?.dependencyEnded() }
+    }
+
+    private func watch(_ target: Foundation.Operation, _ handler: @escaping () -> Void) {
+        let watch = DependencyWatch(on: target, handler: handler)
+        state.withLock { $0.watches.append(watch) }
+        watch.begin()
+    }
+
+    func dependencyEnded() {
+        let isReady = state.withLock { state in
+            guard case .waiting(let unmet) = state.stage else { return false }
+            state.stage = unmet > 1 ? .waiting(unmet: unmet - 1) : .ready
+            return unmet == 1
+        }
+        if isReady { enqueue() }
+    }
+
+    /// Its dependencies do not matter any more: a cancelled operation is run at once, so that Foundation can end it.
+    func hurry() {
+        let isReady = state.withLock { state in
+            guard case .waiting = state.stage else { return false }
+            state.stage = .ready
+            return true
+        }
+        if isReady { enqueue() }
+    }
+
+    private func enqueue() {
+        guard let membership = state.withLock({ $0.membership }) else { return }
+        membership.lane.enqueue(.plain(self), priority: operation.queuePriority, epoch: membership.epoch)
+    }
+
+    /// Has a slot: hands the operation to Foundation.
+    /// - Returns: false when it does not need the slot (yet).
+    func run() -> Bool {
+        let membership = state.withLock { state -> Membership? in
+            guard case .ready = state.stage else { return nil }
+            state.stage = .running
+            return state.membership
+        }
+        guard let membership else { return false }
+        guard !waitAgain() else { return false }
+        watch(operation) { [self] in ended() }
+        membership.lane.runPlain(operation)
+        return true
+    }
+
+    /// Goes back to waiting when the operation was given another dependency since it was added.
+    private func waitAgain() -> Bool {
+        guard !operation.isReady else { return false }
+        let open = operation.dependencies.filter { !$0.isFinished }
+        guard !open.isEmpty else { return false }
+        state.withLock { $0.stage = .waiting(unmet: open.count + 1) }
+        for dependency in open { subscribe(to: dependency) }
+        dependencyEnded()
+        return true
+    }
+
+    private func ended() {
+        let membership = state.withLock { state -> Membership? in
+            state.stage = .ended
+            defer { state.membership = nil }
+            return state.membership
+        }
+        membership?.lane.settled(operation, errors: [])
+        membership?.leave(operation, wasRunning: true, returningSlot: true)
+        release()
+    }
+
+    /// Lets the watches go; the one that is just telling of the end must outlive its own signal.
+    private func release() {
+        DispatchQueue.global().async { [self] in
+            let watches = state.withLock { state in
+                defer { state.watches = [] }
+                return state.watches
+            }
+            for watch in watches { watch.stop() }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// What Swift cannot call by itself on Linux: variadic functions, macros, and sequences that must not be interrupted by
+// Swift code. Unless stated otherwise a function returns 0 or a non-negative value on success and -1 with errno set on
+// failure. Every descriptor made here is close-on-exec.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// ── processes ──
+
+// Makes the calling process the parent of all its descendants whose own parents end (prctl PR_SET_CHILD_SUBREAPER).
+int clinux_become_subreaper(void);
+
+// A descriptor that becomes readable when `pid` ends.
+int clinux_pidfd_open(pid_t pid);
+
+// Whether the calling thread is the process's first one: the thread that inherits orphans.
+bool clinux_is_main_thread(void);
+
+// Starts `path` as the leader of a session of its own, with an empty signal mask, default signal dispositions and no
+// descriptors but 0, 1, 2 and, as 3, `inherited`. Returns 0 or an errno value.
+int clinux_spawn(const char *path, char *const arguments[], char *const environment[], int inherited, pid_t *pid);
+
+// Reaps one ended child of the calling *thread*: on the first thread of a subreaper these are the orphans it inherited
+// and never the children that other threads started. Returns its pid, 0 when such children exist but none has ended,
+// and -1 with ECHILD when there are none.
+pid_t clinux_reap_orphan(void);
+
+// The pid of an ended child of the process that is still to be reaped, without reaping it; 0 when there is none,
+// -1 with ECHILD when there are no children at all.
+pid_t clinux_peek_ended_child(void);
+
+// Reaps `pid`, which has ended. `*code` is its exit code or signal; returns 1 when it was ended by a signal, else 0.
+int clinux_reap(pid_t pid, int *code);
+
+// ── descriptors ──
+
+// A pipe. `ends[0]` is read from and does not block; `ends[1]` is written to.
+int clinux_output_pipe(int ends[2]);
+
+// A pipe. `ends[0]` is read from; `ends[1]` is written to and does not block.
+int clinux_input_pipe(int ends[2]);
+
+// A pair of connected stream sockets; the first does not block.
+int clinux_socket_pair(int ends[2]);
+
+int clinux_set_nonblocking(int descriptor);
+int clinux_set_close_on_exec(int descriptor);
+
+// Blocks until the other side of a socket is gone.
+void clinux_wait_for_hangup(int descriptor);
+
+// ── waiting for many descriptors (epoll) ──
+
+#define CLINUX_READABLE 1u
+#define CLINUX_WRITABLE 2u
+
+int clinux_epoll_create(void);
+// Watches `descriptor`; errors and hang-ups count as whatever is watched for.
+int clinux_epoll_add(int epoll, int descriptor, unsigned interest);
+int clinux_epoll_remove(int epoll, int descriptor);
+// Fills `ready` with up to `capacity` descriptors; -1 waits without limit. Returns how many, 0 also when interrupted.
+int clinux_epoll_wait(int epoll, int *ready, int capacity, int milliseconds);
+
+// A counter that another thread raises to wake an epoll; it does not block.
+int clinux_wake_create(void);
+void clinux_wake(int descriptor);
+void clinux_wake_clear(int descriptor);
+
+// ── signals ──
+
+// Turns signals into bytes on a pipe, one per signal, and returns the pipe's reading end, which does not block.
+// SIGPIPE is ignored from then on. Once per process: a second call adds signals to the same pipe.
+int clinux_signal_pipe(const int *signals, int count);
+
+// ── host ──
+
+// Processors this process may run on; at least 1.
+int clinux_processor_count(void);
+
+#endif

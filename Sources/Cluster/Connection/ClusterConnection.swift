@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+import Wire
+
+/// A client's connection to a coordinator.
+///
+/// It survives restarts of the coordinator: requests that were not answered are asked again, follows go on, and
+/// nothing is lost or done twice. Every function may be cancelled; a cancelled request may still have been carried out.
+///
+/// ```swift
+/// let connection = try await ClusterConnection.connect(to: .standard, cookie: try Cookie.load())
+/// let submitted = try await connection.submit(graph)
+/// for try await event in connection.follow(submitted.id) { … }
+/// let result = try await connection.result(of: submitted.id)
+/// await connection.close()
+/// ```
+public final class ClusterConnection: Sendable {
+    public let endpoint: Endpoint
+    let core: ConnectionCore
+    private let link: PeerLink
+    private let context: ZMQContext
+    private let isClosed = Mutex(false)
+
+    private init(endpoint: Endpoint, core: ConnectionCore, link: PeerLink, context: ZMQContext) {
+        self.endpoint = endpoint
+        self.core = core
+        self.link = link
+        self.context = context
+    }
+
+    /// Connects, trying until `connectTimeout` is over.
+    ///
+    /// - Parameter cookie: contents of the user's cookie file, on loopback; nil where the coordinator asks for none.
+    /// - Throws: `ClusterError` with code `unreachable` when no coordinator answered in time, `notPermitted` or
+    ///   `version` when it refused; `ZMQError` when the socket could not be made; `CancellationError`.
+    public static func connect(
+        to endpoint: Endpoint, cookie: [UInt8]? = nil, connectTimeout: Duration = .seconds(10)
+    ) async throws -> ClusterConnection {
+        let context = try ZMQContext()
+        let core = ConnectionCore()
+        let configuration = PeerLink.Configuration(
+            endpoint: endpoint, role: .client, cookie: cookie, incarnation: UInt64.random(in: 1...UInt64.max),
+            heartbeat: { WireHeartbeat() })
+        let link = PeerLink(configuration, context: context) { event in core.handle(event) }
+        core.use(link)
+        let connection = ClusterConnection(endpoint: endpoint, core: core, link: link, context: context)
+        link.start()
+        let seconds = connectTimeout / .seconds(1)
+        let timer = Task {
+            try await Task.sleep(for: connectTimeout)
+            core.giveUpConnecting(endpoint: endpoint, seconds: seconds)
+        }
+        defer { timer.cancel() }
+        do {
+            try await core.waitUntilAttached()
+            return connection
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    /// What the coordinator said of itself when the connection was last made.
+    public var welcome: WireWelcome? { core.welcome }
+
+    /// Ends the connection; requests that still wait throw `ClusterError` with code `closed`.
+    ///
+    /// Work that was submitted goes on. Closing twice is harmless.
+    public func close() async {
+        guard claimClosing() else { return }
+        let (link, context, core) = (link, context, core)
+        await withCheckedContinuation { continuation in
+            // Waits for the link's thread: not on a thread of the cooperative pool.
+            Thread.detachNewThread {
+                Self.shutDown(link, context, core)
+                continuation.resume()
+            }
+        }
+    }
+
+    deinit {
+        guard claimClosing() else { return }
+        let (link, context, core) = (link, context, core)
+        Thread.detachNewThread { Self.shutDown(link, context, core) }
+    }
+
+    private func claimClosing() -> Bool {
+        isClosed.withLock { closed in
+            defer { closed = true }
+            return !closed
+        }
+    }
+
+    private static func shutDown(_ link: PeerLink, _ context: ZMQContext, _ core: ConnectionCore) {
+        core.end(ClusterError(.closed, "the connection to the coordinator was closed"))
+        link.close(goodbye: "client closes", flushMilliseconds: 200)
+        context.terminate()
+    }
+}

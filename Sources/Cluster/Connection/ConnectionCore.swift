@@ -1,0 +1,271 @@
+import Foundation
+import Synchronization
+import Wire
+
+/// The shared state behind a `ClusterConnection`: what the link's thread and the asking tasks meet in.
+///
+/// The ledger decides; this keeps the continuations it decides about. Nothing is resumed while the lock is held.
+final class ConnectionCore: Sendable {
+    enum ChunkEvent: Sendable {
+        case chunk(WireBlobChunk, Buffer?)
+        /// The connection was made anew: what had been asked for will not come.
+        case reattached
+        case ended(ClusterError)
+    }
+
+    private struct State {
+        var ledger = RequestLedger()
+        var connecting: CheckedContinuation<Void, any Error>?
+        var hasAttached = false
+        var ended: ClusterError?
+        var welcome: WireWelcome?
+        var lastTrouble: String?
+        var answers: [UInt64: CheckedContinuation<WireResponse.OneOf_Body, any Error>] = [:]
+        var followers: [UInt64: AsyncThrowingStream<FollowEvent, any Error>.Continuation] = [:]
+        var fetches: [Data: AsyncStream<ChunkEvent>.Continuation] = [:]
+        var fetchWaiters: [Data: [CheckedContinuation<Void, Never>]] = [:]
+        var served: [Data: ServedBlob] = [:]
+        weak var link: PeerLink?
+    }
+
+    private struct ServedBlob {
+        var content: Data
+        var users: Int
+    }
+
+    private let state = Mutex(State())
+
+    func use(_ link: PeerLink) { state.withLock { $0.link = link } }
+
+    var welcome: WireWelcome? { state.withLock { $0.welcome } }
+
+    // MARK: events of the link (its thread)
+
+    func handle(_ event: PeerLink.Event) {
+        switch event {
+        case .attached(let welcome, _): attached(welcome)
+        case .detached(let reason): detached(reason)
+        case .refused(let refusal): end(ClusterError(refusal))
+        case .farewell(let reason): state.withLock { $0.lastTrouble = reason }
+        case .leaseOver, .orphanLimitOver: break
+        case .message(let message, let attachment): received(message, attachment)
+        }
+    }
+
+    private func attached(_ welcome: WireWelcome) {
+        let (actions, connecting, fetches) = state.withLock { state in
+            state.welcome = welcome
+            state.hasAttached = true
+            let connecting = state.connecting.take()
+            return (state.ledger.attached(), connecting, Array(state.fetches.values))
+        }
+        connecting?.resume()
+        perform(actions)
+        for fetch in fetches { fetch.yield(.reattached) }
+    }
+
+    private func detached(_ reason: String) {
+        let actions = state.withLock { state in
+            state.lastTrouble = reason
+            return state.ledger.detached(reason: reason)
+        }
+        perform(actions)
+    }
+
+    private func received(_ message: WireCoordinatorMessage, _ attachment: Buffer?) {
+        switch message.body {
+        case .response(let response): perform(state.withLock { $0.ledger.received(response) })
+        case .events(let events): perform(state.withLock { $0.ledger.received(events) })
+        case .blobRequest(let request): serve(request)
+        case .blobChunk(let chunk):
+            let fetch = state.withLock { $0.fetches[chunk.digest] }
+            fetch?.yield(.chunk(chunk, attachment))
+        case .welcome, .refusal, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .farewell, .helloWanted, nil:
+            break  // the link's own, or an executor's
+        }
+    }
+
+    /// Ends everything that waits, for good. Later requests fail with the same error.
+    func end(_ error: ClusterError) {
+        let (actions, connecting, fetches) = state.withLock { state in
+            if state.ended == nil { state.ended = error }
+            let connecting = state.connecting.take()
+            return (state.ledger.end(error), connecting, Array(state.fetches.values))
+        }
+        connecting?.resume(throwing: error)
+        perform(actions)
+        for fetch in fetches { fetch.yield(.ended(error)) }
+    }
+
+    // MARK: connecting
+
+    func waitUntilAttached() async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let known: Result<Void, any Error>? = state.withLock { state in
+                    if let ended = state.ended { return .failure(ended) }
+                    if state.hasAttached { return .success(()) }
+                    state.connecting = continuation
+                    return nil
+                }
+                if let known { continuation.resume(with: known) }
+            }
+        } onCancel: {
+            state.withLock { $0.connecting.take() }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// The connect timeout passed: ends the wait, if there still is one.
+    func giveUpConnecting(endpoint: Endpoint, seconds: Double) {
+        let waiting = state.withLock { state in
+            (state.connecting.take(), state.lastTrouble)
+        }
+        guard let continuation = waiting.0 else { return }
+        let trouble = waiting.1.map { " (\($0))" } ?? ""
+        continuation.resume(
+            throwing: ClusterError(
+                .unreachable,
+                "no coordinator answers at \(endpoint) within \(seconds.formatted()) s\(trouble); "
+                    + "start one with `aop coordinator`, or name another with --coordinator URL or AOP_COORDINATOR"))
+    }
+
+    // MARK: requests
+
+    func ask(_ body: WireRequest.OneOf_Body) async throws -> WireResponse.OneOf_Body {
+        let asked = Mutex<UInt64?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let actions = state.withLock { state in
+                    let (id, actions) = state.ledger.ask(body)
+                    state.answers[id] = continuation
+                    asked.withLock { $0 = id }
+                    return actions
+                }
+                perform(actions)
+                // The cancellation handler may have run before there was anything to abandon.
+                if Task.isCancelled { abandonRequest(asked.withLock { $0 }) }
+            }
+        } onCancel: {
+            abandonRequest(asked.withLock { $0 })
+        }
+    }
+
+    private func abandonRequest(_ id: UInt64?) {
+        guard let id else { return }
+        let (continuation, actions) = state.withLock { state in
+            (state.answers.removeValue(forKey: id), state.ledger.abandon(id))
+        }
+        perform(actions)
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    // MARK: following
+
+    func follow(_ submission: String) -> AsyncThrowingStream<FollowEvent, any Error> {
+        let (stream, continuation) = AsyncThrowingStream<FollowEvent, any Error>.makeStream()
+        let (id, actions) = state.withLock { state in
+            let (id, actions) = state.ledger.follow(submission)
+            state.followers[id] = continuation
+            return (id, actions)
+        }
+        continuation.onTermination = { [weak self] _ in self?.abandonFollow(id) }
+        perform(actions)
+        return stream
+    }
+
+    private func abandonFollow(_ id: UInt64) {
+        let actions = state.withLock { state in
+            state.followers[id] = nil
+            return state.ledger.abandon(id)
+        }
+        perform(actions)
+    }
+
+    // MARK: large values
+
+    /// The chunks that arrive for `digest`. One task at a time fetches a given value: others wait for their turn.
+    func openFetch(_ digest: Data) async throws -> AsyncStream<ChunkEvent> {
+        while true {
+            try Task.checkCancellation()
+            if let stream = claimFetch(digest) { return stream }
+            await withCheckedContinuation { continuation in
+                let isFree = state.withLock { state in
+                    guard state.fetches[digest] != nil else { return true }
+                    state.fetchWaiters[digest, default: []].append(continuation)
+                    return false
+                }
+                if isFree { continuation.resume() }
+            }
+        }
+    }
+
+    private func claimFetch(_ digest: Data) -> AsyncStream<ChunkEvent>? {
+        let (stream, continuation) = AsyncStream<ChunkEvent>.makeStream()
+        let isOurs = state.withLock { state in
+            guard state.fetches[digest] == nil else { return false }
+            state.fetches[digest] = continuation
+            if let ended = state.ended { continuation.yield(.ended(ended)) }
+            return true
+        }
+        return isOurs ? stream : nil
+    }
+
+    func closeFetch(_ digest: Data) {
+        let (fetch, waiters) = state.withLock { state in
+            (state.fetches.removeValue(forKey: digest), state.fetchWaiters.removeValue(forKey: digest) ?? [])
+        }
+        fetch?.finish()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    func send(_ message: WirePeerMessage, attachment: Buffer? = nil) {
+        let link = state.withLock { $0.link }
+        link?.send(message, attachment: attachment)
+    }
+
+    /// Holds `content` for the coordinator to ask for, part by part.
+    func offer(_ content: Data, digest: Data) {
+        state.withLock { $0.served[digest, default: ServedBlob(content: content, users: 0)].users += 1 }
+    }
+
+    func withdraw(digest: Data) {
+        state.withLock { state in
+            guard var blob = state.served[digest] else { return }
+            blob.users -= 1
+            state.served[digest] = blob.users > 0 ? blob : nil
+        }
+    }
+
+    private func serve(_ request: WireBlobRequest) {
+        let content = state.withLock { $0.served[request.digest]?.content }
+        var chunk = WireBlobChunk()
+        chunk.digest = request.digest
+        chunk.offset = request.offset
+        guard let content, let range = request.range(inValueOf: content.count) else {
+            chunk.missing = true
+            return send(.with { $0.blobChunk = chunk })
+        }
+        chunk.size = UInt64(content.count)
+        send(.with { $0.blobChunk = chunk }, attachment: Buffer(content.subdata(in: range)))
+    }
+
+    // MARK: actions
+
+    private func perform(_ actions: [RequestLedger.Action]) {
+        for action in actions {
+            switch action {
+            case .send(let request):
+                send(.with { $0.request = request })
+            case .finish(let id, let result):
+                let continuation = state.withLock { $0.answers.removeValue(forKey: id) }
+                continuation?.resume(with: result.mapError { $0 as any Error })
+            case .deliver(let id, let event):
+                let follower = state.withLock { $0.followers[id] }
+                follower?.yield(event)
+            case .endFollow(let id, let error):
+                let follower = state.withLock { $0.followers.removeValue(forKey: id) }
+                follower?.finish(throwing: error)
+            }
+        }
+    }
+}

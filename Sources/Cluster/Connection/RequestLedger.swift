@@ -1,0 +1,185 @@
+import Wire
+
+/// What a client has asked and not been answered, and what it follows: pure, across any number of reconnects.
+///
+/// A request stays in the ledger until its answer arrives and is sent again, under the same id, whenever the
+/// connection is made anew; so is every follow, whose new answer brings the view as it stands then.
+struct RequestLedger {
+    enum Action: Equatable {
+        case send(WireRequest)
+        case finish(UInt64, Result<WireResponse.OneOf_Body, ClusterError>)
+        case deliver(UInt64, FollowEvent)
+        case endFollow(UInt64, ClusterError?)
+    }
+
+    private enum Connection {
+        /// Not attached now; requests wait here.
+        case away
+        case attached
+        /// Nothing will be answered any more.
+        case ended(ClusterError)
+    }
+
+    private struct Followed {
+        /// As the user named it, until the coordinator has told the whole id.
+        var submission: String
+        var isAnswered = false
+    }
+
+    private var connection = Connection.away
+    private var lastID: UInt64 = 0
+    private var pending: [UInt64: WireRequest] = [:]
+    private var follows: [UInt64: Followed] = [:]
+
+    /// Takes up a request; the id names it in the actions to come.
+    mutating func ask(_ body: WireRequest.OneOf_Body) -> (id: UInt64, actions: [Action]) {
+        let request = draw(body)
+        return (request.id, take(request))
+    }
+
+    /// Follows a submission; its events are delivered under the id.
+    mutating func follow(_ submission: String) -> (id: UInt64, actions: [Action]) {
+        let request = draw(.follow(.with { $0.submission = submission }))
+        if case .ended(let error) = connection { return (request.id, [.endFollow(request.id, error)]) }
+        follows[request.id] = Followed(submission: submission)
+        return (request.id, take(request))
+    }
+
+    /// The asker is no longer interested.
+    mutating func abandon(_ id: UInt64) -> [Action] {
+        pending[id] = nil
+        guard let followed = follows.removeValue(forKey: id), followed.isAnswered, case .attached = connection else {
+            return []
+        }
+        guard !follows.values.contains(where: { $0.submission == followed.submission }) else { return [] }
+        return [.send(draw(.unfollow(.with { $0.submission = followed.submission })))]
+    }
+
+    mutating func attached() -> [Action] {
+        if case .ended = connection { return [] }
+        connection = .attached
+        for id in follows.keys.sorted() where pending[id] == nil {
+            guard let followed = follows[id] else { continue }
+            pending[id] = .with {
+                $0.id = id
+                $0.follow.submission = followed.submission
+            }
+        }
+        return pending.keys.sorted().compactMap { pending[$0].map(Action.send) }
+    }
+
+    mutating func detached(reason: String) -> [Action] {
+        guard case .attached = connection else { return [] }
+        connection = .away
+        return follows.keys.sorted().map { .deliver($0, .interrupted(reason: reason)) }
+    }
+
+    mutating func received(_ response: WireResponse) -> [Action] {
+        let id = response.request
+        guard pending.removeValue(forKey: id) != nil else { return [] }
+        guard follows[id] != nil else { return [.finish(id, Self.result(response))] }
+        switch Self.result(response) {
+        case .success(.following(let following)):
+            follows[id]?.submission = following.submission.id
+            follows[id]?.isAnswered = true
+            return deliver(.view(following.submission), to: id, view: following.submission)
+        case .success:
+            return end(follow: id, Self.unexpected)
+        case .failure(let error):
+            return end(follow: id, error)
+        }
+    }
+
+    mutating func received(_ events: WireEvents) -> [Action] {
+        follows.keys.sorted().flatMap { id -> [Action] in
+            guard let followed = follows[id], followed.isAnswered, followed.submission == events.submission else { return [] }
+            return deliver(.events(events.events, events.view), to: id, view: events.view)
+        }
+    }
+
+    /// Nothing more will come: everything that waits ends with `error`.
+    mutating func end(_ error: ClusterError) -> [Action] {
+        if case .ended = connection { return [] }
+        connection = .ended(error)
+        let actions = pending.keys.sorted().filter { follows[$0] == nil }.map { Action.finish($0, .failure(error)) }
+            + follows.keys.sorted().map { Action.endFollow($0, error) }
+        pending = [:]
+        follows = [:]
+        return actions
+    }
+
+    static let unexpected = ClusterError(
+        .unexpectedAnswer,
+        "the coordinator answered with something else than what was asked for; client and coordinator are of different builds: update both")
+
+    private mutating func draw(_ body: WireRequest.OneOf_Body) -> WireRequest {
+        lastID += 1
+        let id = lastID
+        return .with {
+            $0.id = id
+            $0.body = body
+        }
+    }
+
+    private mutating func take(_ request: WireRequest) -> [Action] {
+        switch connection {
+        case .ended(let error): return [.finish(request.id, .failure(error))]
+        case .away:
+            pending[request.id] = request
+            return []
+        case .attached:
+            pending[request.id] = request
+            return [.send(request)]
+        }
+    }
+
+    private mutating func deliver(_ event: FollowEvent, to id: UInt64, view: WireSubmissionView) -> [Action] {
+        guard view.state.isFinal else { return [.deliver(id, event)] }
+        return [.deliver(id, event)] + end(follow: id, nil)
+    }
+
+    private mutating func end(follow id: UInt64, _ error: ClusterError?) -> [Action] {
+        follows[id] = nil
+        pending[id] = nil
+        return [.endFollow(id, error)]
+    }
+
+    private static func result(_ response: WireResponse) -> Result<WireResponse.OneOf_Body, ClusterError> {
+        switch response.body {
+        case .failed(let failure): .failure(ClusterError(failure))
+        case .some(let body): .success(body)
+        case nil: .failure(unexpected)
+        }
+    }
+}
+
+/// What a follower of a submission is told, in order.
+public enum FollowEvent: Equatable, Sendable {
+    /// The submission as it stands: at the beginning, and again after each reconnect (what happened in between is in
+    /// the view, not in events).
+    case view(WireSubmissionView)
+    /// What happened since, and the submission as it stands after it.
+    case events([WireEvent], WireSubmissionView)
+    /// The coordinator cannot be heard; the connection is being made anew.
+    case interrupted(reason: String)
+}
+
+extension WireSubmissionState {
+    /// The submission has its outcome.
+    public var isFinal: Bool {
+        switch self {
+        case .succeeded, .failed, .cancelled: true
+        case .pending, .running, .paused, .UNRECOGNIZED: false
+        }
+    }
+}
+
+extension WireOperationState {
+    /// The operation has its outcome.
+    public var isFinal: Bool {
+        switch self {
+        case .succeeded, .failed, .cancelled: true
+        case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused, .UNRECOGNIZED: false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Wire
+
+extension ClusterConnection {
+    /// One submission as it stands. `id` may be any unique prefix, or `last`.
+    public func show(_ id: String) async throws -> WireSubmissionView {
+        guard case .submission(let view) = try await core.ask(.show(.with { $0.submission = id })) else {
+            throw RequestLedger.unexpected
+        }
+        return view
+    }
+
+    /// The submissions the coordinator keeps, newest first.
+    public func list(limit: Int = .max) async throws -> [WireSubmissionView] {
+        var all: [WireSubmissionView] = []
+        while all.count < limit {
+            let request = WireListSubmissions.with {
+                $0.before = all.last?.id ?? ""
+                $0.limit = UInt32(clamping: min(limit - all.count, 1000))
+            }
+            guard case .submissions(let page) = try await core.ask(.list(request)) else { throw RequestLedger.unexpected }
+            all += page.submissions
+            if !page.more || page.submissions.isEmpty { break }
+        }
+        return all
+    }
+
+    /// The workers the coordinator knows.
+    public func workers() async throws -> [WireWorkerView] {
+        guard case .workers(let list) = try await core.ask(.workers(.init())) else { throw RequestLedger.unexpected }
+        return list.workers
+    }
+
+    /// Asks for the cancellation of a submission, or of the operation or group at `path` within it.
+    ///
+    /// When this returns the request is durable; the work ends as cancelled some time later.
+    /// - Parameter now: end commands without their grace.
+    /// - Returns: the whole id, and whether the work had already ended.
+    public func cancel(
+        _ id: String, path: String = "", reason: String = "", now: Bool = false
+    ) async throws -> (id: String, alreadyEnded: Bool) {
+        let request = WireCancel.with {
+            $0.submission = id
+            $0.path = path
+            $0.reason = reason
+            $0.now = now
+        }
+        guard case .cancelled(let accepted) = try await core.ask(.cancel(request)) else { throw RequestLedger.unexpected }
+        return (accepted.id, accepted.alreadyEnded)
+    }
+
+    /// What the operations of a submission wrote, from `after` on, a page at a time.
+    public func readOutput(
+        _ id: String, path: String = "", after: UInt64 = 0, limitBytes: Int = Limits.pageBytes
+    ) async throws -> WireOutputPage {
+        let request = WireReadOutput.with {
+            $0.submission = id
+            $0.path = path
+            $0.after = after
+            $0.limitBytes = UInt32(clamping: limitBytes)
+        }
+        guard case .output(let page) = try await core.ask(.output(request)) else { throw RequestLedger.unexpected }
+        return page
+    }
+
+    /// What happens to a submission, beginning with the view as it stands and ending with its final state.
+    ///
+    /// It goes on by itself after a restart of the coordinator.
+    public func follow(_ id: String) -> AsyncThrowingStream<FollowEvent, any Error> {
+        core.follow(id)
+    }
+
+    /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
+    public func operations(
+        of id: String, path: String = "", withValues: Bool = false, failedOnly: Bool = false
+    ) -> OperationPages {
+        OperationPages(
+            core: core,
+            query: .with {
+                $0.submission = id
+                $0.path = path
+                $0.values = withValues
+                $0.failedOnly = failedOnly
+            })
+    }
+}
+
+/// The operations of a submission, fetched page by page as they are read.
+public struct OperationPages: AsyncSequence, Sendable {
+    public typealias Element = [WireOperationView]
+    let core: ConnectionCore
+    let query: WireListOperations
+
+    public func makeAsyncIterator() -> Iterator { Iterator(core: core, next: query) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let core: ConnectionCore
+        var next: WireListOperations?
+
+        public mutating func next() async throws -> [WireOperationView]? {
+            guard var query = next else { return nil }
+            guard case .operations(let page) = try await core.ask(.operations(query)) else {
+                throw RequestLedger.unexpected
+            }
+            query.from = page.next
+            query.submission = page.id.isEmpty ? query.submission : page.id
+            next = page.next == 0 ? nil : query
+            return page.operations
+        }
+    }
+}

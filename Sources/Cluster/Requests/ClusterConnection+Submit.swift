@@ -1,0 +1,72 @@
+import Foundation
+import SwiftProtobuf
+import Wire
+
+/// A submission the coordinator has on its disk.
+public struct SubmittedGraph: Hashable, Sendable {
+    public var id: String
+    /// The key had been used for the same graph before: this is that submission.
+    public var isExisting: Bool
+    public var warnings: [String]
+}
+
+/// What an admission check found without submitting.
+public struct GraphCheck: Hashable, Sendable {
+    public var errors: [ClusterError.GraphError]
+    /// What could not be checked, and why.
+    public var unchecked: [String]
+}
+
+extension ClusterConnection {
+    /// Hands in a graph. When this returns the submission is on the coordinator's disk.
+    ///
+    /// A submission is made once however often the request has to be repeated, because it has a key.
+    /// - Parameters:
+    ///   - key: names the submission for its submitter: the same key and graph give the first submission again.
+    ///     Drawn at random when nil.
+    ///   - name: replaces the graph's name.
+    ///   - waitForWorkers: admit operation types that no worker has registered yet.
+    /// - Throws: `ClusterError`: `refused` with every fault of the graph, `busy`, …
+    public func submit(
+        _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false
+    ) async throws -> SubmittedGraph {
+        var submit = WireSubmit()
+        submit.key = key ?? UUID().uuidString
+        submit.name = name ?? ""
+        submit.waitForWorkers = waitForWorkers
+        let serialized: Data = try graph.serializedBytes()
+        guard serialized.count > Limits.inlineGraphBytes else {
+            submit.graph = graph
+            return try await send(submit)
+        }
+        let digest = Data(BlobDigest(hashing: serialized).bytes)
+        submit.graphBlob.digest = digest
+        submit.graphBlob.size = UInt64(serialized.count)
+        core.offer(serialized, digest: digest)
+        defer { core.withdraw(digest: digest) }
+        return try await send(submit)
+    }
+
+    private func send(_ submit: WireSubmit) async throws -> SubmittedGraph {
+        guard case .submitted(let submitted) = try await core.ask(.submit(submit)) else { throw RequestLedger.unexpected }
+        return SubmittedGraph(id: submitted.id, isExisting: submitted.existing, warnings: submitted.warnings)
+    }
+
+    /// Checks a graph as a submission would, and submits nothing.
+    ///
+    /// A graph that would fill more than half a message is not sent: the answer names it as unchecked.
+    public func check(_ graph: WireGraph, waitForWorkers: Bool = false) async throws -> GraphCheck {
+        let serialized: Data = try graph.serializedBytes()
+        guard serialized.count <= Limits.messageBytes / 2 else {
+            let size = "\(serialized.count) bytes"
+            return GraphCheck(
+                errors: [], unchecked: ["the graph is too large (\(size)) to be checked by the coordinator without submitting it"])
+        }
+        let request = WireCheck.with {
+            $0.graph = graph
+            $0.waitForWorkers = waitForWorkers
+        }
+        guard case .checked(let result) = try await core.ask(.check(request)) else { throw RequestLedger.unexpected }
+        return GraphCheck(errors: result.errors.map(ClusterError.GraphError.init), unchecked: result.unchecked)
+    }
+}

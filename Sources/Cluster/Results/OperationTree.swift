@@ -1,0 +1,58 @@
+import Wire
+
+/// The operations of a submission as the tree they form.
+public struct OperationTree: Sendable {
+    public struct Node: Sendable {
+        public var view: WireOperationView
+        /// Indices in `nodes`, in child order.
+        public internal(set) var children: [Int] = []
+
+        public var isGroup: Bool {
+            switch view.kind {
+            case .operation: false
+            case .group, .ordered, .forEach, .UNRECOGNIZED: true
+            }
+        }
+    }
+
+    /// Parents before children; the first is the root of what was asked for.
+    public private(set) var nodes: [Node]
+
+    /// Indices of the nodes whose parent is not here; one, the first, unless the views are a selection.
+    private var tops: [Int] = []
+
+    /// Builds the tree from views in unit order; the first one is its root.
+    ///
+    /// - Parameter isPartial: the views are a selection (failed ones only): nodes without their parent stand by themselves.
+    public init(_ views: some Sequence<WireOperationView>, isPartial: Bool = false) {
+        nodes = views.map { Node(view: $0) }
+        var indexOfUnit: [UInt32: Int] = [:]
+        indexOfUnit.reserveCapacity(nodes.count)
+        for index in nodes.indices { indexOfUnit[nodes[index].view.unit] = index }
+        for index in nodes.indices {
+            if index > 0, let parent = indexOfUnit[nodes[index].view.parent], parent != index {
+                nodes[parent].children.append(index)
+            } else if index == 0 || isPartial {
+                tops.append(index)
+            }
+        }
+        for index in nodes.indices {
+            let children = nodes[index].children
+            nodes[index].children = children.sorted { nodes[$0].view.position < nodes[$1].view.position }
+        }
+    }
+
+    public var root: Node? { nodes.first }
+
+    /// All nodes from the root down, each group's children in child order, without recursion.
+    public func depthFirst() -> [Node] {
+        var ordered: [Node] = []
+        ordered.reserveCapacity(nodes.count)
+        var open = Array(tops.reversed())
+        while let index = open.popLast() {
+            ordered.append(nodes[index])
+            open.append(contentsOf: nodes[index].children.reversed())
+        }
+        return ordered
+    }
+}

@@ -1,0 +1,57 @@
+import Wire
+
+/// A submission with everything its operations gave.
+public struct SubmissionResult: Sendable {
+    public var submission: WireSubmissionView
+    /// All operations, with the values of those that succeeded; large values by reference (`ClusterConnection.read`).
+    public var operations: OperationTree
+
+    public init(submission: WireSubmissionView, operations: OperationTree) {
+        self.submission = submission
+        self.operations = operations
+    }
+
+    /// The failures, one entry per failed operation, in child order.
+    public var failures: [FailedOperation] { operations.failures }
+}
+
+/// An operation that ended with errors.
+public struct FailedOperation: Sendable {
+    public var path: String
+    /// The first one leads; never empty.
+    public var errors: [WireOperationFailure]
+}
+
+extension OperationTree {
+    /// One entry per failed operation, in child order. A group has an entry only for errors of its own (its timeout),
+    /// which none of its children has.
+    public var failures: [FailedOperation] {
+        depthFirst().compactMap { node in
+            guard node.view.state == .failed, !node.view.errors.isEmpty else { return nil }
+            return FailedOperation(path: node.view.path, errors: node.view.errors)
+        }
+    }
+}
+
+extension ClusterConnection {
+    /// The outcome of a submission, or of the operation or group at `path` within it, with all values.
+    ///
+    /// It does not wait: of work that goes on it gives what there is.
+    public func result(of id: String, path: String = "") async throws -> SubmissionResult {
+        let submission = try await show(id)
+        var views: [WireOperationView] = []
+        for try await page in operations(of: submission.id, path: path, withValues: true) { views += page }
+        return SubmissionResult(submission: submission, operations: OperationTree(views))
+    }
+
+    /// Waits until the submission has its outcome, across restarts of the coordinator, and gives its final view.
+    public func outcome(of id: String) async throws -> WireSubmissionView {
+        for try await event in follow(id) {
+            switch event {
+            case .view(let view), .events(_, let view): if view.state.isFinal { return view }
+            case .interrupted: break
+            }
+        }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Wire
+
+/// Large values as files, named by the SHA-256 of their content: `ab/cdef…`. Each value is there once.
+///
+/// A file gets its name only when its content is on the disk, so that whatever has a name is whole; it is on the disk
+/// before any fact that names it is committed. Belongs to one thread.
+struct BlobStore {
+    private let root: String
+    private var nextIncoming: UInt64 = 0
+    private var incomingPath: String { root + "/incoming" }
+
+    /// Opens the store and removes what earlier processes left half-written.
+    ///
+    /// - Throws: `BlobStoreError`.
+    init(path: String) throws(BlobStoreError) {
+        root = path
+        try makeDirectory(root)
+        try makeDirectory(incomingPath)
+        let left: [String]
+        do { left = try FileManager.default.contentsOfDirectory(atPath: incomingPath) } catch {
+            throw BlobStoreError(path: incomingPath, action: "list the directory", reason: "\(error)")
+        }
+        for name in left where unlink(incomingPath + "/" + name) != 0 {
+            throw failure(incomingPath + "/" + name, "remove a file that was left half-written")
+        }
+        try sync(URL(fileURLWithPath: root).deletingLastPathComponent().path)
+    }
+
+    /// Whether the value is there, whole.
+    func contains(_ key: BlobKey) -> Bool {
+        var status = stat()
+        return stat(path(of: key.digest), &status) == 0 && UInt64(status.st_size) == key.size
+    }
+
+    /// A new temporary file.
+    ///
+    /// - Throws: `BlobStoreError`.
+    mutating func makeIncoming() throws(BlobStoreError) -> IncomingBlob {
+        nextIncoming += 1
+        return try IncomingBlob(path: incomingPath + "/\(nextIncoming)")
+    }
+
+    /// Why an incoming value is not the one that was named; nil: it is.
+    func mismatch(of blob: IncomingBlob, with key: BlobKey) -> String? {
+        guard blob.size == key.size else { return "it has \(blob.size) bytes where \(key.size) were named" }
+        let digest = blob.digest()
+        guard digest == key.digest else {
+            return "its SHA-256 is \(digest.hexadecimal) where \(key.digest.hexadecimal) was named"
+        }
+        return nil
+    }
+
+    /// Puts a value whose digest is known to fit under its name, durably. One that is there already is kept.
+    ///
+    /// - Throws: `BlobStoreError`.
+    func keep(_ blob: IncomingBlob, as key: BlobKey) throws(BlobStoreError) {
+        if contains(key) { return blob.discard() }
+        let folder = folder(of: key.digest)
+        if try makeDirectory(folder) { try sync(root) }
+        try blob.keep(as: path(of: key.digest))
+        try sync(folder)
+    }
+
+    /// Stores bytes that are at hand, durably.
+    ///
+    /// - Throws: `BlobStoreError`.
+    mutating func store(_ bytes: Data) throws(BlobStoreError) -> BlobKey {
+        let key = BlobKey(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
+        if contains(key) { return key }
+        let blob = try makeIncoming()
+        do { try bytes.withUnsafeBytes { try blob.append($0) } } catch let error as BlobStoreError { throw error } catch {
+            preconditionFailure("IncomingBlob.append throws nothing but BlobStoreError, got \(error)")
+        }
+        try keep(blob, as: key)
+        return key
+    }
+
+    enum Part {
+        /// The bytes asked for (fewer at the value's end), and the size of the whole.
+        case bytes(Data, of: UInt64)
+        case missing
+    }
+
+    /// Reads a part of a value.
+    ///
+    /// - Throws: `BlobStoreError` when a file that is there cannot be read.
+    func read(_ digest: BlobDigest, offset: UInt64, length: Int) throws(BlobStoreError) -> Part {
+        let path = path(of: digest)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 && errno == ENOENT { return .missing }
+        guard descriptor >= 0 else { throw failure(path, "open") }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(path, "look at") }
+        let size = UInt64(status.st_size)
+        guard offset < size else { return .bytes(Data(), of: size) }
+        var data = Data(count: min(length, Int(size - offset)))
+        var filled = 0
+        while filled < data.count {
+            let count = data.withUnsafeMutableBytes { bytes in
+                pread(descriptor, bytes.baseAddress.map { $0 + filled }, bytes.count - filled, Int(offset) + filled)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw failure(path, "read") }
+            filled += count
+        }
+        return .bytes(data, of: size)
+    }
+
+    private func folder(of digest: BlobDigest) -> String { root + "/" + digest.hexadecimal.prefix(2) }
+    private func path(of digest: BlobDigest) -> String { folder(of: digest) + "/" + digest.hexadecimal.dropFirst(2) }
+
+    /// - Returns: whether it was not there.
+    @discardableResult
+    private func makeDirectory(_ path: String) throws(BlobStoreError) -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        guard errno == EEXIST else { throw failure(path, "make the directory") }
+        return false
+    }
+
+    private func sync(_ directory: String) throws(BlobStoreError) {
+        do { try DataDirectory.sync(directory: directory) } catch {
+            throw BlobStoreError(path: directory, action: "sync the directory", reason: "\(error)")
+        }
+    }
+
+    private func failure(_ path: String, _ action: String) -> BlobStoreError {
+        BlobStoreError(path: path, action: action, reason: DataDirectory.reason(errno))
+    }
+}

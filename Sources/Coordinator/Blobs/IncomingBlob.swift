@@ -1,0 +1,72 @@
+import Foundation
+import Wire
+
+/// A large value on its way in: a temporary file that grows chunk by chunk, hashed as it grows.
+///
+/// Belongs to one thread. What is neither kept nor discarded goes with the object.
+final class IncomingBlob {
+    let path: String
+    private(set) var size: UInt64 = 0
+    private var hasher = BlobHasher()
+    private var descriptor: Int32
+
+    /// - Throws: `BlobStoreError`.
+    init(path: String) throws(BlobStoreError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(path, "make the file") }
+    }
+
+    deinit { discard() }
+
+    /// Adds bytes at the end.
+    ///
+    /// - Throws: `BlobStoreError`.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(BlobStoreError) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = write(descriptor, rest.baseAddress, rest.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure(path, "write") }
+            written += count
+        }
+        hasher.update(bytes)
+        size += UInt64(bytes.count)
+    }
+
+    /// Digest of everything so far. Nothing may be added afterwards.
+    func digest() -> BlobDigest { hasher.finalize() }
+
+    /// Everything added so far, read back.
+    ///
+    /// - Throws: `BlobStoreError`.
+    func contents() throws(BlobStoreError) -> Data {
+        var data = Data(count: Int(size))
+        let count = data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == data.count else { throw Self.failure(path, "read back") }
+        return data
+    }
+
+    /// Puts the file on the disk and gives it its final name, in a directory that is synced by the caller.
+    ///
+    /// - Throws: `BlobStoreError`.
+    func keep(as name: String) throws(BlobStoreError) {
+        guard fsync(descriptor) == 0 else { throw Self.failure(path, "sync") }
+        guard rename(path, name) == 0 else { throw Self.failure(path, "rename to \(name)") }
+        close(descriptor)
+        descriptor = -1
+    }
+
+    /// Removes the file.
+    func discard() {
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+        unlink(path)
+    }
+
+    private static func failure(_ path: String, _ action: String) -> BlobStoreError {
+        BlobStoreError(path: path, action: action, reason: DataDirectory.reason(errno))
+    }
+}

@@ -1,0 +1,47 @@
+/// Bounds of what the coordinator holds, beside those of the protocol (`Limits`). Each has its unit and its reason.
+enum CoordinatorLimits {
+    /// Messages taken from the socket before a step: bounds the latency of what waits for that step.
+    static let messagesPerStep = 2000
+    /// Bytes taken from the socket before a step: bounds memory while peers send large values.
+    static let bytesPerStep = 32 << 20
+    /// Facts decided but not yet on the disk; from here on nothing is read from peers until the disk has caught up.
+    static let factsInFlight = 400_000
+    /// Bytes of output that wait to be stored; from here on nothing is read from peers until the spool has caught up.
+    static let outputInFlightBytes = 64 << 20
+    /// Milliseconds after which a peer that could take no more is tried again.
+    static let retrySendMilliseconds: Int64 = 5
+    /// Requests of one client that wait for their answer; more are answered `busy`.
+    static let requestsPerPeer = 1000
+    /// Large values one peer may be asked for at a time; others wait for their turn.
+    static let pullsPerPeer = 4
+    /// Bytes of one message built of many parts (dispatches, events, acknowledgements); the rest goes into the next.
+    static let packedMessageBytes = 1 << 20
+    /// Bytes of a client's outbox from which on its events are left out and it gets a fresh view once it has read.
+    static let followerBytes = 8 << 20
+    /// Bytes of a graph handed over as a blob: bounds what a submission may cost in memory and in one journal row.
+    static let graphBytes: UInt64 = 256 << 20
+    /// Bytes of a serialized list of forEach elements handed over as a blob.
+    static let elementsBytes: UInt64 = 256 << 20
+    /// Bytes of one operation's parameters, and of one forEach element: they travel within assignments.
+    static let parameterBytes = 4 << 20
+    /// Bytes of one large value: a named bound for the disk.
+    static let blobBytes: UInt64 = 64 << 30
+    /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.
+    static let outputTotalBytes: Int64 = 1 << 30
+    /// Records of one page of output: a page of empty records is bounded too.
+    static let outputRecordsPerPage = 10_000
+    /// Milliseconds after which output is on the disk at the latest.
+    static let outputSyncMilliseconds: Int64 = 1000
+    /// Milliseconds without a sign of life after which a connection is forgotten; the peer says hello again.
+    static let silenceMilliseconds: Int64 = 30_000
+    /// Characters of a text a peer brings for a label of its own (host name, product version, operation name).
+    static let nameBytes = 255
+    /// Operation types or labels of one executor.
+    static let namesPerExecutor = 10_000
+    /// Units one executor may list as held.
+    static let heldUnits = 100_000
+    /// Slots of one executor.
+    static let slots = 100_000
+    /// Milliseconds an orderly end waits for the disk and for peers to take their last messages.
+    static let shutdownMilliseconds: Int64 = 5000
+}

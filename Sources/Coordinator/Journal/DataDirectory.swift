@@ -1,0 +1,117 @@
+import Foundation
+
+/// The folder that holds everything a coordinator must not lose, locked for as long as this object lives.
+///
+/// ```
+/// DIR/                        0700 when we make it
+///   coordinator.lock          flock; the process id of its holder
+///   journal.sqlite  -wal -shm every decision, in order: the state of the cluster
+///   blobs/ab/cdef…            large values, named by the SHA-256 of their content
+///   blobs/incoming/           values on their way in; emptied at each start
+///   output.sqlite   -wal -shm what commands print, bounded
+/// ```
+/// Files are made with mode 0600 whatever the umask. To copy the directory, stop the coordinator first: the journal
+/// names blobs, so that the two belong together.
+public final class DataDirectory: Sendable {
+    public let path: String
+    private let lock: Int32
+
+    var journalPath: String { path + "/journal.sqlite" }
+    var outputPath: String { path + "/output.sqlite" }
+    var blobsPath: String { path + "/blobs" }
+    private var lockPath: String { path + "/coordinator.lock" }
+
+    /// Opens the directory, making it where it is missing, and locks it.
+    ///
+    /// The lock is the operating system's: it ends with the process, however that ends.
+    /// - Throws: `DataDirectoryError`.
+    public init(path: String) throws(DataDirectoryError) {
+        let path = URL(fileURLWithPath: path).standardizedFileURL.path
+        try Self.make(path)
+        try Self.check(path)
+        let lockPath = path + "/coordinator.lock"
+        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .notWritable(path: path, reason: Self.reason(errno)) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            let holder = Self.holder(descriptor)
+            close(descriptor)
+            if code == EWOULDBLOCK { throw .inUse(path: path, holder: holder) }
+            throw .notWritable(path: path, reason: Self.reason(code))
+        }
+        let text = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
+            let code = errno
+            close(descriptor)
+            throw .notWritable(path: path, reason: Self.reason(code))
+        }
+        self.path = path
+        lock = descriptor
+    }
+
+    deinit { close(lock) }
+
+    /// Makes the file with mode 0600 where it is missing, and sees to it that its name survives a crash.
+    func prepareFile(_ path: String) throws(DataDirectoryError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .notWritable(path: path, reason: Self.reason(errno)) }
+        close(descriptor)
+        try Self.sync(directory: self.path)
+    }
+
+    /// Makes the names in a directory durable.
+    static func sync(directory: String) throws(DataDirectoryError) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .notWritable(path: directory, reason: reason(errno)) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .notWritable(path: directory, reason: reason(errno)) }
+    }
+
+    static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+    private static func make(_ path: String) throws(DataDirectoryError) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, path != "/" else { throw .notWritable(path: path, reason: reason(errno)) }
+        try make(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .notWritable(path: path, reason: reason(errno))
+        }
+    }
+
+    private static func check(_ path: String) throws(DataDirectoryError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .notWritable(path: path, reason: reason(errno)) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .notWritable(path: path, reason: "it is not a directory") }
+        guard status.st_mode & 0o022 == 0 else {
+            throw .writableByOthers(path: path, mode: UInt32(status.st_mode & 0o7777))
+        }
+    }
+
+    private static func holder(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: bytes.prefix(while: { $0 >= 0x30 && $0 <= 0x39 }), as: UTF8.self))
+    }
+}
+
+/// The data directory cannot be used.
+public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
+    case notWritable(path: String, reason: String)
+    case writableByOthers(path: String, mode: UInt32)
+    /// Another coordinator holds the lock. `holder` is its process id, where it could be read.
+    case inUse(path: String, holder: Int32?)
+
+    public var description: String {
+        switch self {
+        case .notWritable(let path, let reason):
+            "cannot use the data directory \(path): \(reason); name another with --data, or change its owner"
+        case .writableByOthers(let path, let mode):
+            "the data directory \(path) has mode \(String(mode, radix: 8)): other users could change the journal; "
+                + "name a directory of your own with --data, or: chmod go-w \(path)"
+        case .inUse(let path, let holder):
+            "the data directory \(path) is in use by another coordinator\(holder.map { " (process \($0))" } ?? ""); "
+                + "stop that one, or name another directory with --data"
+        }
+    }
+}

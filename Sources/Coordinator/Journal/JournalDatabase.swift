@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import Scheduling
+
+/// The journal's file: SQLite in WAL mode, every commit on the disk before it returns, one connection.
+final class JournalDatabase: Sendable {
+    let path: String
+    /// How the last process left SQLite's log.
+    let logFinding: WriteAheadLogCheck.Finding
+    private let queue: DatabaseQueue
+
+    /// WAL pages after which a commit copies them into the database file (4 KiB each): about 16 MiB.
+    static let checkpointPages = 4096
+    /// The WAL file is cut back to this after a checkpoint.
+    static let logBytesMax = 64 << 20
+
+    /// Opens the journal of a locked directory, making it where it is missing.
+    ///
+    /// - Throws: `JournalError`, `DataDirectoryError`.
+    init(_ directory: DataDirectory) throws {
+        let path = directory.journalPath
+        self.path = path
+        try directory.prepareFile(path)
+        logFinding = try WriteAheadLogCheck.inspect(path + "-wal")
+        queue = try JournalDatabase.reporting(path, "open the journal") {
+            try DatabaseQueue(path: path, configuration: Self.configuration)
+        }
+        try reporting("set up the journal") {
+            try queue.writeWithoutTransaction { database in
+                try Self.makeDurable(database, path: path)
+                try database.inTransaction(.immediate) {
+                    try JournalSchema.schema.migrate(database, path: path)
+                    return .commit
+                }
+                // A fresh log: what a crash left behind the last commit cannot be met again.
+                _ = try Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+            }
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "aop-journal"
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(5)
+        return configuration
+    }
+
+    /// GRDB sets `synchronous=NORMAL` when it chooses WAL, after `prepareDatabase` has run: so it is set here, when the
+    /// connection is open, and read back.
+    private static func makeDurable(_ database: Database, path: String) throws {
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        try database.execute(sql: "PRAGMA wal_autocheckpoint = \(checkpointPages)")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(logBytesMax)")
+        let setting = try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? -1
+        guard setting == 2 else { throw JournalError.notFullySynchronous(path: path, setting: setting) }
+        let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode") ?? ""
+        guard mode == "wal" else {
+            throw JournalError.database(
+                path: path, action: "switch to the write-ahead log", reason: "SQLite answers journal_mode=\(mode)")
+        }
+    }
+
+    /// Reads every fact, oldest first, checking chain and continuity on the way.
+    ///
+    /// - Returns: where the journal ends.
+    /// - Throws: `JournalError.damagedBatch` at the first batch that is not what was written, `.misfit` when `each`
+    ///   throws.
+    func fold(_ each: (Fact) throws -> Void) throws(JournalError) -> JournalEnd {
+        try reporting("read the journal") {
+            try queue.read { database in
+                var end = JournalEnd.empty
+                let rows = try Row.fetchCursor(
+                    database, sql: "SELECT first, last, body, chain FROM journal ORDER BY first")
+                while let row = try rows.next() {
+                    end = try fold(row, after: end, each)
+                }
+                return end
+            }
+        }
+    }
+
+    private func fold(_ row: Row, after end: JournalEnd, _ each: (Fact) throws -> Void) throws -> JournalEnd {
+        let first = UInt64(bitPattern: row["first"] as Int64)
+        let last = UInt64(bitPattern: row["last"] as Int64)
+        let body = [UInt8](row["body"] as Data)
+        let chain = [UInt8](row["chain"] as Data)
+        func damaged(_ reason: String) -> JournalError { .damagedBatch(path: path, first: first, reason: reason) }
+        guard first == end.sequence.next.rawValue else {
+            throw damaged("fact \(end.sequence.next.rawValue) should follow: a batch is missing")
+        }
+        guard JournalBatch.chain(after: end.chain, first: first, last: last, body: body) == chain else {
+            throw damaged("its chain hash does not fit")
+        }
+        var sequence = end.sequence
+        do {
+            try JournalBatch.forEachFact(in: body) { fact in
+                sequence = sequence.next
+                do { try each(fact) } catch {
+                    throw JournalError.misfit(path: path, sequence: sequence.rawValue, reason: "\(error)")
+                }
+            }
+        } catch let error as JournalError { throw error } catch {
+            throw damaged("\(error)")
+        }
+        guard sequence.rawValue == last else { throw damaged("it ends at fact \(sequence.rawValue), not at \(last)") }
+        return JournalEnd(sequence: sequence, chain: chain)
+    }
+
+    /// Commits the batches as one transaction: all of them are on the disk when this returns.
+    ///
+    /// - Returns: where the journal ends then.
+    /// - Throws: `JournalError.database`. What is on the disk is then unknown: nothing may be acknowledged any more.
+    func commit(_ batches: [JournalBatch], after end: JournalEnd) throws(JournalError) -> JournalEnd {
+        try reporting("commit to the journal") {
+            var end = end
+            try queue.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    let insert = try database.cachedStatement(
+                        sql: "INSERT INTO journal (first, last, body, chain) VALUES (?, ?, ?, ?)")
+                    for batch in batches {
+                        let chain = batch.chain(after: end.chain)
+                        try insert.execute(arguments: [
+                            Int64(bitPattern: batch.first.rawValue), Int64(bitPattern: batch.last.rawValue),
+                            Data(batch.body), Data(chain),
+                        ])
+                        end = JournalEnd(sequence: batch.last, chain: chain)
+                    }
+                    return .commit
+                }
+            }
+            return end
+        }
+    }
+
+    /// Value of a pragma of the writing connection, for tests.
+    func setting(_ pragma: String) throws -> Int? {
+        try queue.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") }
+    }
+
+    /// How many rows the journal has.
+    func batchCount() throws -> Int {
+        try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM journal") ?? 0 }
+    }
+
+    /// Closes the connection; the WAL is copied into the file.
+    ///
+    /// - Throws: `JournalError.database`.
+    func close() throws(JournalError) { try reporting("close the journal") { try queue.close() } }
+
+    private func reporting<Result>(_ action: String, _ body: () throws -> Result) throws(JournalError) -> Result {
+        try Self.reporting(path, action, body)
+    }
+
+    private static func reporting<Result>(
+        _ path: String, _ action: String, _ body: () throws -> Result
+    ) throws(JournalError) -> Result {
+        do { return try body() } catch let error as JournalError { throw error } catch let error as DatabaseError {
+            throw .database(path: path, action: action, reason: error.message ?? "SQLite result \(error.resultCode)")
+        } catch {
+            throw .database(path: path, action: action, reason: "\(error)")
+        }
+    }
+}

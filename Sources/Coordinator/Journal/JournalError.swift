@@ -1,0 +1,40 @@
+import Scheduling
+
+/// The journal cannot be opened, read or written. None of these is retried: what is not on disk is not acknowledged.
+public enum JournalError: Error, Equatable, CustomStringConvertible {
+    /// Written by a newer release. `name` is the migration this one does not know.
+    case newerSchema(path: String, number: Int, name: String, product: String)
+    /// SQLite runs without the promise that a committed transaction is on the disk.
+    case notFullySynchronous(path: String, setting: Int)
+    /// A committed batch of facts is not what was written. `first` is its key in the table `journal`.
+    case damagedBatch(path: String, first: UInt64, reason: String)
+    /// SQLite's write-ahead log has committed transactions behind a damaged place; SQLite would drop them silently.
+    case damagedLog(path: String, frame: Int, commitsBehind: Int)
+    /// A fact that reads well but does not fit the state its predecessors left.
+    case misfit(path: String, sequence: UInt64, reason: String)
+    case database(path: String, action: String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .newerSchema(let path, let number, let name, let product):
+            "\(path) has schema \(number) (“\(name)”), written by aop \(product); this release knows schemas up to "
+                + "\(JournalSchema.current): start the newer release, or name another directory with --data"
+        case .notFullySynchronous(let path, let setting):
+            "\(path): SQLite answers synchronous=\(setting) where 2 (FULL) was set; refusing to run without durable "
+                + "commits: use an unmodified SQLite library"
+        case .damagedBatch(let path, let first, let reason):
+            "\(path): the batch of facts that begins at \(first) is damaged (\(reason)). \(Self.remedy)"
+        case .damagedLog(let path, let frame, let commits):
+            "\(path): frame \(frame) of the write-ahead log is damaged and \(commits) committed transactions stand "
+                + "behind it, which SQLite would drop. \(Self.remedy)"
+        case .misfit(let path, let sequence, let reason):
+            "\(path): fact \(sequence) does not fit what came before it (\(reason)). \(Self.remedy)"
+        case .database(let path, let action, let reason):
+            "\(path): cannot \(action): \(reason); check free space, permissions and the health of the disk"
+        }
+    }
+
+    private static let remedy =
+        "Nothing was changed. Keep a copy of the data directory, then put a backup of it in its place, "
+        + "or start afresh with another --data"
+}

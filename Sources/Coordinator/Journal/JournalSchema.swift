@@ -1,0 +1,50 @@
+import GRDB
+import Wire
+
+/// The layout of a SQLite file of ours, as numbered steps that only go forward.
+struct Schema: Sendable {
+    struct Migration: Sendable {
+        let name: String
+        let sql: String
+    }
+    /// Number 1 is the first. Those that were released are never changed.
+    let migrations: [Migration]
+
+    /// Brings the file to the newest layout.
+    ///
+    /// - Throws: `JournalError.newerSchema` when the file has a layout this release does not know; GRDB's errors.
+    func migrate(_ database: Database, path: String) throws {
+        try database.execute(sql: """
+            CREATE TABLE IF NOT EXISTS schema_versions (
+                number INTEGER PRIMARY KEY, name TEXT NOT NULL, product TEXT NOT NULL
+            ) STRICT
+            """)
+        let newest = try Row.fetchOne(
+            database, sql: "SELECT number, name, product FROM schema_versions ORDER BY number DESC LIMIT 1")
+        let present: Int = newest?["number"] ?? 0
+        guard present <= migrations.count else {
+            throw JournalError.newerSchema(
+                path: path, number: present, name: newest?["name"] ?? "", product: newest?["product"] ?? "")
+        }
+        for (index, migration) in migrations.enumerated().dropFirst(present) {
+            try database.execute(sql: migration.sql)
+            try database.execute(
+                sql: "INSERT INTO schema_versions (number, name, product) VALUES (?, ?, ?)",
+                arguments: [index + 1, migration.name, ProductVersion.current])
+        }
+    }
+}
+
+enum JournalSchema {
+    static var current: Int { schema.migrations.count }
+
+    /// One row per batch of facts that was committed together: `first` and `last` are the sequences it holds, `chain`
+    /// the SHA-256 over the chain before it and its own content.
+    static let schema = Schema(migrations: [
+        .init(name: "journal", sql: """
+            CREATE TABLE journal (
+                first INTEGER PRIMARY KEY, last INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
+            ) STRICT
+            """),
+    ])
+}

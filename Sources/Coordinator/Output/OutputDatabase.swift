@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import Scheduling
+
+/// What commands print, in a SQLite file of its own: bounded, and durable a second later, since losing the end of a log
+/// loses no work. Belongs to one thread.
+struct OutputDatabase {
+    let path: String
+    private let totalBytesMax: Int64
+    private let queue: DatabaseQueue
+    /// Bytes stored by submission.
+    private var sizes: [SubmissionNumber: Int64] = [:]
+    private var totalBytes: Int64 = 0
+    /// First chunk index not yet stored, by attempt; what is missing here is looked up in the file.
+    private var nextIndex: [AttemptName: UInt64] = [:]
+
+    private static let attemptsRemembered = 10_000
+    /// Rows removed at a time where the total is over its limit.
+    private static let removalRows = 2000
+
+    private static let schema = Schema(migrations: [
+        .init(name: "output", sql: """
+            CREATE TABLE output (
+                position INTEGER PRIMARY KEY AUTOINCREMENT,
+                submission INTEGER NOT NULL, unit INTEGER NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL,
+                stream INTEGER NOT NULL, chunk INTEGER NOT NULL, at INTEGER NOT NULL, truncated INTEGER NOT NULL,
+                path TEXT NOT NULL, bytes BLOB NOT NULL
+            ) STRICT;
+            CREATE INDEX output_of_submission ON output (submission);
+            CREATE INDEX output_of_unit ON output (submission, unit)
+            """),
+    ])
+
+    /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`.
+    init(_ directory: DataDirectory, totalBytesMax: Int64 = CoordinatorLimits.outputTotalBytes) throws {
+        path = directory.outputPath
+        self.totalBytesMax = totalBytesMax
+        try directory.prepareFile(path)
+        var configuration = Configuration()
+        configuration.label = "aop-output"
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(5)
+        do {
+            queue = try DatabaseQueue(path: path, configuration: configuration)
+            let path = path
+            try queue.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
+                try database.inTransaction(.immediate) {
+                    try Self.schema.migrate(database, path: path)
+                    return .commit
+                }
+            }
+            try loadSizes()
+        } catch let error as JournalError { throw error } catch {
+            throw JournalError.database(
+                path: path, action: "open the spool of output (removing this file loses nothing but output)",
+                reason: "\(error)")
+        }
+    }
+
+    private mutating func loadSizes() throws {
+        sizes = try queue.read { database in
+            var sizes: [SubmissionNumber: Int64] = [:]
+            let rows = try Row.fetchCursor(
+                database, sql: "SELECT submission, sum(length(bytes)) AS size FROM output GROUP BY submission")
+            while let row = try rows.next() { sizes[SubmissionNumber(row["submission"])] = row["size"] }
+            return sizes
+        }
+        totalBytes = sizes.values.reduce(0, +)
+    }
+
+    /// Stores the records in order, without those stored before, and makes room where the total is over its limit.
+    ///
+    /// - Throws: GRDB's errors; nothing was stored then.
+    mutating func append(_ records: [OutputRecord]) throws {
+        var added: [SubmissionNumber: Int64] = [:]
+        try queue.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                let insert = try database.cachedStatement(sql: """
+                    INSERT INTO output (submission, unit, attempt, number, stream, chunk, at, truncated, path, bytes)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """)
+                for record in records {
+                    let name = AttemptName(unit: record.unit, attempt: record.attempt)
+                    guard try record.index >= next(name, database) else { continue }
+                    try insert.execute(arguments: [
+                        record.unit.submission.rawValue, record.unit.index, Int64(bitPattern: record.attempt.rawValue),
+                        record.attemptNumber, record.stream.rawValue, Int64(bitPattern: record.index), record.at,
+                        record.isTruncated, record.path, Data(record.bytes),
+                    ])
+                    nextIndex[name] = record.index + 1
+                    added[record.unit.submission, default: 0] += Int64(record.bytes.count)
+                }
+                return .commit
+            }
+        }
+        for (submission, bytes) in added {
+            sizes[submission, default: 0] += bytes
+            totalBytes += bytes
+        }
+        if nextIndex.count > Self.attemptsRemembered { nextIndex.removeAll() }
+        try makeRoom()
+    }
+
+    private mutating func next(_ name: AttemptName, _ database: Database) throws -> UInt64 {
+        if let known = nextIndex[name] { return known }
+        let statement = try database.cachedStatement(
+            sql: "SELECT max(chunk) FROM output WHERE submission = ? AND unit = ? AND attempt = ?")
+        let newest = try Int64.fetchOne(statement, arguments: [
+            name.unit.submission.rawValue, name.unit.index, Int64(bitPattern: name.attempt.rawValue),
+        ])
+        let next = newest.map { UInt64(bitPattern: $0) + 1 } ?? 0
+        nextIndex[name] = next
+        return next
+    }
+
+    private mutating func makeRoom() throws {
+        while totalBytes > totalBytesMax, let oldest = sizes.keys.min() {
+            let freed: Int64 = try queue.write { database in
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: "SELECT position, length(bytes) AS size FROM output WHERE submission = ? ORDER BY position LIMIT ?",
+                    arguments: [oldest.rawValue, Self.removalRows])
+                var freed: Int64 = 0
+                var last: Int64 = 0
+                for row in rows where totalBytes - freed > totalBytesMax {
+                    freed += row["size"]
+                    last = row["position"]
+                }
+                try database.execute(
+                    sql: "DELETE FROM output WHERE submission = ? AND position <= ?", arguments: [oldest.rawValue, last])
+                return rows.isEmpty ? -1 : freed
+            }
+            if freed < 0 {
+                // Only what was never counted could be left.
+                totalBytes -= sizes.removeValue(forKey: oldest) ?? 0
+                continue
+            }
+            sizes[oldest, default: 0] -= freed
+            totalBytes -= freed
+            if sizes[oldest] == 0 { sizes[oldest] = nil }
+        }
+    }
+
+    /// Reads a page: records in the order in which they were stored, at least one where there is one.
+    ///
+    /// - Throws: GRDB's errors.
+    func read(_ query: OutputQuery) throws -> OutputPage {
+        let wanted = query.units.map(Set.init)
+        return try queue.read { database in
+            var page = OutputPage(position: query.after)
+            var bytes = 0
+            let rows = try Self.rows(query, database)
+            while let row = try rows.next() {
+                if let wanted, !wanted.contains(row["unit"]) { continue }
+                let record = Self.record(row)
+                if !page.records.isEmpty
+                    && (bytes + record.bytes.count > query.limitBytes
+                        || page.records.count >= CoordinatorLimits.outputRecordsPerPage) {
+                    page.more = true
+                    return page
+                }
+                bytes += record.bytes.count
+                page.records.append(record)
+                page.position = row["position"]
+            }
+            return page
+        }
+    }
+
+    private static func rows(_ query: OutputQuery, _ database: Database) throws -> RowCursor {
+        if let units = query.units, units.count == 1 {
+            return try Row.fetchCursor(
+                database,
+                sql: "SELECT * FROM output WHERE submission = ? AND unit = ? AND position > ? ORDER BY position",
+                arguments: [query.submission.rawValue, units[0], query.after])
+        }
+        return try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT * FROM output INDEXED BY output_of_submission
+                WHERE submission = ? AND position > ? ORDER BY position
+                """,
+            arguments: [query.submission.rawValue, query.after])
+    }
+
+    private static func record(_ row: Row) -> OutputRecord {
+        OutputRecord(
+            unit: UnitID(SubmissionNumber(row["submission"]), row["unit"]),
+            attempt: Attempt(rawValue: UInt64(bitPattern: row["attempt"] as Int64)),
+            attemptNumber: row["number"], path: row["path"],
+            stream: OutputRecord.Stream(rawValue: row["stream"]) ?? .log,
+            index: UInt64(bitPattern: row["chunk"] as Int64), at: row["at"], bytes: [UInt8](row["bytes"] as Data),
+            isTruncated: row["truncated"])
+    }
+
+    /// Puts what was stored on the disk.
+    ///
+    /// - Throws: GRDB's errors.
+    func sync() throws {
+        try queue.writeWithoutTransaction { _ = try Row.fetchAll($0, sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    }
+
+    func close() throws { try queue.close() }
+}

@@ -1,0 +1,88 @@
+import Scheduling
+import Wire
+
+/// What a coordinator is told at its start.
+public struct CoordinatorConfiguration: Sendable {
+    /// Where peers connect; at least one. Until keys exist all of them must be on loopback.
+    public var endpoints: [Endpoint] = [.standard]
+    /// Where `/healthz` is served; nil: nowhere.
+    public var http: HTTPAddress?
+    /// The folder that holds everything that must survive. Made (0700) where it is missing.
+    public var dataDirectory: String
+    /// What peers must know to be let in; nil: nothing (an ipc socket in a private directory needs none).
+    public var cookie: [UInt8]?
+    /// An executor that was not heard for this long gets nothing new, and its units are queued again.
+    public var leaseMilliseconds: Int64 = 3_000
+    /// By then a detached executor has stopped what holds a lock.
+    public var lockLeaseMilliseconds: Int64 = 20_000
+    /// By then a detached executor has stopped everything.
+    public var orphanLimitMilliseconds: Int64 = 600_000
+    /// The longest that a peer waits between two tries to connect.
+    public var reconnectMaximumMilliseconds: Int64 = 500
+    /// From the polite to the hard end of an operation that does not name its own.
+    public var graceMilliseconds: Int64 = 5_000
+    /// Operation names every worker has.
+    public var builtInOperations = ["shell", "noop", "delay", "http", "readFile", "writeFile"]
+
+    public init(dataDirectory: String) { self.dataDirectory = dataDirectory }
+
+    var scheduling: Scheduler.Configuration {
+        var configuration = Scheduler.Configuration()
+        configuration.leaseMilliseconds = leaseMilliseconds
+        configuration.lockLeaseMilliseconds = lockLeaseMilliseconds
+        configuration.orphanLimitMilliseconds = orphanLimitMilliseconds
+        configuration.reconnectMaximumMilliseconds = reconnectMaximumMilliseconds
+        configuration.graceMillisecondsDefault = graceMilliseconds
+        configuration.pageBytes = Limits.pageBytes
+        configuration.graphLimits = GraphLimits(
+            nodesMax: Limits.graphNodes, depthMax: Limits.nestingDepth, elementsMax: Limits.forEachElements)
+        configuration.builtInOperations = builtInOperations
+        return configuration
+    }
+
+    /// Three heartbeats fit a lease.
+    var heartbeatMilliseconds: Int64 { max(10, leaseMilliseconds / 3) }
+
+    /// - Throws: `CoordinatorError.keysRequired`, `.httpOffLoopback`, `.noEndpoint`.
+    func checkEndpoints() throws(CoordinatorError) {
+        guard !endpoints.isEmpty else { throw .noEndpoint }
+        for endpoint in endpoints where !endpoint.isLoopback { throw .keysRequired(endpoint) }
+        if let http, !http.isLoopback { throw .httpOffLoopback(http) }
+    }
+}
+
+/// Where HTTP is served: `127.0.0.1:7601`, `[::1]:7601`; port 0 takes any free one.
+public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
+    public let host: String
+    public let port: Int
+
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `HOST:PORT`.
+    ///
+    /// - Throws: `CoordinatorError.httpAddress`, which quotes the text.
+    public init(_ text: String) throws(CoordinatorError) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            throw .httpAddress(text)
+        }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            throw .httpAddress(text)
+        }
+        guard !host.isEmpty else { throw .httpAddress(text) }
+        self.init(host: host, port: Int(port))
+    }
+
+    /// Whether only processes of this host can reach it.
+    public var isLoopback: Bool {
+        let bracketed = host.contains(":") ? "[\(host)]" : host
+        do { return try Endpoint("tcp://\(bracketed):\(port)").isLoopback } catch { return false }
+    }
+
+    public var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Wire
+
+/// A coordinator cannot start, or cannot go on.
+public enum CoordinatorError: Error, CustomStringConvertible {
+    /// Off loopback nobody is let in without keys. The command line exits with 77.
+    case keysRequired(Endpoint)
+    /// Off loopback HTTP needs a token, which comes with keys. The command line exits with 77.
+    case httpOffLoopback(HTTPAddress)
+    case noEndpoint
+    case httpAddress(String)
+    /// Another process listens there.
+    case addressInUse(String)
+    case cannotListen(ZMQError)
+    case cannotServeHTTP(HTTPAddress, reason: String)
+    case dataDirectory(DataDirectoryError)
+    case journal(JournalError)
+    case blobs(BlobStoreError)
+    /// ZeroMQ failed while the coordinator ran.
+    case transport(ZMQError)
+    case system(String)
+
+    public var description: String {
+        switch self {
+        case .keysRequired(let endpoint):
+            "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys yet; "
+                + "run `aop keys init`, or listen on \(Endpoint.standard)"
+        case .httpOffLoopback(let address):
+            "refusing to serve HTTP on \(address): other hosts could reach it, and there is no token yet; "
+                + "run `aop keys init`, or use 127.0.0.1:\(address.port)"
+        case .noEndpoint: "no endpoint to listen on; name one with --listen, e.g. \(Endpoint.standard)"
+        case .httpAddress(let text): "`\(text)` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601"
+        case .addressInUse(let address):
+            "another process listens on \(address); stop it, or choose another address"
+        case .cannotListen(let error), .transport(let error): error.description
+        case .cannotServeHTTP(let address, let reason):
+            "cannot serve HTTP on \(address): \(reason); choose another address with --http"
+        case .dataDirectory(let error): error.description
+        case .journal(let error): error.description
+        case .blobs(let error): error.description
+        case .system(let text): text
+        }
+    }
+
+    /// Sorts what the parts throw.
+    static func of(_ error: any Error, whileStarting: Bool) -> CoordinatorError {
+        switch error {
+        case let error as CoordinatorError: error
+        case let error as DataDirectoryError: .dataDirectory(error)
+        case let error as JournalError: .journal(error)
+        case let error as BlobStoreError: .blobs(error)
+        case let error as ZMQError:
+            if error.errno == EADDRINUSE, let endpoint = error.endpoint {
+                .addressInUse("\(endpoint)")
+            } else if whileStarting {
+                .cannotListen(error)
+            } else {
+                .transport(error)
+            }
+        default: .system("\(error)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Wire
+
+/// A thread of the operating system that belongs to one piece of work until it returns.
+///
+/// Sockets, SQLite and files are used on such threads only: nothing of this module blocks Swift's cooperative pool.
+final class OSThread: @unchecked Sendable {
+    // Invariant: `handle` is written once, in `init`, before the object is shared; `joined` is read and written only by
+    // the one owner that calls `join`.
+    private let handle: pthread_t
+    private var joined = false
+
+    private final class Body {
+        let name: String
+        let run: @Sendable () -> Void
+        init(name: String, run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts the thread. `name` is what debuggers and `ps -L` show; the system keeps its first 15 bytes.
+    ///
+    /// - Throws: `ThreadError` when the system has no more threads to give.
+    init(name: String, stackBytes: Int = Limits.decodingStackBytes, _ run: @escaping @Sendable () -> Void) throws(ThreadError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, stackBytes)
+        let body = Unmanaged.passRetained(Body(name: name, run: run))
+        var thread = pthread_t()
+        let status = pthread_create(&thread, &attributes, { argument in
+            guard let argument else {
+                preconditionFailure("pthread_create passed no argument; it was given the thread's body")
+            }
+            let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+            Thread.current.name = body.name
+            body.run()
+            return nil
+        }, body.toOpaque())
+        guard status == 0 else {
+            body.release()
+            throw ThreadError(name: name, errno: status)
+        }
+        handle = thread
+    }
+
+    deinit {
+        if !joined { pthread_detach(handle) }
+    }
+
+    /// Waits for the thread's end. For its owner, once; further calls return at once.
+    func join() {
+        guard !joined else { return }
+        joined = true
+        pthread_join(handle, nil)
+    }
+}
+
+/// A thread could not be started.
+public struct ThreadError: Error, CustomStringConvertible {
+    public let name: String
+    public let errno: Int32
+
+    public var description: String {
+        "cannot start the thread “\(name)”: \(String(cString: strerror(errno))); raise the limit on processes (ulimit -u)"
+    }
+}

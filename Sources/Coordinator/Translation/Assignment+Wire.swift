@@ -1,0 +1,72 @@
+import Foundation
+import Scheduling
+import Wire
+
+extension Assignment {
+    /// - Parameters:
+    ///   - inputs: as they travel: large ones were stored before.
+    ///   - defaultGraceMilliseconds`: for an operation that does not name its own.
+    func wire(inputs: [WireReceived], defaultGraceMilliseconds: Int64) -> WireAssignment {
+        var wire = WireAssignment()
+        wire.unit = unit.rawValue
+        wire.attempt = attempt.rawValue
+        switch kind {
+        case .execute: wire.kind = .execute
+        case .decide: wire.kind = .decide
+        }
+        wire.submission = submission
+        wire.path = path
+        wire.attemptNumber = UInt32(clamping: attemptNumber)
+        wire.operation = operation
+        wire.version = UInt32(clamping: version)
+        wire.parameters = Data(parameters)
+        wire.templated = isTemplated
+        wire.bindings = bindings.map(\.wire)
+        wire.inputs = inputs
+        wire.receivesArray = receivesArray
+        wire.timeoutMilliseconds = UInt32(clamping: timeoutMilliseconds)
+        wire.graceMilliseconds = UInt32(clamping: graceMilliseconds ?? defaultGraceMilliseconds)
+        return wire
+    }
+
+    /// About how many bytes it takes within a message, without its inputs.
+    var wireBytes: Int {
+        96 + submission.utf8.count + path.utf8.count + operation.utf8.count + parameters.count
+            + bindings.reduce(0) { $0 + $1.name.utf8.count + $1.element.count + 16 }
+    }
+}
+
+extension Binding {
+    fileprivate var wire: WireBinding {
+        var wire = WireBinding()
+        wire.name = name
+        wire.index = UInt32(clamping: index)
+        wire.element = Data(element)
+        return wire
+    }
+}
+
+extension StopOrder {
+    var wire: WireStopUnit {
+        var wire = WireStopUnit()
+        wire.unit = unit.rawValue
+        wire.attempt = attempt.rawValue
+        switch reason {
+        case .cancelled: wire.reason = .cancelled
+        case .timeout: wire.reason = .timeout
+        case .superseded: wire.reason = .superseded
+        case .recalled: wire.reason = .recalled
+        }
+        wire.now = now
+        return wire
+    }
+}
+
+extension AttemptName {
+    var wire: WireAcknowledgedUnit {
+        var wire = WireAcknowledgedUnit()
+        wire.unit = unit.rawValue
+        wire.attempt = attempt.rawValue
+        return wire
+    }
+}

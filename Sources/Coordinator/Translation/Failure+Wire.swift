@@ -1,0 +1,73 @@
+import Foundation
+import Scheduling
+import Wire
+
+extension Failure {
+    /// Bytes of one text of a failure: what an operation says of itself goes into the journal.
+    static let textBytesMax = 64 * 1024
+    static let errorsPerOutcome = 1000
+
+    /// Reads what a worker reports. Texts above their limit are cut, since the failure itself must not be lost.
+    ///
+    /// - Throws: `TranslationError` for an encoded error above `Limits.inlineValueBytes`.
+    init(wire: WireOperationFailure) throws(TranslationError) {
+        guard wire.error.count <= Limits.inlineValueBytes else {
+            throw TranslationError("an encoded error of \(wire.error.count) bytes; the limit is \(Limits.inlineValueBytes)")
+        }
+        self.init(
+            code: FailureCode(rawValue: UInt8(truncatingIfNeeded: wire.code.rawValue)) ?? .operation,
+            isCondition: wire.state == .condition, publisher: Self.cut(wire.publisher, CoordinatorLimits.nameBytes),
+            message: Self.cut(wire.message, Self.textBytesMax),
+            typeName: Self.cut(wire.typeName, CoordinatorLimits.nameBytes),
+            exitCode: wire.hasExitCode ? wire.exitCode : nil, signal: wire.hasSignal ? wire.signal : nil,
+            stderr: wire.hasStderr ? Self.cutFront(wire.stderr, Limits.stderrTailBytes) : nil,
+            host: Self.cut(wire.host, CoordinatorLimits.nameBytes), image: [UInt8](wire.error),
+            origin: Self.cut(wire.origin, Self.textBytesMax))
+    }
+
+    var wire: WireOperationFailure {
+        var wire = WireOperationFailure()
+        wire.code = WireFailureCode(rawValue: Int(code.rawValue)) ?? .operation
+        wire.state = isCondition ? .condition : .execution
+        wire.publisher = publisher
+        wire.message = message
+        wire.typeName = typeName
+        if let exitCode { wire.exitCode = exitCode }
+        if let signal { wire.signal = signal }
+        if let stderr { wire.stderr = stderr }
+        wire.host = host
+        wire.origin = origin
+        wire.error = Data(image)
+        return wire
+    }
+
+    var wireBytes: Int {
+        48 + publisher.utf8.count + message.utf8.count + typeName.utf8.count + (stderr?.utf8.count ?? 0)
+            + host.utf8.count + origin.utf8.count + image.count
+    }
+
+    /// The beginning of the text, whole characters only.
+    private static func cut(_ text: String, _ bytes: Int) -> String {
+        text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)
+    }
+
+    /// The end of the text.
+    private static func cutFront(_ text: String, _ bytes: Int) -> String {
+        text.utf8.count <= bytes ? text : String(decoding: text.utf8.suffix(bytes), as: UTF8.self)
+    }
+}
+
+extension [Failure] {
+    /// - Throws: `TranslationError`: no error at all, or one that cannot be read.
+    init(wire: WireFailures) throws(TranslationError) {
+        guard !wire.errors.isEmpty else { throw TranslationError("a failure without an error") }
+        self = []
+        for error in wire.errors.prefix(Failure.errorsPerOutcome) { append(try Failure(wire: error)) }
+    }
+
+    var wire: WireFailures {
+        var wire = WireFailures()
+        wire.errors = map(\.wire)
+        return wire
+    }
+}

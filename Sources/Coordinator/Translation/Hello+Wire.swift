@@ -1,0 +1,57 @@
+import Scheduling
+import Wire
+
+extension ExecutorAttachment {
+    /// Reads an executor's hello.
+    ///
+    /// - Throws: `TranslationError` for counts, names or states out of bounds.
+    init(wire hello: WireHello) throws(TranslationError) {
+        guard hello.hasExecutor else { throw TranslationError("an executor's hello without its `executor` part") }
+        let executor = hello.executor
+        guard (1...UInt32(CoordinatorLimits.slots)).contains(executor.slots) else {
+            throw TranslationError("\(executor.slots) slots; an executor has 1 to \(CoordinatorLimits.slots)")
+        }
+        try TranslationError.checkCount(
+            executor.operations.count, "operation types", limit: CoordinatorLimits.namesPerExecutor,
+            named: "namesPerExecutor")
+        try TranslationError.checkCount(
+            executor.labels.count, "labels", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
+        try TranslationError.checkCount(
+            executor.units.count, "held units", limit: CoordinatorLimits.heldUnits, named: "heldUnits")
+        guard !hello.host.isEmpty else { throw TranslationError("an executor's hello without a host name") }
+        for operation in executor.operations { try TranslationError.checkName(operation.name, "an operation type") }
+        for label in executor.labels { try TranslationError.checkName(label, "a label") }
+        var held: [Held] = []
+        for unit in executor.units { held.append(try Held(wire: unit)) }
+        self.init(
+            identity: WorkerIdentity(
+                incarnation: Incarnation(hello.incarnation), name: "\(hello.host)/\(executor.index)", host: hello.host,
+                pid: hello.pid),
+            slots: Int(executor.slots), operations: executor.operations.map(\.name), labels: executor.labels, held: held)
+    }
+}
+
+extension ExecutorAttachment.Held {
+    fileprivate init(wire: WireHeldUnit) throws(TranslationError) {
+        let state: ExecutorAttachment.HeldState
+        switch wire.state {
+        case .queued: state = .queued
+        case .running: state = .running
+        case .finished: state = .finished
+        case .UNRECOGNIZED(let number): throw TranslationError("a held unit in the unknown state \(number)")
+        }
+        self.init(unit: UnitID(rawValue: wire.unit), attempt: Attempt(rawValue: wire.attempt), state: state)
+    }
+
+    var wire: WireHeldUnit {
+        var wire = WireHeldUnit()
+        wire.unit = unit.rawValue
+        wire.attempt = attempt.rawValue
+        switch state {
+        case .queued: wire.state = .queued
+        case .running: wire.state = .running
+        case .finished: wire.state = .finished
+        }
+        return wire
+    }
+}

@@ -1,0 +1,76 @@
+import Scheduling
+import Wire
+
+/// What a client asks, sorted by who answers it.
+enum ClientRequest {
+    /// The scheduler answers.
+    case scheduler(Request)
+    /// The graph is asked for first.
+    case submitStored(WireSubmit, BlobKey)
+    /// The scheduler says which units are meant, then the spool answers.
+    case output(submission: String, path: String, after: Int64, limitBytes: Int)
+
+    /// - Throws: `TranslationError`: the request is answered with "malformed".
+    init(wire: WireRequest) throws(TranslationError) {
+        switch wire.body {
+        case .submit(let submit): self = try Self.submit(submit)
+        case .check(let check):
+            self = .scheduler(.check(graph: try Graph(wire: check.graph), waitForWorkers: check.waitForWorkers))
+        case .cancel(let cancel):
+            try Self.checkText(cancel.submission, "the submission's id")
+            guard cancel.reason.utf8.count <= Failure.textBytesMax else {
+                throw TranslationError("a reason of \(cancel.reason.utf8.count) bytes; the limit is \(Failure.textBytesMax)")
+            }
+            self = .scheduler(.cancel(
+                submission: cancel.submission, path: cancel.path, reason: cancel.reason, now: cancel.now))
+        case .list(let list):
+            try Self.checkText(list.before, "`before`")
+            self = .scheduler(.list(before: list.before, limit: Int(list.limit)))
+        case .show(let show):
+            try Self.checkText(show.submission, "the submission's id")
+            self = .scheduler(.show(submission: show.submission))
+        case .operations(let operations):
+            try Self.checkText(operations.submission, "the submission's id")
+            self = .scheduler(.operations(OperationQuery(
+                submission: operations.submission, path: operations.path, from: Int(operations.from),
+                limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly)))
+        case .follow(let follow):
+            try Self.checkText(follow.submission, "the submission's id")
+            self = .scheduler(.follow(submission: follow.submission))
+        case .unfollow(let unfollow):
+            try Self.checkText(unfollow.submission, "the submission's id")
+            self = .scheduler(.unfollow(submission: unfollow.submission))
+        case .workers: self = .scheduler(.workers)
+        case .output(let output):
+            try Self.checkText(output.submission, "the submission's id")
+            guard let after = Int64(exactly: output.after) else {
+                throw TranslationError("the position \(output.after) in the output is out of range")
+            }
+            let limit = output.limitBytes == 0 ? Limits.pageBytes : min(Int(output.limitBytes), Limits.pageBytes)
+            self = .output(submission: output.submission, path: output.path, after: after, limitBytes: limit)
+        case nil:
+            throw TranslationError(
+                "a request of a kind that this coordinator (\(ProductVersion.current)) does not know; the client may be newer")
+        }
+    }
+
+    private static func submit(_ submit: WireSubmit) throws(TranslationError) -> ClientRequest {
+        guard !submit.key.isEmpty else { throw TranslationError("a submission without a key; the client draws one") }
+        try checkText(submit.key, "the submission's key")
+        try checkText(submit.name, "the submission's name")
+        switch (submit.hasGraph, submit.hasGraphBlob) {
+        case (true, false):
+            return .scheduler(.submit(
+                key: submit.key, name: submit.name, graph: try Graph(wire: submit.graph),
+                waitForWorkers: submit.waitForWorkers))
+        case (false, true):
+            return .submitStored(submit, try BlobKey(wire: submit.graphBlob, limit: CoordinatorLimits.graphBytes))
+        case (false, false): throw TranslationError("a submission without a graph")
+        case (true, true): throw TranslationError("a submission with two graphs")
+        }
+    }
+
+    private static func checkText(_ text: String, _ what: String) throws(TranslationError) {
+        try TranslationError.checkName(text, what)
+    }
+}

@@ -1,0 +1,123 @@
+import Scheduling
+import Wire
+
+extension SubmissionView {
+    var wire: WireSubmissionView {
+        var wire = WireSubmissionView()
+        wire.id = id
+        wire.name = name
+        wire.state = WireSubmissionState(rawValue: Int(state.rawValue)) ?? .pending
+        wire.counts = counts.wire
+        wire.submittedAt = submittedAt
+        wire.finishedAt = finishedAt
+        wire.timedOut = timedOut
+        wire.key = key
+        return wire
+    }
+}
+
+extension Counts {
+    fileprivate var wire: WireCounts {
+        var wire = WireCounts()
+        wire.total = UInt64(total)
+        wire.succeeded = UInt64(succeeded)
+        wire.failed = UInt64(failed)
+        wire.cancelled = UInt64(cancelled)
+        wire.running = UInt64(running)
+        wire.pending = UInt64(max(0, pending))
+        return wire
+    }
+}
+
+extension Scheduling.OperationView {
+    var wire: WireOperationView {
+        var wire = WireOperationView()
+        wire.unit = UInt32(clamping: unit)
+        wire.parent = UInt32(clamping: parent)
+        wire.position = UInt32(clamping: position)
+        wire.path = path
+        wire.kind = WireOperationView.Kind(rawValue: Int(kind.rawValue)) ?? .operation
+        wire.type = type
+        wire.state = state.wire
+        wire.attempts = UInt32(clamping: attempts)
+        wire.worker = worker
+        wire.queuedAt = queuedAt
+        wire.startedAt = startedAt
+        wire.finishedAt = finishedAt
+        wire.errors = errors.map(\.wire)
+        if let value { wire.value = value.wire }
+        return wire
+    }
+}
+
+extension OperationState {
+    fileprivate var wire: WireOperationState { WireOperationState(rawValue: Int(rawValue)) ?? .blocked }
+}
+
+extension WorkerView {
+    var wire: WireWorkerView {
+        var wire = WireWorkerView()
+        wire.id = name
+        wire.host = host
+        wire.pid = pid
+        switch state {
+        case .attached: wire.state = "attached"
+        case .draining: wire.state = "draining"
+        case .silent: wire.state = "silent"
+        }
+        wire.slots = UInt32(clamping: slots)
+        wire.running = UInt32(clamping: running)
+        wire.operations = operations
+        wire.labels = labels
+        wire.lastHeard = lastHeard
+        return wire
+    }
+}
+
+extension UnitEvent {
+    var wire: WireEvent {
+        var wire = WireEvent()
+        wire.unit = UInt32(clamping: unit)
+        wire.path = path
+        wire.state = state.wire
+        wire.at = at
+        wire.worker = worker
+        wire.errors = errors.map(\.wire)
+        wire.attempt = UInt32(clamping: attempt)
+        return wire
+    }
+
+    var wireBytes: Int { 40 + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes } }
+}
+
+extension OutputPage {
+    /// - Parameters:
+    ///   - id: the submission's whole id.
+    ///   - isEnded: nothing will follow what is stored.
+    func wire(id: String, isEnded: Bool) -> WireOutputPage {
+        var wire = WireOutputPage()
+        wire.records = records.map(\.wire)
+        wire.position = UInt64(max(0, position))
+        wire.ended = isEnded && !more
+        wire.id = id
+        return wire
+    }
+}
+
+extension OutputRecord {
+    fileprivate var wire: WireOutputRecord {
+        var wire = WireOutputRecord()
+        wire.unit = UInt32(clamping: unit.index)
+        wire.path = path
+        wire.attemptNumber = UInt32(clamping: attemptNumber)
+        switch stream {
+        case .stdout: wire.stream = .stdout
+        case .stderr: wire.stream = .stderr
+        case .log: wire.stream = .log
+        }
+        wire.at = at
+        wire.bytes = .init(bytes)
+        wire.truncated = isTruncated
+        return wire
+    }
+}

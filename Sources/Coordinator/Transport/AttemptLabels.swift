@@ -1,0 +1,61 @@
+import Scheduling
+
+/// How people call the attempts that run: their number and path, for what they print.
+///
+/// Volatile: filled by dispatches, and by asking the scheduler about what a re-attached executor holds.
+struct AttemptLabels {
+    struct Label {
+        let attempt: Attempt
+        /// From 1.
+        let number: Int
+        let path: String
+    }
+
+    /// In whose name the scheduler is asked; no peer has this number.
+    static let asker = PeerID(0)
+
+    var submissionIDs: [SubmissionNumber: String] = [:]
+    private var labels: [UnitID: Label] = [:]
+    private var asked: [UInt64: AttemptName] = [:]
+    private var nextQuestion: UInt64 = 0
+
+    /// nil: not an attempt that was given out, or not the newest of its unit.
+    func label(_ unit: UnitID, _ attempt: Attempt) -> Label? {
+        guard let label = labels[unit], label.attempt == attempt else { return nil }
+        return label
+    }
+
+    mutating func dispatched(_ assignment: Assignment) {
+        labels[assignment.unit] = Label(
+            attempt: assignment.attempt, number: assignment.attemptNumber, path: assignment.path)
+    }
+
+    mutating func observe(_ fact: Fact) {
+        switch fact {
+        case .submitted(let admission): submissionIDs[admission.number] = admission.id
+        case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _):
+            if labels[unit]?.attempt == attempt { labels[unit] = nil }
+        case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
+            .groupRestarted:
+            break
+        }
+    }
+
+    /// The question about an attempt that an executor holds from before our start; nil: there is none to ask.
+    mutating func question(_ unit: UnitID, _ attempt: Attempt) -> Input? {
+        guard label(unit, attempt) == nil, let id = submissionIDs[unit.submission] else { return nil }
+        nextQuestion += 1
+        asked[nextQuestion] = AttemptName(unit: unit, attempt: attempt)
+        return .request(RequestID(peer: Self.asker, number: nextQuestion), .operations(OperationQuery(
+            submission: id, path: "", from: unit.index, limit: 1, withValues: false, failedOnly: false)))
+    }
+
+    /// The answer to a question.
+    mutating func receive(_ message: Message) {
+        guard case .reply(let request, let reply) = message, let name = asked.removeValue(forKey: request.number),
+            case .operations(let views, _, _) = reply, let view = views.first, view.unit == name.unit.index,
+            labels[name.unit] == nil
+        else { return }
+        labels[name.unit] = Label(attempt: name.attempt, number: view.attempts, path: view.path)
+    }
+}

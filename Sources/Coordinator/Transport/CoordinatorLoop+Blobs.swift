@@ -1,0 +1,128 @@
+import Foundation
+import Scheduling
+import Wire
+
+/// Large values: asked of those who offer them, and given to those who ask.
+extension CoordinatorLoop {
+    /// Asks the peer for a value. What it brings goes on when the value is here.
+    func pull(_ key: BlobKey, _ purpose: Pull.Purpose, from peer: Peer) {
+        guard peer.pulls.count < CoordinatorLimits.heldUnits else {
+            return counters.note(.violation, "\(peer.host) offers more values than a peer may", now.boot, logger)
+        }
+        nextNumber += 1
+        peer.pulls.add(Pull(
+            id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: BlobFetch(reference: key.wire)))
+        startPulls(of: peer)
+    }
+
+    private func startPulls(of peer: Peer) {
+        while let pull = peer.pulls.startNext() {
+            pullers[pull.id] = peer.id
+            let kind: BlobService.Kind =
+                switch pull.purpose {
+                case .value: .value
+                case .elements: .elements
+                case .graph: .graph
+                }
+            blobs.post(.begin(pull.id, pull.key, kind))
+        }
+    }
+
+    /// A part of a value came.
+    func receive(_ chunk: WireBlobChunk, _ bytes: Buffer?, from peer: Peer) {
+        guard let digest = BlobDigest(chunk.digest), let id = peer.pulls.active(digest) else { return }
+        let steps = peer.pulls.update(id) { $0.fetch.receive(chunk, bytes) } ?? []
+        for step in steps {
+            switch step {
+            case .bytes(_, let bytes): blobs.post(.append(id, bytes))
+            case .requests(let requests): _ = peer.pulls.update(id) { $0.nextRequests += requests }
+            case .finished: blobs.post(.finish(id))
+            case .failed(let reason):
+                blobs.post(.abandon(id))
+                fail(id, peer, reason)
+            }
+        }
+    }
+
+    /// What the blob store's thread says.
+    ///
+    /// - Throws: `BlobStoreError` when files cannot be relied on any more.
+    func receive(_ event: BlobService.Event) throws {
+        switch event {
+        case .failed(let error): throw error
+        case .stored(let id, let key): stored(id, key)
+        case .part(let peer, let digest, let offset, let part): give(part, of: digest, at: offset, to: peer)
+        case .ready(let id):
+            guard let peer = puller(id) else { return }
+            ask(peer.pulls.update(id) { $0.fetch.start() } ?? [], peer)
+        case .appended(let id):
+            guard let peer = puller(id) else { return }
+            let requests = peer.pulls.update(id) { pull in
+                defer { pull.nextRequests = [] }
+                return pull.nextRequests
+            }
+            ask(requests ?? [], peer)
+        case .present(let id), .kept(let id): finish(id) { $0.value() }
+        case .graph(let id, let result): finish(id) { $0.graph(result) }
+        case .elements(let id, let result): finish(id) { $0.elements(result) }
+        case .rejected(let id, let reason):
+            guard let peer = puller(id) else { return }
+            fail(id, peer, reason)
+        }
+    }
+
+    private func puller(_ id: PullID) -> Peer? { pullers[id].flatMap { peers[$0] } }
+
+    private func ask(_ requests: [WireBlobRequest], _ peer: Peer) {
+        for request in requests { send(.with { $0.blobRequest = request }, to: peer) }
+    }
+
+    private func fail(_ id: PullID, _ peer: Peer, _ reason: String) {
+        counters.note(.violation, "a value of \(peer.host) cannot be taken over: \(reason)", now.boot, logger)
+        finish(id) { $0.failure(reason) }
+    }
+
+    private func finish(_ id: PullID, _ result: (PullEnd) -> PullEnd.Result) {
+        guard let peer = puller(id), let pull = peer.pulls.remove(id) else { return }
+        pullers[id] = nil
+        switch result(PullEnd(pull: pull, host: peer.host)) {
+        case .ended(let name, let outcome, let startedAt, let endedAt):
+            inputs.append(.ended(peer.id, name.unit, name.attempt, outcome, startedAt: startedAt, at: endedAt))
+        case .submit(let request, let body): ask(body, .reply(request), of: peer)
+        case .refuse(let request, let failed): respond(request, .failed(failed), to: peer)
+        }
+        startPulls(of: peer)
+    }
+
+    // MARK: Giving
+
+    /// A peer asks for a part of a value.
+    func receive(_ request: WireBlobRequest, from peer: Peer) {
+        guard let digest = BlobDigest(request.digest), request.length <= UInt32(Limits.blobChunkBytes) else {
+            return counters.note(.violation, "a request for \(request.length) bytes of a value", now.boot, logger)
+        }
+        let waiting = peer.outbox.bytes + peer.readsInFlight * Limits.blobChunkBytes
+        guard waiting <= Limits.outboxBytes else {
+            counters.note(.violation, "\(peer.host) asks for more parts of values than it reads", now.boot, logger)
+            return forget(peer, "it asked for more than it read")
+        }
+        peer.readsInFlight += 1
+        blobs.post(.read(peer.id, digest, offset: request.offset, length: Int(request.length)))
+    }
+
+    private func give(_ part: BlobStore.Part, of digest: BlobDigest, at offset: UInt64, to id: PeerID) {
+        guard let peer = peers[id] else { return }
+        peer.readsInFlight -= 1
+        var chunk = WireBlobChunk()
+        chunk.digest = Data(digest.bytes)
+        chunk.offset = offset
+        switch part {
+        case .missing:
+            chunk.missing = true
+            send(.with { $0.blobChunk = chunk }, to: peer)
+        case .bytes(let bytes, let size):
+            chunk.size = size
+            send(.with { $0.blobChunk = chunk }, attachment: Buffer(bytes), to: peer)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Scheduling
+import Wire
+
+/// From the socket to the scheduler's inputs.
+extension CoordinatorLoop {
+    func receive(_ message: RouterMessage) throws {
+        // Probes of other ZeroMQ programs.
+        guard message.frames.contains(where: { $0.count > 0 }) else { return }
+        let peer = peers[message.routingID]
+        let wire: WirePeerMessage
+        do throws(WireError) {
+            wire = try WirePeerMessage(
+                frames: message.frames, limitBytes: peer == nil ? Limits.helloBytes : Limits.messageBytes)
+        } catch {
+            return counters.note(.garbage, "\(error)", now.boot, logger)
+        }
+        if case .hello(let hello) = wire.body { return try greet(hello, message) }
+        guard let peer else { return wantHello(message.routingID) }
+        if peer.isExecutor && now.boot - peer.lastHeard >= configuration.leaseMilliseconds {
+            // The scheduler may have given up on this connection: only a hello says what the executor holds now.
+            forget(peer, "it was silent for its lease")
+            return wantHello(message.routingID)
+        }
+        hear(peer)
+        try receive(wire, message.frames, from: peer)
+    }
+
+    private func hear(_ peer: Peer) {
+        peer.lastHeard = now.boot
+        guard peer.isExecutor, peer.heardInStep != stepNumber + 1 else { return }
+        peer.heardInStep = stepNumber + 1
+        inputs.append(.heard(peer.id))
+    }
+
+    private func receive(_ wire: WirePeerMessage, _ frames: [Buffer], from peer: Peer) throws {
+        switch (wire.body, peer.role) {
+        case (.heartbeat(let heartbeat), _): receive(heartbeat, from: peer)
+        case (.goodbye(let goodbye), _): receive(goodbye, from: peer)
+        case (.blobRequest(let request), _): receive(request, from: peer)
+        case (.blobChunk(let chunk), .executor), (.blobChunk(let chunk), .client):
+            receive(chunk, frames.count > 1 ? frames[1] : nil, from: peer)
+        case (.reports(let reports), .executor):
+            for report in reports.reports { receive(report, from: peer) }
+        case (.output(let batch), .executor): receive(batch, from: peer)
+        case (.executorEnded(let ended), .supervisor): receive(ended, from: peer)
+        case (.request(let request), .client): receive(request, from: peer)
+        case (.reports, _), (.output, _), (.executorEnded, _), (.request, _), (.blobChunk, _), (.hello, _), (nil, _):
+            counters.note(.violation, "a message that a \(peer.role) does not send", now.boot, logger)
+        }
+    }
+
+    private func receive(_ heartbeat: WireHeartbeat, from peer: Peer) {
+        peer.outbox.heartbeat = heartbeat.sentAt
+        unflushed.insert(peer.id)
+        guard case .executor(let isDraining) = peer.role, !isDraining, !heartbeat.accepting else { return }
+        peer.role = .executor(isDraining: true)
+        inputs.append(.draining(peer.id))
+    }
+
+    private func receive(_ goodbye: WireGoodbye, from peer: Peer) {
+        if peer.isExecutor { inputs.append(.departed(peer.id)) }
+        forget(peer, "it said goodbye")
+    }
+
+    private func receive(_ ended: WireExecutorEnded, from peer: Peer) {
+        for executor in peers.peers(ofIncarnation: ended.executorIncarnation, where: \.isExecutor) {
+            forget(executor, "its supervisor says that its process has ended")
+        }
+        inputs.append(.executorEnded(
+            supervisor: peer.id, Incarnation(ended.executorIncarnation), crashed: ended.cause == .crashed))
+    }
+
+    private func receive(_ report: WireUnitReport, from peer: Peer) {
+        let unit = UnitID(rawValue: report.unit)
+        let attempt = Attempt(rawValue: report.attempt)
+        switch report.body {
+        case .started(let started): inputs.append(.started(peer.id, unit, attempt, at: started.startedAt))
+        case .released: inputs.append(.released(peer.id, unit, attempt))
+        case .ended(let end):
+            guard !peer.pulls.contains(AttemptName(unit: unit, attempt: attempt)) else { return }
+            switch ReportedEnd(wire: end, host: peer.host) {
+            case .whole(let outcome):
+                inputs.append(.ended(peer.id, unit, attempt, outcome, startedAt: end.startedAt, at: end.endedAt))
+            case .value(let encoding, let key):
+                pull(key, .value(unit, attempt, encoding, startedAt: end.startedAt, endedAt: end.endedAt), from: peer)
+            case .elements(let key):
+                pull(key, .elements(unit, attempt, startedAt: end.startedAt, endedAt: end.endedAt), from: peer)
+            }
+        case nil: counters.note(.violation, "a report that says nothing", now.boot, logger)
+        }
+    }
+
+    // MARK: Hello
+
+    private func wantHello(_ route: RoutingID) {
+        sendOnce(.with { $0.helloWanted = WireHelloWanted() }, to: route)
+    }
+
+    private func greet(_ hello: WireHello, _ message: RouterMessage) throws {
+        // What the monitor knows of an earlier connection with the same descriptor comes first.
+        try readMonitor()
+        if let earlier = peers[message.routingID] { forget(earlier, "it said hello again") }
+        if let refusal = refusal(of: hello) { return refuse(hello, refusal, message.routingID) }
+        let role: Peer.Role
+        switch hello.role {
+        case .executor:
+            let attachment: ExecutorAttachment
+            do throws(TranslationError) { attachment = try ExecutorAttachment(wire: hello) } catch {
+                return refuse(hello, .with { $0.code = .malformed; $0.message = "\(error)" }, message.routingID)
+            }
+            let peer = add(hello, message, .executor(isDraining: false))
+            for held in attachment.held where held.state != .finished {
+                if let question = labels.question(held.unit, held.attempt) { inputs.append(question) }
+            }
+            inputs.append(.executorAttached(peer.id, attachment))
+            return
+        case .supervisor: role = .supervisor
+        case .client: role = .client
+        case .unspecified, .UNRECOGNIZED:
+            preconditionFailure("a hello of the role \(hello.role) was not refused")
+        }
+        for older in peers.peers(ofIncarnation: hello.incarnation, where: { $0.role == role }) {
+            supersede(older)
+        }
+        let peer = add(hello, message, role)
+        send(.with { $0.welcome = welcome(name: hello.host, drop: []) }, to: peer)
+    }
+
+    private func add(_ hello: WireHello, _ message: RouterMessage, _ role: Peer.Role) -> Peer {
+        let peer = Peer(
+            id: peers.drawID(), routingID: message.routingID, fileDescriptor: message.fileDescriptor,
+            incarnation: hello.incarnation, host: hello.host, role: role, now: now.boot)
+        peers.insert(peer)
+        logger.debug("hello", metadata: [
+            "peer": "\(peer.id.rawValue)", "role": "\(role)", "host": "\(hello.host)", "pid": "\(hello.pid)",
+            "version": "\(hello.productVersion)",
+        ])
+        return peer
+    }
+
+    private func refusal(of hello: WireHello) -> WireRefusal? {
+        func refusal(_ code: WireRefusal.Code, _ message: String) -> WireRefusal {
+            .with {
+                $0.code = code
+                $0.message = message
+            }
+        }
+        guard hello.protocolMajor == ProtocolVersion.major else {
+            return refusal(.version, """
+                this coordinator (aop \(ProductVersion.current)) speaks protocol \(ProtocolVersion.major), the peer \
+                (aop \(hello.productVersion.prefix(40))) speaks \(hello.protocolMajor); run the same release on both sides
+                """)
+        }
+        if let cookie = configuration.cookie, !Cookie.isEqual(hello.cookie, cookie) {
+            return refusal(.cookie, """
+                the cookie does not fit: only processes of the user who runs the coordinator may connect; run as that \
+                user, with the same XDG_STATE_HOME
+                """)
+        }
+        switch hello.role {
+        case .executor, .supervisor, .client: break
+        case .unspecified, .UNRECOGNIZED: return refusal(.malformed, "the role \(hello.role.rawValue) is unknown")
+        }
+        guard hello.incarnation != 0 else { return refusal(.malformed, "a hello without an incarnation") }
+        guard hello.host.utf8.count <= CoordinatorLimits.nameBytes,
+            hello.productVersion.utf8.count <= CoordinatorLimits.nameBytes
+        else { return refusal(.limit, "a name in the hello is longer than \(CoordinatorLimits.nameBytes) bytes") }
+        return nil
+    }
+
+    private func refuse(_ hello: WireHello, _ refusal: WireRefusal, _ route: RoutingID) {
+        counters.note(.refused, "\(hello.host) (process \(hello.pid)): \(refusal.message)", now.boot, logger)
+        sendOnce(.with { $0.refusal = refusal }, to: route)
+    }
+
+    /// A newer connection of the same process took over.
+    func supersede(_ peer: Peer) {
+        sendOnce(.with {
+            $0.refusal = .with {
+                $0.code = .superseded
+                $0.message = "a newer connection of the same process took over"
+            }
+        }, to: peer.routingID)
+        forget(peer, "a newer connection of the same process took over")
+    }
+
+    func welcome(name: String, drop: [ExecutorAttachment.Held]) -> WireWelcome {
+        .with {
+            $0.epoch = scheduler.epoch
+            $0.coordinatorIncarnation = incarnation.rawValue
+            $0.productVersion = ProductVersion.current
+            $0.name = name
+            $0.heartbeatMilliseconds = UInt32(clamping: configuration.heartbeatMilliseconds)
+            $0.leaseMilliseconds = UInt32(clamping: configuration.leaseMilliseconds)
+            $0.lockLeaseMilliseconds = UInt32(clamping: configuration.lockLeaseMilliseconds)
+            $0.orphanLimitMilliseconds = UInt32(clamping: configuration.orphanLimitMilliseconds)
+            $0.drop = drop.map(\.wire)
+            $0.capabilities = ProtocolVersion.capabilities
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Scheduling
+import Wire
+
+/// What clients ask, and what operations print.
+extension CoordinatorLoop {
+    func receive(_ request: WireRequest, from peer: Peer) {
+        guard peer.requests.count + peer.pulls.count < CoordinatorLimits.requestsPerPeer else {
+            return respond(request.id, .failed(WireRequestFailed(.busy, """
+                this connection has \(CoordinatorLimits.requestsPerPeer) requests waiting (requestsPerPeer); wait for \
+                answers before asking more
+                """)), to: peer)
+        }
+        do throws(TranslationError) {
+            switch try ClientRequest(wire: request) {
+            case .scheduler(let body): ask(body, .reply(request.id), of: peer)
+            case .submitStored(let submit, let key): pull(key, .graph(request: request.id, submit), from: peer)
+            case .output(let submission, let path, let after, let limitBytes):
+                ask(
+                    .locate(submission: submission, path: path),
+                    .output(request.id, after: after, limitBytes: limitBytes), of: peer)
+            }
+        } catch {
+            respond(request.id, .failed(WireRequestFailed(.malformed, "\(error)")), to: peer)
+        }
+    }
+
+    /// Asks the scheduler in the name of a client.
+    func ask(_ body: Request, _ pending: PendingRequest, of peer: Peer) {
+        nextNumber += 1
+        peer.requests[nextNumber] = pending
+        inputs.append(.request(RequestID(peer: peer.id, number: nextNumber), body))
+    }
+
+    /// The scheduler's answer.
+    func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
+        switch (peer.requests.removeValue(forKey: request.number), reply) {
+        case (.output(let number, let after, let limitBytes)?, .located(let submission, let id, let units, let ended)):
+            let ticket = OutputTicket(peer: peer.id, request: number, submission: id, isEnded: ended)
+            output.post(.read(ticket, OutputQuery(
+                submission: submission, units: units, after: after, limitBytes: limitBytes)))
+        case (.reply(let number)?, _), (.output(let number, _, _)?, _): respond(number, reply.wire, to: peer)
+        case (nil, _): logger.error("the scheduler answered request \(request.number), which nobody asked")
+        }
+    }
+
+    func respond(_ request: UInt64, _ body: WireResponse.OneOf_Body?, to peer: Peer) {
+        send(.with {
+            $0.response = .with {
+                $0.request = request
+                $0.body = body
+            }
+        }, to: peer)
+    }
+
+    // MARK: Output
+
+    func receive(_ batch: WireOutputBatch, from peer: Peer) {
+        var records: [OutputRecord] = []
+        for chunk in batch.chunks {
+            let unit = UnitID(rawValue: chunk.unit)
+            let attempt = Attempt(rawValue: chunk.attempt)
+            guard let label = labels.label(unit, attempt) else {
+                counters.note(.strayOutput, "output of an attempt that \(peer.host) does not hold", now.boot, logger)
+                continue
+            }
+            guard chunk.bytes.count <= Limits.outputSpoolBytes, let stream = OutputRecord.Stream(wire: chunk.stream) else {
+                counters.note(.violation, "a piece of output of \(chunk.bytes.count) bytes", now.boot, logger)
+                continue
+            }
+            records.append(OutputRecord(
+                unit: unit, attempt: attempt, attemptNumber: label.number, path: label.path, stream: stream,
+                index: chunk.index, at: chunk.at, bytes: [UInt8](chunk.bytes), isTruncated: chunk.truncated))
+        }
+        guard !records.isEmpty else { return }
+        outputBytesInFlight += records.reduce(0) { $0 + $1.spooledBytes }
+        output.post(.append(records))
+    }
+
+    /// What the spool's thread says.
+    func receive(_ event: OutputService.Event) {
+        switch event {
+        case .taken(let bytes): outputBytesInFlight -= bytes
+        case .page(let ticket, let page):
+            guard let peer = peers[ticket.peer] else { return }
+            respond(ticket.request, .output(page.wire(id: ticket.submission, isEnded: ticket.isEnded)), to: peer)
+        case .unreadable(let ticket, let reason):
+            guard let peer = peers[ticket.peer] else { return }
+            respond(ticket.request, .failed(WireRequestFailed(.unspecified, reason)), to: peer)
+        }
+    }
+}
+
+extension OutputRecord.Stream {
+    fileprivate init?(wire: WireOutputStream) {
+        switch wire {
+        case .stdout: self = .stdout
+        case .stderr: self = .stderr
+        case .log: self = .log
+        case .UNRECOGNIZED: return nil
+        }
+    }
+}

@@ -1,0 +1,298 @@
+import Logging
+import Scheduling
+import Wire
+
+/// The transport thread: takes messages of many peers, steps the scheduler once for all of them, hands facts to the journal
+/// and sends what is durable.
+///
+/// Everything in it belongs to that one thread; others reach it through `mailbox`. It never waits for a disk: journal,
+/// blobs and output have threads of their own and answer through the mailbox.
+final class CoordinatorLoop {
+    enum Phase {
+        case running
+        /// Nothing is read any more; what was decided is committed and sent, until `deadline` (boot time) at the latest.
+        case ending(deadline: Int64, reason: String)
+    }
+
+    let configuration: CoordinatorConfiguration
+    let logger: Logger
+    let mailbox: Mailbox<LoopEvent>
+    let incarnation: Incarnation
+    let journal: JournalWriter
+    let blobs: BlobService
+    let output: OutputService
+    let router: RouterSocket
+    let monitor: SocketMonitor
+    private(set) var endpoints: [Endpoint] = []
+
+    var scheduler: Scheduler
+    var inputs: [Input] = []
+    var peers = PeerTable()
+    /// Peers whose outbox is not empty.
+    var unflushed: Set<PeerID> = []
+    var labels = AttemptLabels()
+    var counters = ProtocolCounters()
+    /// Dispatches some of whose inputs are being stored.
+    var storing: [StoreID: StoredInput] = [:]
+    /// Whom each large value is asked of.
+    var pullers: [PullID: PeerID] = [:]
+    var nextNumber: UInt64 = 0
+    var outputBytesInFlight = 0
+    var stepNumber: UInt64 = 0
+    /// The reading of time of this round.
+    var now: Instant
+
+    private let directory: DataDirectory
+    private let database: JournalDatabase
+    private var phase = Phase.running
+    private var held = HeldSends()
+    private var outputs: Outputs
+    private var durable: JournalSequence
+    private var wakeAt: Int64?
+    private var silenceCheckAt: Int64
+    private var poller = Poller()
+    private let mailToken: Poller.Token
+    private let monitorToken: Poller.Token
+    /// nil: nothing is read, since what was read before has to be written first.
+    private var routerToken: Poller.Token?
+
+    /// One input that is being stored for a dispatch.
+    struct StoredInput {
+        let peer: PeerID
+        let dispatch: DispatchBeingStored
+        let place: DispatchBeingStored.Place
+    }
+
+    /// Recovers, starts the threads and listens. Takes over the calling thread's part from here on.
+    ///
+    /// - Throws: `DataDirectoryError`, `JournalError`, `BlobStoreError`, `ThreadError`, `ZMQError`, `CoordinatorError`.
+    init(
+        _ configuration: CoordinatorConfiguration, context: ZMQContext, mailbox: Mailbox<LoopEvent>, logger: Logger
+    ) throws {
+        try configuration.checkEndpoints()
+        let recovery = try Recovery(configuration, logger: logger)
+        let router = try RouterSocket(context: context)
+        let monitor = try router.makeMonitor()
+        let journal = try JournalWriter(recovery.database, after: recovery.end, logger: logger) {
+            mailbox.post(.journal($0))
+        }
+        let blobs = try BlobService(recovery.blobs) { mailbox.post(.blobs($0)) }
+        let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
+        self.configuration = configuration
+        self.logger = logger
+        self.mailbox = mailbox
+        self.journal = journal
+        self.blobs = blobs
+        self.output = output
+        self.router = router
+        self.monitor = monitor
+        directory = recovery.directory
+        database = recovery.database
+        incarnation = recovery.incarnation
+        scheduler = recovery.scheduler
+        outputs = recovery.outputs
+        wakeAt = recovery.outputs.wakeAt
+        durable = recovery.end.sequence
+        labels.submissionIDs = recovery.submissionIDs
+        now = Self.readClocks()
+        silenceCheckAt = now.boot + 1000
+        mailToken = poller.add(mailbox)
+        monitorToken = poller.add(monitor)
+        routerToken = poller.add(router)
+        outputs.removeAll()
+        do { try listen() } catch {
+            closeThreads()
+            throw error
+        }
+    }
+
+    private func listen() throws {
+        for endpoint in configuration.endpoints {
+            endpoints.append(try router.bind(endpoint))
+        }
+        logger.info("listening", metadata: ["endpoints": "\(endpoints.map(\.description).joined(separator: ", "))"])
+    }
+
+    // MARK: Rounds
+
+    /// Works until it is told to end, or cannot go on.
+    ///
+    /// - Throws: `JournalError`, `BlobStoreError`, `ZMQError`: the process must end with an error.
+    func run() throws {
+        defer { close() }
+        while try round() {}
+    }
+
+    /// - Returns: whether there is to be another one.
+    private func round() throws -> Bool {
+        let ready = try poller.wait(until: deadline)
+        now = Self.readClocks()
+        if ready.isReadable(mailToken) { try readMail() }
+        if ready.isReadable(monitorToken) { try readMonitor() }
+        switch phase {
+        case .running:
+            if let routerToken, ready.isReadable(routerToken) { try receiveMessages() }
+            forgetTheSilent()
+            if !inputs.isEmpty || isDue(wakeAt) { step() }
+            release()
+            try flush()
+            pauseOrResume()
+            return true
+        case .ending(let deadline, let reason):
+            release()
+            try flush()
+            let isDone = durable == scheduler.sequence && held.isEmpty && storing.isEmpty
+            guard isDone || now.boot >= deadline else { return true }
+            try sayFarewell(reason, deadline: deadline)
+            return false
+        }
+    }
+
+    private var deadline: Int64? {
+        if !inputs.isEmpty { return now.boot }
+        var deadlines = [silenceCheckAt]
+        switch phase {
+        case .running: if let wakeAt { deadlines.append(wakeAt) }
+        case .ending(let deadline, _): deadlines.append(deadline)
+        }
+        if !unflushed.isEmpty { deadlines.append(now.boot + CoordinatorLimits.retrySendMilliseconds) }
+        return peers.count == 0 && deadlines.count == 1 ? nil : deadlines.min()
+    }
+
+    private func isDue(_ time: Int64?) -> Bool { time.map { $0 <= now.boot } ?? false }
+
+    private static func readClocks() -> Instant {
+        Instant(boot: BootClock.milliseconds(), wall: WallClock.milliseconds())
+    }
+
+    private func readMail() throws {
+        for event in mailbox.drain() {
+            switch event {
+            case .journal(.durable(let sequence)): durable = sequence
+            case .journal(.failed(let error)): throw error
+            case .blobs(let event): try receive(event)
+            case .output(let event): receive(event)
+            case .probe(let probe):
+                probe.set(Health(
+                    epoch: scheduler.epoch, peers: peers.count,
+                    factsInFlight: scheduler.sequence.rawValue - durable.rawValue))
+            case .shutdown(let reason): end(reason)
+            }
+        }
+    }
+
+    func readMonitor() throws {
+        while let event = try monitor.receive() {
+            switch event {
+            case .disconnected(let descriptor):
+                if let peer = peers.peer(onFileDescriptor: descriptor) { forget(peer, "its connection ended") }
+            case .handshakeFailed(let reason): counters.note(.handshake, reason, now.boot, logger)
+            case .acceptFailed(let code): counters.note(.handshake, "accept failed with errno \(code)", now.boot, logger)
+            case .connected, .accepted, .handshakeSucceeded, .closed, .stopped, .other: break
+            }
+        }
+    }
+
+    private func receiveMessages() throws {
+        var bytes = 0
+        for _ in 0..<CoordinatorLimits.messagesPerStep {
+            guard bytes < CoordinatorLimits.bytesPerStep, let message = try router.receive() else { return }
+            bytes += message.frames.reduce(0) { $0 + $1.count }
+            try receive(message)
+        }
+    }
+
+    private func step() {
+        stepNumber += 1
+        outputs.removeAll()
+        scheduler.step(inputs, at: now, into: &outputs)
+        inputs.removeAll(keepingCapacity: true)
+        wakeAt = outputs.wakeAt
+        if !outputs.facts.isEmpty {
+            for fact in outputs.facts { labels.observe(fact) }
+            journal.append(outputs.facts)
+        }
+        var sends: [Outputs.Send] = []
+        sends.reserveCapacity(outputs.sends.count)
+        for send in outputs.sends {
+            if send.to == AttemptLabels.asker { labels.receive(send.message) } else { sends.append(send) }
+        }
+        held.append(sends)
+    }
+
+    private func release() {
+        for send in held.release(upTo: durable) { deliver(send) }
+    }
+
+    /// Nothing is read while the disk is far behind: peers are slowed down instead of memory filled.
+    private func pauseOrResume() {
+        let isBehind = scheduler.sequence.rawValue - durable.rawValue > CoordinatorLimits.factsInFlight
+            || outputBytesInFlight > CoordinatorLimits.outputInFlightBytes
+        switch (isBehind, routerToken) {
+        case (true, .some(let token)):
+            logger.notice("the disk is behind; nothing is read from peers until it has caught up")
+            poller.remove(token)
+            routerToken = nil
+        case (false, nil): routerToken = poller.add(router)
+        case (true, nil), (false, .some): break
+        }
+    }
+
+    private func forgetTheSilent() {
+        guard now.boot >= silenceCheckAt else { return }
+        silenceCheckAt = now.boot + 1000
+        let limit = max(CoordinatorLimits.silenceMilliseconds, 2 * configuration.leaseMilliseconds)
+        for peer in peers.all where now.boot - peer.lastHeard > limit {
+            forget(peer, "nothing was heard of it for \(limit / 1000) s")
+        }
+    }
+
+    /// Ends what is known of a connection. The peer, if it is there, is asked for a hello when it speaks again.
+    func forget(_ peer: Peer, _ reason: String) {
+        guard peers[peer.id] != nil else { return }
+        logger.debug("peer forgotten", metadata: ["peer": "\(peer.id.rawValue)", "host": "\(peer.host)", "reason": "\(reason)"])
+        peers.remove(peer)
+        unflushed.remove(peer.id)
+        for id in peer.pulls.active.keys {
+            blobs.post(.abandon(id))
+            pullers[id] = nil
+        }
+        storing = storing.filter { $0.value.peer != peer.id }
+        inputs.append(.disconnected(peer.id))
+    }
+
+    // MARK: The end
+
+    private func end(_ reason: String) {
+        guard case .running = phase else { return }
+        phase = .ending(deadline: now.boot + CoordinatorLimits.shutdownMilliseconds, reason: reason)
+        if let token = routerToken { poller.remove(token) }
+        routerToken = nil
+    }
+
+    private func sayFarewell(_ reason: String, deadline: Int64) throws {
+        for peer in peers.all { send(.with { $0.farewell = .with { $0.reason = reason } }, to: peer) }
+        try flush()
+        while !unflushed.isEmpty && BootClock.milliseconds() < deadline {
+            _ = try poller.wait(timeoutMilliseconds: Int(CoordinatorLimits.retrySendMilliseconds))
+            _ = mailbox.drain()
+            try flush()
+        }
+        if durable != scheduler.sequence {
+            logger.warning("the journal did not catch up within \(CoordinatorLimits.shutdownMilliseconds) ms; it is waited for")
+        }
+    }
+
+    private func close() {
+        router.close(lingerMilliseconds: 1000)
+        monitor.close()
+        closeThreads()
+        do { try database.close() } catch { logger.error("\(error)") }
+    }
+
+    private func closeThreads() {
+        journal.close()
+        blobs.close()
+        output.close()
+    }
+}

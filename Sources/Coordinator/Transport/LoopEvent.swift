@@ -1,0 +1,18 @@
+/// What other threads tell the transport thread.
+enum LoopEvent: Sendable {
+    case journal(JournalWriter.Event)
+    case blobs(BlobService.Event)
+    case output(OutputService.Event)
+    /// Somebody asks whether the loop answers.
+    case probe(OneShot<Health?>)
+    /// End in an orderly way.
+    case shutdown(reason: String)
+}
+
+/// How things stand, for whoever asks for the coordinator's health.
+struct Health: Sendable, Hashable {
+    var epoch: UInt32
+    var peers: Int
+    /// Facts decided and not yet on the disk.
+    var factsInFlight: UInt64
+}

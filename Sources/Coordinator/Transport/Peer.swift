@@ -1,0 +1,97 @@
+import Scheduling
+import Wire
+
+/// A request of a client, until it is answered.
+enum PendingRequest {
+    /// The reply is the answer to the client's request of this id.
+    case reply(UInt64)
+    /// The reply says which units' output is wanted; then the spool is asked.
+    case output(UInt64, after: Int64, limitBytes: Int)
+}
+
+/// One connection that has said hello. Belongs to the transport thread.
+final class Peer {
+    enum Role: Equatable {
+        /// `isDraining`: it takes no more work.
+        case executor(isDraining: Bool)
+        case supervisor
+        case client
+    }
+
+    let id: PeerID
+    let routingID: RoutingID
+    /// Of the connection, where the transport tells.
+    let fileDescriptor: Int32?
+    let incarnation: UInt64
+    let host: String
+    var role: Role
+    /// Boot time.
+    var lastHeard: Int64
+    /// Number of the last step in which the scheduler was told that it was heard.
+    var heardInStep: UInt64 = 0
+    var outbox = PeerOutbox()
+    /// By the number the scheduler knows them by.
+    var requests: [UInt64: PendingRequest] = [:]
+    /// Large values being asked of it, or waiting for their turn.
+    var pulls = PullQueue()
+    /// Parts of large values that are being read for it.
+    var readsInFlight = 0
+    /// Submissions whose events it could not take, as they stand now.
+    var laggingViews: [String: SubmissionView] = [:]
+
+    init(
+        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, role: Role, now: Int64
+    ) {
+        self.id = id
+        self.routingID = routingID
+        self.fileDescriptor = fileDescriptor
+        self.incarnation = incarnation
+        self.host = host
+        self.role = role
+        lastHeard = now
+    }
+
+    var isExecutor: Bool {
+        if case .executor = role { true } else { false }
+    }
+}
+
+/// The connections that have said hello.
+struct PeerTable {
+    private var byID: [PeerID: Peer] = [:]
+    private var byRoute: [RoutingID: PeerID] = [:]
+    private var byFileDescriptor: [Int32: PeerID] = [:]
+    private var nextID: UInt64 = 0
+
+    var count: Int { byID.count }
+    /// In the order in which they came.
+    var all: [Peer] { byID.values.sorted { $0.id < $1.id } }
+
+    subscript(id: PeerID) -> Peer? { byID[id] }
+    subscript(route: RoutingID) -> Peer? { byRoute[route].flatMap { byID[$0] } }
+    func peer(onFileDescriptor descriptor: Int32) -> Peer? { byFileDescriptor[descriptor].flatMap { byID[$0] } }
+
+    func peers(ofIncarnation incarnation: UInt64, where matches: (Peer) -> Bool) -> [Peer] {
+        byID.values.filter { $0.incarnation == incarnation && matches($0) }
+    }
+
+    /// Numbers from 1; 0 is the coordinator itself.
+    mutating func drawID() -> PeerID {
+        nextID += 1
+        return PeerID(nextID)
+    }
+
+    mutating func insert(_ peer: Peer) {
+        byID[peer.id] = peer
+        byRoute[peer.routingID] = peer.id
+        if let descriptor = peer.fileDescriptor { byFileDescriptor[descriptor] = peer.id }
+    }
+
+    mutating func remove(_ peer: Peer) {
+        byID[peer.id] = nil
+        if byRoute[peer.routingID] == peer.id { byRoute[peer.routingID] = nil }
+        if let descriptor = peer.fileDescriptor, byFileDescriptor[descriptor] == peer.id {
+            byFileDescriptor[descriptor] = nil
+        }
+    }
+}

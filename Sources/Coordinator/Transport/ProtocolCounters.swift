@@ -1,0 +1,26 @@
+import Logging
+
+/// Counts what peers should not have sent, and says so in the log now and then.
+struct ProtocolCounters {
+    enum Kind: String, CaseIterable {
+        /// Bytes that are no message.
+        case garbage
+        /// A message that decodes but breaks the protocol.
+        case violation
+        /// A connection that did not come to be.
+        case handshake
+        /// A hello that was refused.
+        case refused
+        /// Output of an attempt that is not known (any more).
+        case strayOutput
+    }
+
+    private(set) var counts: [Kind: UInt64] = [:]
+    private var limits: [Kind: RateLimit] = [:]
+
+    mutating func note(_ kind: Kind, _ text: @autoclosure () -> String, _ now: Int64, _ logger: Logger) {
+        counts[kind, default: 0] += 1
+        guard let skipped = limits[kind, default: RateLimit()].allow(at: now) else { return }
+        logger.warning("\(kind.rawValue): \(text())\(skipped)", metadata: ["total": "\(counts[kind, default: 0])"])
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Logging
+import Scheduling
+import Wire
+
+/// What a coordinator finds on its disk and starts from.
+struct Recovery {
+    let directory: DataDirectory
+    let database: JournalDatabase
+    let blobs: BlobStore
+    let output: OutputDatabase
+    /// In its new epoch, whose fact is on the disk.
+    let scheduler: Scheduler
+    let incarnation: Incarnation
+    let end: JournalEnd
+    /// Ids of submissions, as users see them.
+    let submissionIDs: [SubmissionNumber: String]
+    /// What the scheduler wants after its start.
+    let outputs: Outputs
+
+    /// Locks the directory, folds the journal and commits the new epoch. Nobody can connect before this has returned.
+    ///
+    /// - Throws: `DataDirectoryError`, `JournalError`, `BlobStoreError`.
+    init(_ configuration: CoordinatorConfiguration, logger: Logger) throws {
+        let began = BootClock.milliseconds()
+        directory = try DataDirectory(path: configuration.dataDirectory)
+        database = try JournalDatabase(directory)
+        if case .tornTail(let commits) = database.logFinding {
+            logger.notice("""
+                the last process ended while it was writing: an unfinished transaction behind \(commits) whole ones was \
+                dropped; nobody had been told of it
+                """)
+        }
+        blobs = try BlobStore(path: directory.blobsPath)
+        output = try OutputDatabase(directory)
+        var scheduler = Scheduler(configuration.scheduling)
+        var ids: [SubmissionNumber: String] = [:]
+        let folded = try database.fold { fact in
+            try scheduler.restore(fact)
+            if case .submitted(let admission) = fact { ids[admission.number] = admission.id }
+        }
+        var random = SystemRandomNumberGenerator()
+        incarnation = Incarnation(random.next())
+        var outputs = Outputs()
+        let now = Instant(boot: BootClock.milliseconds(), wall: WallClock.milliseconds())
+        scheduler.start(at: now, incarnation: incarnation, into: &outputs)
+        var batch = JournalBatch(after: folded.sequence)
+        for fact in outputs.facts { batch.append(fact) }
+        end = try database.commit([batch], after: folded)
+        self.scheduler = scheduler
+        self.outputs = outputs
+        submissionIDs = ids
+        logger.info("""
+            journal folded: \(folded.sequence.rawValue) facts, \(ids.count) submissions, in \
+            \(BootClock.milliseconds() - began) ms; epoch \(scheduler.epoch)
+            """)
+    }
+}

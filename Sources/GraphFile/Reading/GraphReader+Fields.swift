@@ -1,0 +1,226 @@
+/// A key of a node and its value.
+struct Field {
+    let key: NodeKey
+    let keyPosition: GraphFilePosition
+    /// Index in the document.
+    let value: Int
+}
+
+/// Keys, and values that mean the same in every kind of node.
+extension GraphReader {
+    /// A map's entries by text key. Reports keys that are no text, and duplicates, of which the first counts.
+    mutating func readEntries(_ entries: [SourceEntry], node: Int) -> [(name: String, key: Int, value: Int)] {
+        var known: [String: GraphFilePosition] = [:]
+        var result: [(name: String, key: Int, value: Int)] = []
+        result.reserveCapacity(entries.count)
+        for entry in entries {
+            guard let name = document.scalar(entry.key)?.text else {
+                report("a key must be text, found \(document.description(entry.key))", value: entry.key, node: node)
+                continue
+            }
+            if let first = known[name] {
+                report("duplicate key \(quoted(name)) (first at \(first))", value: entry.key, node: node)
+            } else {
+                known[name] = document[entry.key].position
+                result.append((name, entry.key, entry.value))
+            }
+        }
+        return result
+    }
+
+    /// A node's keys. Reports those that are unknown, misplaced, not supported yet, or have no value.
+    mutating func readFields(_ entries: [SourceEntry], node: Int, isTopLevel: Bool) -> [NodeKey: Field] {
+        var fields: [NodeKey: Field] = [:]
+        for (name, keyIndex, value) in readEntries(entries, node: node) {
+            let position = document[keyIndex].position
+            guard let key = NodeKey(rawValue: name) else {
+                report(unknownKey(name, isTopLevel: isTopLevel), at: position, node: node)
+                continue
+            }
+            if key.standing == .notYet {
+                report("\(quoted(name)) is not supported yet", at: position, node: node)
+            } else if key.standing == .topLevel, !isTopLevel {
+                report("\(quoted(name)) belongs to the top level of the file", at: position, node: node)
+            } else if isTopLevel, let reason = NodeKey.notAtTopLevel[key] {
+                report("\(quoted(name)): \(reason)", at: position, node: node)
+            } else if document.scalar(value)?.value == .null {
+                report("\(quoted(name)) has no value", value: value, node: node)
+            } else {
+                fields[key] = Field(key: key, keyPosition: position, value: value)
+            }
+        }
+        return fields
+    }
+
+    private mutating func unknownKey(_ name: String, isTopLevel: Bool) -> String {
+        if name == "<<" { return "merge keys (`<<`) are not supported; an alias can stand for a whole value" }
+        let known = NodeKey.allCases.filter { isTopLevel ? NodeKey.notAtTopLevel[$0] == nil : $0.standing != .topLevel }
+        // Rather one that can be used than a nearer one that cannot.
+        for isUsable in [true, false] {
+            let hint = hint(for: name) { _ in known.filter { ($0.standing != .notYet) == isUsable }.map(\.rawValue) }
+            if !hint.isEmpty { return "unknown key \(quoted(name))\(hint)" }
+        }
+        return "unknown key \(quoted(name))"
+    }
+
+    /// What the node is. Reports none and several; of several the first in the file counts.
+    mutating func readForm(_ fields: [NodeKey: Field], node: Int, at position: GraphFilePosition, isTopLevel: Bool) -> NodeForm? {
+        let found = NodeForm.allCases.filter { fields[$0.key] != nil }
+        if isTopLevel, let other = found.first(where: { !$0.isGroup }), let field = fields[other.key] {
+            report(
+                "the top level is a `group:` or `ordered:`; put this `\(other.rawValue)` into its list", at: field.keyPosition, node: node)
+        }
+        let forms = isTopLevel ? found.filter(\.isGroup) : found
+        if forms.isEmpty, isTopLevel ? found.isEmpty : true {
+            report(
+                isTopLevel
+                    ? "the top level needs `group:` or `ordered:` with the list of nodes"
+                    : "a node needs one of `run`, `exec`, `op`, `group`, `ordered`", at: position, node: node)
+        }
+        if forms.count > 1, let second = fields[forms[1].key] {
+            let names = forms.map { "`\($0.rawValue)`" }.joined(separator: " and ")
+            report("has \(names); exactly one says what a node is", at: second.keyPosition, node: node)
+        }
+        return forms.first
+    }
+
+    /// Reports keys that mean nothing for what the node is.
+    mutating func refuseMisplaced(_ fields: [NodeKey: Field], form: NodeForm?, hasForEach: Bool, node: Int) {
+        if !hasForEach, let field = fields[.as] {
+            report("`as` names the element of a `forEach`, and there is none here", at: field.keyPosition, node: node)
+        }
+        if let field = fields[.whenReceivedFails], fields[.receives] == nil, form?.isGroup != true {
+            report("`whenReceivedFails` needs `receives`", at: field.keyPosition, node: node)
+        }
+        guard let form else { return }
+        for field in fields.values {
+            if let reason = misplaced(field.key, form: form, hasForEach: hasForEach) {
+                report("`\(field.key.rawValue)` \(reason)", at: field.keyPosition, node: node)
+            }
+        }
+    }
+
+    private func misplaced(_ key: NodeKey, form: NodeForm, hasForEach: Bool) -> String? {
+        switch key {
+        case .env, .cwd, .output, .stdin, .maxOutput:
+            form.isCommand ? nil : "is for commands (`run`, `exec`), not for `\(form.rawValue)`"
+        case .with:
+            form == .op ? nil : "holds the parameters of an `op`, not of `\(form.rawValue)`"
+        case .maxConcurrent, .onFailure:
+            form.isGroup || hasForEach ? nil : "is for groups and `forEach`, not for `\(form.rawValue)`"
+        case .receives, .whenReceivedFails:
+            form.isGroup ? "is for commands and operations; give it to the member that needs the value, or use `after`" : nil
+        default: nil
+        }
+    }
+
+    /// `retry`, `timeout`, `grace`.
+    mutating func readLimits(_ fields: [NodeKey: Field], form: NodeForm?, into index: Int, reportingAs node: Int) {
+        if let field = fields[.retry] { drafts[index].retries = readRetry(field, node: node) ?? 0 }
+        if let field = fields[.timeout], let milliseconds = readDuration(field, node: node) {
+            if milliseconds == 0 { report("`timeout` must be longer than 0", value: field.value, node: node) }
+            drafts[index].timeoutMilliseconds = milliseconds
+        }
+        if let field = fields[.grace] { drafts[index].graceMilliseconds = readDuration(field, node: node) }
+    }
+
+    /// `onFailure` and `maxConcurrent` of a group or forEach.
+    mutating func readGroupKeys(_ fields: [NodeKey: Field], form: NodeForm?, into index: Int, reportingAs node: Int) {
+        if let field = fields[.onFailure], let choice = readChoice(field, of: ["continue", "stop"], node: node) {
+            drafts[index].stopsOnFailure = choice == "stop"
+        } else {
+            drafts[index].stopsOnFailure = form == .ordered
+        }
+        if let field = fields[.maxConcurrent], let count = readCount(field, upTo: Int(UInt32.max), node: node) {
+            if count == 0 { report("`maxConcurrent` must be at least 1; leave it out for no limit", value: field.value, node: node) }
+            drafts[index].maxConcurrent = count
+        }
+    }
+
+    private mutating func readRetry(_ field: Field, node: Int) -> Int? {
+        if case .mapping = document[field.value].content {
+            report(
+                "`retry` as a map is not supported yet; write the number of attempts after the first, as in `retry: 3`", value: field.value,
+                node: node)
+            return nil
+        }
+        return readCount(field, upTo: FileLimits.retries, node: node)
+    }
+
+    mutating func readCount(_ field: Field, upTo limit: Int, node: Int) -> Int? {
+        let key = field.key.rawValue
+        guard case .number(let text)? = document.scalar(field.value)?.value, !text.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
+            report("`\(key)` must be a whole number, found \(document.description(field.value))", value: field.value, node: node)
+            return nil
+        }
+        guard let count = Int(text), (0...limit).contains(count) else {
+            report("`\(key)` must be from 0 to \(limit), found \(quoted(text))", value: field.value, node: node)
+            return nil
+        }
+        return count
+    }
+
+    /// A choice among words.
+    mutating func readChoice(_ field: Field, of choices: [String], node: Int) -> String? {
+        let key = field.key.rawValue
+        let list = choices.map { "`\($0)`" }
+        let words = list.dropLast().joined(separator: ", ") + " or " + (list.last ?? "")
+        guard let text = document.scalar(field.value)?.text else {
+            report("`\(key)` must be \(words), found \(document.description(field.value))", value: field.value, node: node)
+            return nil
+        }
+        guard choices.contains(text) else {
+            let hint = hint(for: text) { _ in choices }
+            report("`\(key)` must be \(words), found \(quoted(text))\(hint)", value: field.value, node: node)
+            return nil
+        }
+        return text
+    }
+
+    mutating func readDuration(_ field: Field, node: Int) -> Int64? {
+        readQuantity(field, example: "a duration such as `90s`", node: node, DurationText.read)
+    }
+
+    mutating func readQuantity(
+        _ field: Field, example: String, node: Int, _ read: (String) -> Result<Int64, Complaint>
+    ) -> Int64? {
+        let key = field.key.rawValue
+        guard let text = document.scalar(field.value)?.text else {
+            report("`\(key)` must be \(example), found \(document.description(field.value))", value: field.value, node: node)
+            return nil
+        }
+        switch read(text) {
+        case .success(let quantity): return quantity
+        case .failure(let complaint):
+            report("`\(key)`: \(complaint.message)", value: field.value, node: node)
+            return nil
+        }
+    }
+
+    /// A scalar as it is written, not empty.
+    mutating func readText(_ field: Field, node: Int) -> String? {
+        readText(field.value, as: "`\(field.key.rawValue)`", node: node).flatMap { text in
+            if text.isEmpty { report("`\(field.key.rawValue)` is empty", value: field.value, node: node) }
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    /// A scalar as it is written: `true`, `0755` and `1.10` are text.
+    mutating func readText(_ value: Int, as what: String, node: Int) -> String? {
+        guard let scalar = document.scalar(value) else {
+            if isSecret(value) {
+                report("`{secret: …}` is not supported yet", value: value, node: node)
+            } else {
+                report("\(what) must be text, found \(document.description(value))", value: value, node: node)
+            }
+            return nil
+        }
+        return scalar.text
+    }
+
+    /// `{secret: NAME}`
+    func isSecret(_ value: Int) -> Bool {
+        guard case .mapping(let entries) = document[value].content, entries.count == 1, let entry = entries.first else { return false }
+        return document.scalar(entry.key)?.text == "secret"
+    }
+}

@@ -1,0 +1,59 @@
+/// Every bound of the system that is not a setting: its value, its unit (the name's last word) and its reason.
+///
+/// What exceeds one of them is answered by an error that names the limit, the value found and what to change.
+public enum Limits {
+    /// A value of this size or more travels and is stored as a blob, not within messages and journal rows.
+    public static let inlineValueBytes = 64 * 1024
+
+    /// One part of a blob on the wire: small enough that a heartbeat behind it waits for less than a millisecond.
+    public static let blobChunkBytes = 256 * 1024
+
+    /// Parts of one blob that its asker keeps in flight; bounds what the answering side has to queue for it.
+    public static let blobWindow = 4
+
+    /// One frame on the wire. libzmq disconnects a peer that sends more, so the sender checks it as well.
+    public static let messageBytes = 16 * 1024 * 1024
+
+    /// The first message of a connection, before its cookie has been checked: a stranger gets no more memory than this.
+    public static let helloBytes = 1024 * 1024
+
+    /// Frames of one message after the routing id; more are read and thrown away.
+    public static let messageFrames = 2
+
+    /// Messages nested within messages. A group's value nests two per level, and each costs stack to decode;
+    /// threads that decode have at least `decodingStackBytes`.
+    public static let messageDepth = 2 * nestingDepth + 16
+
+    /// Stack of a thread that decodes messages; enough for `messageDepth` also in builds without optimization.
+    public static let decodingStackBytes = 16 * 1024 * 1024
+
+    /// A graph that travels within its submission; a larger one is asked for as a blob.
+    public static let inlineGraphBytes = 1024 * 1024
+
+    /// What a receiver gets, within its assignment; a larger one is asked for as a blob.
+    public static let inlineReceivedBytes = 1024 * 1024
+
+    /// One page of an answer to a query, so that a large submission cannot fill a connection.
+    public static let pageBytes = 1024 * 1024
+
+    /// The end of a command's standard error that its failure carries.
+    public static let stderrTailBytes = 4096
+
+    /// A command's output when its operation does not say `maxOutput`.
+    public static let maxOutputBytesDefault = 64 * 1024 * 1024
+
+    /// Streamed output that is kept for readers, per attempt and stream.
+    public static let outputSpoolBytes = 1024 * 1024
+
+    /// Groups within groups: what recursive descent over a graph may cost in stack.
+    public static let nestingDepth = 1000
+
+    /// Nodes of one submitted graph: what admission may cost in memory and time.
+    public static let graphNodes = 1_000_000
+
+    /// Elements of one forEach, written or received.
+    public static let forEachElements = 1_000_000
+
+    /// What waits for one peer that reads slowly; beyond it the connection is ended instead of memory filled.
+    public static let outboxBytes = 64 * 1024 * 1024
+}

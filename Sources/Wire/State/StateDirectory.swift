@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+
+/// Where a user's coordinator and clients keep what must survive: `$XDG_STATE_HOME/aop`, else `~/.local/state/aop`.
+public enum StateDirectory {
+    /// The directory's path; it need not exist.
+    ///
+    /// A relative `XDG_STATE_HOME` is ignored, as the XDG Base Directory Specification says.
+    public static func path(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return join(state, "aop") }
+        if let home = environment["HOME"], home.hasPrefix("/") { return join(home, ".local/state/aop") }
+        return join(accountHome() ?? "/", ".local/state/aop")
+    }
+
+    /// Creates `path` and what is missing above it, for this user only (0700).
+    ///
+    /// - Throws: ``SystemCallError`` with the path and a remedy.
+    public static func create(_ path: String) throws(SystemCallError) {
+        var missing: [String] = []
+        var current = path
+        while access(current, F_OK) != 0, current.hasPrefix("/"), current != "/" {
+            missing.append(current)
+            current = parent(of: current)
+        }
+        for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
+            throw SystemCallError(operation: "mkdir", subject: directory, errno: errno, remedy: "set XDG_STATE_HOME to a directory you can write to")
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw SystemCallError(operation: "stat", subject: path, errno: errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw SystemCallError(operation: "opening", subject: path, errno: ENOTDIR, remedy: "move that file away")
+        }
+    }
+
+    private static func parent(of path: String) -> String {
+        let trimmed = path.hasSuffix("/") ? path.dropLast() : path[...]
+        guard let slash = trimmed.lastIndex(of: "/"), slash != trimmed.startIndex else { return "/" }
+        return String(trimmed[..<slash])
+    }
+
+    private static func join(_ directory: String, _ name: String) -> String {
+        directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+    }
+
+    private static func accountHome() -> String? {
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var text = [CChar](repeating: 0, count: 16 * 1024)
+        guard getpwuid_r(geteuid(), &entry, &text, text.count, &found) == 0, found != nil, let home = entry.pw_dir else { return nil }
+        return String(cString: home)
+    }
+}

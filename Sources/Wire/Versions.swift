@@ -1,0 +1,14 @@
+/// The version of `wire.proto` this build speaks.
+///
+/// Peers of another `major` are refused by name. A newer `minor` only adds fields and messages, which older peers skip;
+/// what must not be skipped is announced in `capabilities`.
+public enum ProtocolVersion {
+    public static let major: UInt32 = 1
+    public static let minor: UInt32 = 0
+    public static let capabilities: [String] = []
+}
+
+/// The version of the product, as `aop --version` shows it.
+public enum ProductVersion {
+    public static let current = "0.1.0"
+}

@@ -1,0 +1,46 @@
+import AOperation
+import ArgumentParser
+import Foundation
+
+/// A program that is a worker with operations of its own, besides the built-in ones.
+///
+/// ```swift
+/// import Worker
+///
+/// @main struct TextWorker: WorkerCommand {
+///     static let operations: [any ClusterOperation.Type] = [ReadText.self, CountWords.self]
+/// }
+/// ```
+/// It has every flag of `aop worker` (``WorkerOptions``), and exits as that does.
+public protocol WorkerCommand {
+    /// The types to register.
+    static var operations: [any ClusterOperation.Type] { get }
+    /// What `--help` says it is; a general sentence by default.
+    static var abstract: String { get }
+}
+
+extension WorkerCommand {
+    public static var abstract: String { "Runs operations for a coordinator." }
+
+    /// The program.
+    public static func main() {
+        WorkerRuntime.runExecutorIfAsked(operations: operations)
+        WorkerProgram<Self>.main()
+    }
+}
+
+/// The command line of a ``WorkerCommand``.
+struct WorkerProgram<Command: WorkerCommand>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        let name = (CommandLine.arguments.first as NSString?)?.lastPathComponent ?? String(describing: Command.self)
+        return CommandConfiguration(
+            commandName: name, abstract: Command.abstract,
+            discussion: "Example: \(name) --connect tcp://127.0.0.1:7600 --processes 2 --label fast")
+    }
+
+    @OptionGroup var options: WorkerOptions
+
+    func run() throws {
+        throw ExitCode(try WorkerRuntime.runSupervisor(options, operations: Command.operations))
+    }
+}

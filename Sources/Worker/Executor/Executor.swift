@@ -1,0 +1,333 @@
+import CLinux
+import Foundation
+import Logging
+import Synchronization
+import Wire
+
+/// The shell around ``ExecutorState``: one event loop that talks to the coordinator and the supervisor and runs units.
+///
+/// `@unchecked Sendable`: `state` is guarded by its mutex, because the link asks for held units and load from its own
+/// threads; `pulse` is atomic; everything else is touched on the loop's thread only, or before it runs.
+final class Executor: @unchecked Sendable {
+    let configuration: ExecutorConfiguration
+    let logger: Logger
+    let loop: EventLoop
+    let registry: OperationRegistry
+    let spawns = SpawnGate()
+    let host: HostSettings
+
+    private let state: Mutex<ExecutorState>
+    /// When the loop last showed that it is alive.
+    private let pulse = Atomic<Int64>(0)
+    private let context: ZMQContext
+    private var link: PeerLink?
+    private var channel: ExecutorChannel?
+    private var runner: UnitRunner?
+    private var inputs: InputDesk?
+    private var shelf = BlobShelf()
+    private var spool = OutputSpool()
+    private var reports: [WireUnitReport] = []
+    /// Inputs that steps led to while another step was being carried out.
+    private var pending: [ExecutorAction] = []
+    private var isPerforming = false
+    private var timer: (deadline: Int64, timer: EventLoop.Timer)?
+    /// How the coordinator calls this executor.
+    private var name: String
+    private var exitCode: Int32?
+
+    /// How long the loop may be busy before it counts as hung, for the coordinator and for the supervisor.
+    private static let hungMilliseconds: Int64 = 2500
+    private static let pulseMilliseconds: Int64 = 500
+    private static let reportBytesMax = 4 << 20
+
+    init(_ configuration: ExecutorConfiguration, registry: OperationRegistry, logger: Logger) throws {
+        self.configuration = configuration
+        self.registry = registry
+        self.logger = logger
+        loop = try EventLoop()
+        context = try ZMQContext()
+        state = Mutex(ExecutorState(slots: configuration.slots))
+        name = "\(HostName.current)/\(configuration.index)"
+        host = HostSettings(
+            hostName: HostName.current, passedNames: configuration.passedNames,
+            passesEverything: configuration.passesEverything, workingDirectory: configuration.workingDirectory,
+            temporaryDirectory: configuration.temporaryDirectory,
+            commands: try CommandHost(loop: loop, spawns: spawns, logger: logger))
+    }
+
+    /// Runs until this executor is to end; on the process's first thread, which inherits orphans.
+    /// - Returns: the exit code.
+    func run() throws -> Int32 {
+        guard clinux_become_subreaper() == 0 else {
+            throw SystemCallError(operation: "prctl(PR_SET_CHILD_SUBREAPER)", errno: errno)
+        }
+        if mkdir(configuration.temporaryDirectory, 0o700) != 0, errno != EEXIST {
+            throw SystemCallError(operation: "mkdir", subject: configuration.temporaryDirectory, errno: errno)
+        }
+        // The commands' share of the environment is passed on purpose; this is not part of it.
+        unsetenv(ExecutorConfiguration.environmentName)
+        try watchSignals()
+        try openChannel()
+        makeRunner()
+        try openLink()
+        beat()
+        loop.run { self.turnEnds() }
+        link?.close(goodbye: exitCode == ExecutorExit.drained ? "drained" : nil, flushMilliseconds: 1000)
+        return exitCode ?? ExecutorExit.drained
+    }
+
+    // MARK: Set-up
+
+    private func watchSignals() throws {
+        let signals: [Int32] = [SIGTERM, SIGINT]
+        let descriptor = try SystemCallError.check(clinux_signal_pipe(signals, Int32(signals.count)), "sigaction")
+        try loop.watch(descriptor, .readable) { [unowned self] in
+            var bytes = [UInt8](repeating: 0, count: 64)
+            guard read(descriptor, &bytes, bytes.count) > 0 else { return }
+            drain(graceMilliseconds: configuration.graceMilliseconds)
+        }
+    }
+
+    private func openChannel() throws {
+        let descriptor = ExecutorConfiguration.channelDescriptor
+        _ = try SystemCallError.check(clinux_set_close_on_exec(descriptor), "fcntl", "the channel to the supervisor")
+        let channel = ExecutorChannel(descriptor: descriptor, loop: loop)
+        self.channel = channel
+        Lifeline.begin(descriptor, spawns: spawns, temporaryDirectory: configuration.temporaryDirectory)
+        try channel.begin(
+            line: { [unowned self] line in
+                switch line {
+                case .drain(let grace): drain(graceMilliseconds: grace)
+                case .alive, .replaceMe: break
+                }
+            },
+            // The lifeline's thread ends the process.
+            ended: {})
+    }
+
+    private func makeRunner() {
+        runner = UnitRunner(
+            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName
+        ) { [unowned self] key, finished in
+            shelf.release(key)
+            spool.close(key)
+            if let blob = finished.blob { shelf.put(blob.bytes, digest: blob.digest, for: key) }
+            step { $0.ended(key, finished.ending, now: $1, at: $2) }
+        }
+        inputs = InputDesk(
+            loop: loop, shelf: { [unowned self] in shelf }, edit: { [unowned self] in $0(&shelf) },
+            ask: { [unowned self] requests in
+                for request in requests { link?.send(.with { $0.blobRequest = request }) }
+            },
+            whenReady: { [unowned self] key, result in
+                switch result {
+                case .success: step { $0.inputsReady(key, now: $1, at: $2) }
+                case .failure(let missing):
+                    let failure = WireOperationFailure.parameters(missing.reason, publisher: "", host: host.hostName)
+                    step { $0.inputsMissing(key, failure, now: $1, at: $2) }
+                }
+            })
+    }
+
+    private func openLink() throws {
+        let endpoint = try Endpoint(configuration.endpoint)
+        let types = registry.wireTypes
+        var settings = PeerLink.Configuration(
+            endpoint: endpoint, role: .executor,
+            cookie: try configuration.cookieDirectory.map { try Cookie.loadOrCreate(directory: $0) },
+            incarnation: configuration.incarnation)
+        settings.executorHello = { [unowned self] in
+            .with {
+                $0.supervisorIncarnation = configuration.supervisorIncarnation
+                $0.slots = UInt32(configuration.slots)
+                $0.operations = types
+                $0.labels = configuration.labels
+                $0.units = state.withLock { $0.held }
+                $0.index = configuration.index
+            }
+        }
+        settings.heartbeat = { [unowned self] in heartbeat() }
+        let link = PeerLink(settings, context: context) { [unowned self] event in
+            loop.submit { self.handle(event) }
+        }
+        self.link = link
+        link.start()
+    }
+
+    // MARK: Signs of life
+
+    /// Called on the link's queue: silent when the loop is.
+    private func heartbeat() -> WireHeartbeat? {
+        guard BootClock.milliseconds() - pulse.load(ordering: .relaxed) < Self.hungMilliseconds else { return nil }
+        return state.withLock { state in
+            .with {
+                $0.running = UInt32(state.runningCount)
+                $0.queued = UInt32(state.queuedCount)
+                $0.accepting = state.isAccepting
+            }
+        }
+    }
+
+    private func beat() {
+        pulse.store(BootClock.milliseconds(), ordering: .relaxed)
+        channel?.send(.alive)
+        _ = host.commands.mayHaveOrphans()
+        loop.after(milliseconds: Self.pulseMilliseconds) { [unowned self] in beat() }
+    }
+
+    // MARK: Events of the link
+
+    private func handle(_ event: PeerLink.Event) {
+        switch event {
+        case .attached(let welcome, _):
+            if !welcome.name.isEmpty { name = welcome.name }
+            logger.info("attached to \(configuration.endpoint) as \(name)")
+            inputs?.resume()
+            step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
+        case .detached(let reason):
+            logger.debug("not connected to \(configuration.endpoint): \(reason)")
+        case .leaseOver:
+            logger.warning("the coordinator has not answered within the lease: nothing new is started")
+            step { state, _, _ in
+                state.leaseOver()
+                return []
+            }
+        case .orphanLimitOver:
+            logger.warning("the coordinator has not answered within the orphan limit: everything is stopped")
+            step { state, now, _ in state.orphanLimitOver(now: now) }
+        case .refused(let refusal):
+            logger.error("the coordinator at \(configuration.endpoint) refuses this executor: \(refusal.message)")
+            end(ExecutorExit.refused)
+        case .farewell(let reason):
+            logger.info("the coordinator stops: \(reason)")
+        case .message(let message, let attachment):
+            handle(message, attachment)
+        }
+    }
+
+    private func handle(_ message: WireCoordinatorMessage, _ attachment: Buffer?) {
+        switch message.body {
+        case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
+        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .acknowledgement(let acknowledgement)?:
+            step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
+        case .blobRequest(let request)?:
+            let (chunk, bytes) = shelf.answer(request)
+            link?.send(.with { $0.blobChunk = chunk }, attachment: bytes)
+        case .blobChunk(let chunk)?: inputs?.receive(chunk, attachment)
+        case .welcome?, .refusal?, .heartbeatAnswer?, .response?, .events?, .farewell?, .helloWanted?, nil: break
+        }
+    }
+
+    // MARK: Steps
+
+    private func drain(graceMilliseconds: Int64) {
+        logger.info("draining: what runs has \(DurationText.seconds(milliseconds: graceMilliseconds))")
+        step { $0.drain(graceMilliseconds: graceMilliseconds, now: $1, at: $2) }
+    }
+
+    private func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+        let (now, at) = (BootClock.milliseconds(), WallClock.milliseconds())
+        pending += state.withLock { input(&$0, now, at) }
+        guard !isPerforming else { return }
+        isPerforming = true
+        while !pending.isEmpty {
+            let actions = pending
+            pending = []
+            for action in actions { perform(action) }
+        }
+        isPerforming = false
+    }
+
+    private func perform(_ action: ExecutorAction) {
+        switch action {
+        case .report(let report):
+            reports.append(report)
+        case .fetchInputs(let key, let assignment):
+            inputs?.begin(key, assignment.inputs)
+        case .start(let key, let assignment):
+            runner?.start(key, assignment, context: context(for: key, assignment), blobs: shelf.blobs(of: key))
+        case .stop(let key):
+            runner?.stop(key)
+        case .kill(let key):
+            if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }
+        case .forget(let key):
+            shelf.release(key)
+            spool.discard(key)
+            inputs?.cancel(key)
+        case .askForReplacement:
+            logger.error("an operation does not stop; this process takes no more work and is replaced")
+            channel?.send(.replaceMe)
+        case .exit(.drained):
+            end(ExecutorExit.drained)
+        case .exit(.stuck):
+            end(ExecutorExit.stuck)
+        }
+    }
+
+    private func context(for key: UnitKey, _ assignment: WireAssignment) -> UnitContext {
+        let output: @Sendable (UnitContext.Stream, [UInt8]) -> Void = { [unowned self] stream, bytes in
+            spool.append(bytes, stream: stream == .stdout ? .stdout : .stderr, of: key, at: WallClock.milliseconds())
+        }
+        return UnitContext(
+            submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
+            worker: name, bindings: Bindings(assignment.bindings),
+            graceMilliseconds: assignment.effectiveGraceMilliseconds, output: output, host: host)
+    }
+
+    private func end(_ code: Int32) {
+        guard exitCode == nil else { return }
+        exitCode = code
+        loop.stop()
+    }
+
+    // MARK: After each turn
+
+    private func turnEnds() {
+        pulse.store(BootClock.milliseconds(), ordering: .relaxed)
+        // Before the ends: a reader who hears of an end has seen all output.
+        if link?.isAttached == true {
+            for batch in spool.take() { link?.send(.with { $0.output = batch }) }
+        }
+        if !reports.isEmpty {
+            for batch in Batching.split(reports, limitBytes: Self.reportBytesMax, size: \.sizeEstimate) {
+                link?.send(.with { $0.reports = .with { $0.reports = batch } })
+            }
+            reports.removeAll(keepingCapacity: true)
+        }
+        armTimer()
+    }
+
+    private func armTimer() {
+        let deadline = state.withLock { $0.deadline }
+        guard deadline != timer?.deadline else { return }
+        if let timer { loop.cancel(timer.timer) }
+        timer = deadline.map { deadline in
+            (
+                deadline,
+                loop.after(milliseconds: deadline - BootClock.milliseconds()) { [unowned self] in
+                    timer = nil
+                    step { $0.tick(now: $1, at: $2) }
+                }
+            )
+        }
+    }
+}
+
+extension WireUnitReport {
+    /// Roughly what it takes in a message.
+    fileprivate var sizeEstimate: Int {
+        switch body {
+        case .ended(let end)?:
+            switch end.outcome {
+            case .success(let value)?:
+                if case .inline(let bytes)? = value.storage { bytes.count + 64 } else { 128 }
+            case .failure(let failures)?:
+                failures.errors.reduce(64) { $0 + $1.message.utf8.count + $1.stderr.utf8.count + 256 }
+            case .elements(let elements)?: elements.elements.reduce(64) { $0 + $1.count + 8 }
+            case .stopped?, .storedElements?, nil: 128
+            }
+        case .started?, .released?, nil: 64
+        }
+    }
+}

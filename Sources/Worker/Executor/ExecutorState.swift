@@ -1,0 +1,404 @@
+import Wire
+
+/// What an executor holds and what happens to it: units from dispatch to acknowledged end, slots, stopping, draining.
+///
+/// A value that is stepped: every method is one input and returns what is to be done. `now` is of the boot clock,
+/// `at` of the wall clock, both in milliseconds.
+struct ExecutorState: Sendable {
+    /// Whether it takes work.
+    enum Intake: Equatable, Sendable {
+        case open
+        /// Told to end: what is running may end until `deadline`.
+        case draining(deadline: Int64)
+        /// Everything was stopped at the end of a drain; waits for the bodies and for acknowledgements until `deadline`.
+        case closing(deadline: Int64)
+        /// A body does not end. When the others have ended this process does.
+        case stuck
+        /// The exit was ordered.
+        case exiting
+    }
+
+    /// What a unit that names no grace of its own gets between being asked and being forced to end.
+    static let graceMillisecondsDefault: Int64 = 5000
+    /// What a killed body has until it is given up.
+    static let killMilliseconds: Int64 = 2000
+    /// What acknowledgements have at the end of a drain.
+    static let closingMilliseconds: Int64 = 3000
+
+    let slots: Int
+    private(set) var intake = Intake.open
+    /// Whether queued units may be started: not while the lease is over.
+    private var mayStart = false
+    private(set) var units: [UnitKey: HeldUnit] = [:]
+    /// Ready to start, first come first; those that are not held any more are skipped.
+    private var queue: [UnitKey] = []
+    private var queueHead = 0
+    private var running: Set<UnitKey> = []
+
+    init(slots: Int) { self.slots = slots }
+
+    var isAccepting: Bool { intake == .open }
+
+    /// Units whose bodies have not ended.
+    var runningCount: Int { running.count }
+
+    var queuedCount: Int {
+        units.values.count { unit in
+            switch unit.phase {
+            case .fetching, .queued: true
+            case .running, .finished: false
+            }
+        }
+    }
+
+    /// What a hello says of it.
+    var held: [WireHeldUnit] {
+        units.compactMap { key, unit in
+            guard let state = unit.heldState else { return nil }
+            return .with {
+                $0.unit = key.unit
+                $0.attempt = key.attempt
+                $0.state = state
+            }
+        }
+    }
+
+    // MARK: The session
+
+    mutating func attached(drop: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
+        mayStart = true
+        var actions: [ExecutorAction] = []
+        for key in drop { abandon(key, by: .stop(key), now: now, into: &actions) }
+        for (key, unit) in units {
+            if case .finished(let end) = unit.phase { actions.append(.report(.ended(key, end))) }
+        }
+        return actions + advance(now: now, at: at)
+    }
+
+    /// The coordinator has not been heard for too long: nothing new is started.
+    mutating func leaseOver() { mayStart = false }
+
+    /// By now everything must have stopped. What ended before keeps being offered.
+    mutating func orphanLimitOver(now: Int64) -> [ExecutorAction] {
+        mayStart = false
+        var actions: [ExecutorAction] = []
+        for key in Array(units.keys) { abandon(key, by: .kill(key), now: now, into: &actions) }
+        return actions
+    }
+
+    mutating func dispatched(_ assignments: [WireAssignment], now: Int64, at: Int64) -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        for assignment in assignments {
+            let key = UnitKey(assignment)
+            if let held = units[key] {
+                if case .finished(let end) = held.phase { actions.append(.report(.ended(key, end))) }
+                continue
+            }
+            guard isAccepting else {
+                actions.append(.report(.released(key)))
+                continue
+            }
+            if assignment.hasLargeInputs {
+                units[key] = HeldUnit(phase: .fetching(assignment))
+                actions.append(.fetchInputs(key, assignment))
+            } else {
+                enqueue(key, assignment)
+            }
+        }
+        return actions + advance(now: now, at: at)
+    }
+
+    mutating func inputsReady(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
+        guard case .fetching(let assignment)? = units[key]?.phase else { return [] }
+        enqueue(key, assignment)
+        return advance(now: now, at: at)
+    }
+
+    /// An input cannot be had: the unit fails without having started.
+    mutating func inputsMissing(_ key: UnitKey, _ failure: WireOperationFailure, now: Int64, at: Int64) -> [ExecutorAction] {
+        guard case .fetching? = units[key]?.phase else { return [] }
+        return [finish(key, .attempt(startedAt: 0, endedAt: at, .failure([failure])))] + advance(now: now, at: at)
+    }
+
+    mutating func stopOrdered(_ orders: [WireStopUnit], now: Int64, at: Int64) -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        for order in orders { stop(UnitKey(order), order, now: now, at: at, into: &actions) }
+        return actions + advance(now: now, at: at)
+    }
+
+    mutating func acknowledged(_ keys: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        for key in keys {
+            guard case .finished? = units[key]?.phase else { continue }
+            units[key] = nil
+            actions.append(.forget(key))
+        }
+        return actions + advance(now: now, at: at)
+    }
+
+    // MARK: Bodies
+
+    /// The body of a unit has ended: its slot is free.
+    mutating func ended(_ key: UnitKey, _ ending: UnitEnding, now: Int64, at: Int64) -> [ExecutorAction] {
+        guard case .running(let running)? = units[key]?.phase else { return [] }
+        self.running.remove(key)
+        var actions: [ExecutorAction] = []
+        switch running.course {
+        case .working:
+            actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
+        case .stopping(let cause, _), .killed(let cause, _), .stuck(let cause):
+            switch cause {
+            case .cancelled:
+                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
+            case .timedOut:
+                let failure = WireOperationFailure.timedOut(afterMilliseconds: running.timeoutMilliseconds)
+                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, .failure([failure]))))
+            case .unwanted:
+                units[key] = nil
+                actions.append(.forget(key))
+            }
+        }
+        return actions + advance(now: now, at: at)
+    }
+
+    /// The unit's body cannot be ended by force.
+    mutating func cannotKill(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
+        guard case .running(var running)? = units[key]?.phase, case .killed(let cause, _) = running.course else { return [] }
+        running.course = .stuck(cause)
+        units[key]?.phase = .running(running)
+        return giveUp(now: now, at: at)
+    }
+
+    // MARK: Time
+
+    /// When `tick` is wanted; nil: not before something happens.
+    var deadline: Int64? {
+        var deadline: Int64?
+        func consider(_ time: Int64?) { if let time { deadline = min(deadline ?? time, time) } }
+        switch intake {
+        case .draining(let at), .closing(let at): consider(at)
+        case .open, .stuck, .exiting: break
+        }
+        for key in running {
+            guard case .running(let running)? = units[key]?.phase else { continue }
+            switch running.course {
+            case .working(let timeoutAt): consider(timeoutAt)
+            case .stopping(_, let killAt): consider(killAt)
+            case .killed(_, let lostAt): consider(lostAt)
+            case .stuck: break
+            }
+        }
+        return deadline
+    }
+
+    mutating func tick(now: Int64, at: Int64) -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        for key in running {
+            guard case .running(var running)? = units[key]?.phase else { continue }
+            switch running.course {
+            case .working(let timeoutAt?) where timeoutAt <= now:
+                running.course = .stopping(.timedOut, killAt: now + running.graceMilliseconds)
+                actions.append(.stop(key))
+            case .stopping(let cause, let killAt) where killAt <= now:
+                running.course = .killed(cause, lostAt: now + Self.killMilliseconds)
+                actions.append(.kill(key))
+            case .killed(let cause, let lostAt) where lostAt <= now:
+                running.course = .stuck(cause)
+                units[key]?.phase = .running(running)
+                actions += giveUp(now: now, at: at)
+                continue
+            case .working, .stopping, .killed, .stuck:
+                continue
+            }
+            units[key]?.phase = .running(running)
+        }
+        switch intake {
+        case .draining(let deadline) where deadline <= now:
+            intake = .closing(deadline: now + Self.killMilliseconds + Self.closingMilliseconds)
+            for key in Array(units.keys) { abandon(key, by: .kill(key), now: now, into: &actions) }
+        case .closing(let deadline) where deadline <= now:
+            actions += exit(.drained)
+        case .open, .draining, .closing, .stuck, .exiting:
+            break
+        }
+        return actions + advance(now: now, at: at)
+    }
+
+    // MARK: The end of the process
+
+    /// Finish what runs within `graceMilliseconds`, give the rest back, and end. A second time with less grace hurries.
+    mutating func drain(graceMilliseconds: Int64, now: Int64, at: Int64) -> [ExecutorAction] {
+        switch intake {
+        case .open: break
+        case .draining(let deadline):
+            intake = .draining(deadline: min(deadline, now + graceMilliseconds))
+            return tick(now: now, at: at)
+        case .closing, .stuck, .exiting: return []
+        }
+        intake = .draining(deadline: now + graceMilliseconds)
+        return releaseQueued() + tick(now: now, at: at)
+    }
+}
+
+// MARK: Steps that inputs share
+
+extension ExecutorState {
+    private mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
+        units[key] = HeldUnit(phase: .queued(assignment))
+        queue.append(key)
+    }
+
+    /// Starts what may be started, and ends the process when there is nothing more to wait for.
+    private mutating func advance(now: Int64, at: Int64) -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        while mayStart, isAccepting, runningCount < slots, let (key, assignment) = nextQueued() {
+            let timeout = Int64(assignment.timeoutMilliseconds)
+            let body = HeldUnit.Running(
+                startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: assignment.effectiveGraceMilliseconds,
+                course: .working(timeoutAt: timeout > 0 ? now + timeout : nil))
+            units[key] = HeldUnit(phase: .running(body))
+            running.insert(key)
+            actions.append(.report(.started(key, at: at)))
+            actions.append(.start(key, assignment))
+        }
+        switch intake {
+        case .draining, .closing: if units.isEmpty { actions += exit(.drained) }
+        case .stuck: if isOnlyStuck { actions += exit(.stuck) }
+        case .open, .exiting: break
+        }
+        return actions
+    }
+
+    private mutating func nextQueued() -> (UnitKey, WireAssignment)? {
+        while queueHead < queue.count {
+            let key = queue[queueHead]
+            queueHead += 1
+            if queueHead > 1024, queueHead * 2 > queue.count {
+                queue.removeFirst(queueHead)
+                queueHead = 0
+            }
+            if case .queued(let assignment)? = units[key]?.phase { return (key, assignment) }
+        }
+        queue.removeAll(keepingCapacity: true)
+        queueHead = 0
+        return nil
+    }
+
+    private mutating func finish(_ key: UnitKey, _ end: WireAttemptEnd) -> ExecutorAction {
+        units[key] = HeldUnit(phase: .finished(end))
+        return .report(.ended(key, end))
+    }
+
+    private mutating func stop(
+        _ key: UnitKey, _ order: WireStopUnit, now: Int64, at: Int64, into actions: inout [ExecutorAction]
+    ) {
+        let cause: StopCause
+        switch order.reason {
+        case .recalled:
+            switch units[key]?.phase {
+            case .fetching?, .queued?:
+                units[key] = nil
+                actions += [.report(.released(key)), .forget(key)]
+            case .running?, .finished?, nil:
+                break
+            }
+            return
+        case .superseded:
+            return abandon(key, by: order.now ? .kill(key) : .stop(key), now: now, into: &actions)
+        case .timeout: cause = .timedOut
+        case .cancelled, .UNRECOGNIZED: cause = .cancelled
+        }
+        switch units[key]?.phase {
+        case nil:
+            // Never had it, or forgot it: the coordinator is not to wait for it.
+            actions.append(.report(.ended(key, .attempt(startedAt: 0, endedAt: at, .cancelled))))
+        case .fetching?, .queued?:
+            let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: at, .cancelled)
+            actions.append(finish(key, end))
+        case .running(let running)?:
+            stopRunning(key, running, cause: cause, force: order.now, now: now, into: &actions)
+        case .finished(let end)?:
+            actions.append(.report(.ended(key, end)))
+        }
+    }
+
+    private mutating func stopRunning(
+        _ key: UnitKey, _ running: HeldUnit.Running, cause: StopCause, force: Bool, now: Int64,
+        into actions: inout [ExecutorAction]
+    ) {
+        var running = running
+        switch (running.course, force) {
+        case (.working, false):
+            running.course = .stopping(cause, killAt: now + running.graceMilliseconds)
+            actions.append(.stop(key))
+        case (.working, true):
+            running.course = .killed(cause, lostAt: now + Self.killMilliseconds)
+            actions += [.stop(key), .kill(key)]
+        case (.stopping(let first, let killAt), false):
+            // What is not wanted any more stays so; else the first cause decided the outcome.
+            running.course = .stopping(cause == .unwanted ? cause : first, killAt: killAt)
+        case (.stopping(let first, _), true):
+            running.course = .killed(cause == .unwanted ? cause : first, lostAt: now + Self.killMilliseconds)
+            actions.append(.kill(key))
+        case (.killed(let first, let lostAt), _):
+            running.course = .killed(cause == .unwanted ? cause : first, lostAt: lostAt)
+        case (.stuck(let first), _):
+            running.course = .stuck(cause == .unwanted ? cause : first)
+        }
+        units[key]?.phase = .running(running)
+    }
+
+    /// Stops a unit of which nothing is to be reported. What has ended is kept: its end may still be wanted.
+    private mutating func abandon(
+        _ key: UnitKey, by action: ExecutorAction, now: Int64, into actions: inout [ExecutorAction]
+    ) {
+        switch units[key]?.phase {
+        case nil: break
+        case .fetching?, .queued?:
+            units[key] = nil
+            actions.append(.forget(key))
+        case .finished?:
+            guard case .stop = action else { break }
+            units[key] = nil
+            actions.append(.forget(key))
+        case .running(let running)?:
+            stopRunning(key, running, cause: .unwanted, force: action == .kill(key), now: now, into: &actions)
+        }
+    }
+
+    private mutating func releaseQueued() -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        for (key, unit) in units {
+            switch unit.phase {
+            case .fetching, .queued:
+                units[key] = nil
+                actions += [.report(.released(key)), .forget(key)]
+            case .running, .finished: break
+            }
+        }
+        return actions
+    }
+
+    /// A body does not end: only the end of this process ends it.
+    private mutating func giveUp(now: Int64, at: Int64) -> [ExecutorAction] {
+        switch intake {
+        case .open, .draining: break
+        case .closing, .stuck, .exiting: return advance(now: now, at: at)
+        }
+        intake = .stuck
+        return [.askForReplacement] + releaseQueued() + advance(now: now, at: at)
+    }
+
+    private var isOnlyStuck: Bool {
+        units.values.allSatisfy { unit in
+            guard case .running(let running) = unit.phase, case .stuck = running.course else { return false }
+            return true
+        }
+    }
+
+    private mutating func exit(_ reason: ExitReason) -> [ExecutorAction] {
+        guard intake != .exiting else { return [] }
+        intake = .exiting
+        return [.exit(reason)]
+    }
+}

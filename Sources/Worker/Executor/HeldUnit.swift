@@ -1,0 +1,72 @@
+import Wire
+
+/// A unit that an executor holds.
+struct HeldUnit: Equatable, Sendable {
+    enum Phase: Equatable, Sendable {
+        /// Its large inputs are being fetched.
+        case fetching(WireAssignment)
+        /// Waits for a slot.
+        case queued(WireAssignment)
+        case running(Running)
+        /// Its end is offered until it is acknowledged.
+        case finished(WireAttemptEnd)
+    }
+
+    struct Running: Equatable, Sendable {
+        let startedAt: Int64
+        let timeoutMilliseconds: Int64
+        let graceMilliseconds: Int64
+        var course: Course
+    }
+
+    /// How far the running body has been told to end. Deadlines are of the boot clock.
+    enum Course: Equatable, Sendable {
+        case working(timeoutAt: Int64?)
+        /// It was asked to end; at `killAt` it is forced to.
+        case stopping(StopCause, killAt: Int64)
+        /// It was forced to end; at `lostAt` it is given up.
+        case killed(StopCause, lostAt: Int64)
+        /// It cannot be ended but by the end of this process.
+        case stuck(StopCause)
+    }
+
+    var phase: Phase
+
+    /// As it is told in a hello; nil: the coordinator is not to hear of it.
+    var heldState: WireHeldUnit.State? {
+        switch phase {
+        case .fetching, .queued: .queued
+        case .finished: .finished
+        case .running(let running):
+            switch running.course {
+            case .working: .running
+            case .stopping(let cause, _), .killed(let cause, _), .stuck(let cause): cause.isReported ? .running : nil
+            }
+        }
+    }
+}
+
+/// Why a body was told to end.
+enum StopCause: Equatable, Sendable {
+    case cancelled
+    case timedOut
+    /// Not wanted any more: superseded by another attempt, dropped, or lost with the lease.
+    case unwanted
+
+    /// Whether its end is told to the coordinator.
+    var isReported: Bool {
+        switch self {
+        case .cancelled, .timedOut: true
+        case .unwanted: false
+        }
+    }
+}
+
+/// How a unit's body ended, as the shell saw it.
+enum UnitEnding: Equatable, Sendable {
+    case success(WireValue)
+    case failure([WireOperationFailure])
+    case cancelled
+    case elements(WireElements)
+    case storedElements(WireBlobReference)
+}

@@ -1,0 +1,35 @@
+import CLinux
+import Foundation
+import Synchronization
+import Wire
+
+/// Ends this process, with everything below it, when its supervisor is gone, however busy or stuck the rest of it is.
+enum Lifeline {
+    /// Watches `descriptor`, whose other end only the supervisor holds.
+    static func begin(_ descriptor: Int32, spawns: SpawnGate, temporaryDirectory: String) {
+        OwnThread.start(name: "aop-lifeline") {
+            clinux_wait_for_hangup(descriptor)
+            end(spawns: spawns, temporaryDirectory: temporaryDirectory, code: ExecutorExit.orphaned)
+        }
+    }
+
+    /// Kills everything below this process and exits. Blocks for a second at most.
+    static func end(spawns: SpawnGate, temporaryDirectory: String, code: Int32) -> Never {
+        spawns.close()
+        _ = Descendants.killAll(withinMilliseconds: 400)
+        // A command that was being started when the gate closed shows up now.
+        usleep(20_000)
+        _ = Descendants.killAll(withinMilliseconds: 400)
+        try? FileManager.default.removeItem(atPath: temporaryDirectory)
+        // The supervisor's own directory, if this was the last one in it.
+        rmdir((temporaryDirectory as NSString).deletingLastPathComponent)
+        _exit(code)
+    }
+}
+
+/// Whether commands may still be started.
+final class SpawnGate: Sendable {
+    private let closed = Atomic(false)
+    var isOpen: Bool { !closed.load(ordering: .acquiring) }
+    func close() { closed.store(true, ordering: .releasing) }
+}

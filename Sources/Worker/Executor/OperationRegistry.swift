@@ -1,0 +1,51 @@
+import AOperation
+import Wire
+
+/// The operations of one executor by their wire names.
+struct OperationRegistry: Sendable {
+    struct Entry: Sendable {
+        let type: any ClusterOperation.Type
+        let interface: ClusterInterface
+    }
+
+    private(set) var entries: [String: Entry] = [:]
+
+    /// A type that cannot be registered.
+    struct Refused: Error, CustomStringConvertible, Sendable {
+        let description: String
+    }
+
+    /// - Throws: ``Refused`` when a type has no wire form, or two have one name.
+    init(_ types: [any ClusterOperation.Type], withShell: Bool) throws {
+        var builtIn: [any ClusterOperation.Type] = [
+            NoopOperation.self, DelayOperation.self, HTTPOperation.self, ReadFileOperation.self, WriteFileOperation.self,
+        ]
+        if withShell { builtIn.append(ShellOperation.self) }
+        for type in builtIn + types { try register(type) }
+    }
+
+    private mutating func register(_ type: any ClusterOperation.Type) throws {
+        let interface: ClusterInterface
+        do {
+            interface = try type.clusterInterface()
+        } catch {
+            throw Refused(description: "\(type) cannot be registered: \(error.localizedDescription)")
+        }
+        if let other = entries[interface.name] {
+            throw Refused(
+                description: "\(type) and \(other.type) are both called `\(interface.name)`: give one of them another operationName")
+        }
+        entries[interface.name] = Entry(type: type, interface: interface)
+    }
+
+    /// As they are told in a hello, by name.
+    var wireTypes: [WireOperationType] {
+        entries.values.map(\.interface).sorted { $0.name < $1.name }.map { interface in
+            .with {
+                $0.name = interface.name
+                $0.version = UInt32(clamping: interface.version)
+                $0.receives = interface.receives
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import AOperation
+import Foundation
+import SwiftProtobuf
+import Wire
+
+/// Runs units: builds their operations, adds them to the queue, and puts what became of them into wire form.
+///
+/// Lives on the loop's thread; what may take long happens on Dispatch's threads and comes back through the loop.
+final class UnitRunner {
+    /// What became of a unit, with the bytes of a large result.
+    struct Finished: Sendable {
+        var ending: UnitEnding
+        var blob: (digest: BlobDigest, bytes: Data)?
+
+        init(_ ending: UnitEnding, blob: (digest: BlobDigest, bytes: Data)? = nil) {
+            self.ending = ending
+            self.blob = blob
+        }
+    }
+
+    private enum Body {
+        /// Being built; `stop` and `kill` are carried out when it is.
+        case building(stop: Bool, kill: Bool)
+        case running(any ClusterOperation)
+        /// Work of the executor's own, which ends by itself.
+        case deciding
+    }
+
+    private let registry: OperationRegistry
+    private let loop: EventLoop
+    private let queue = AOperationQueue()
+    private let hostName: String
+    private let whenEnded: (UnitKey, Finished) -> Void
+    private var bodies: [UnitKey: Body] = [:]
+    private let background = DispatchQueue.global()
+
+    init(
+        registry: OperationRegistry, slots: Int, loop: EventLoop, hostName: String,
+        whenEnded: @escaping (UnitKey, Finished) -> Void
+    ) {
+        self.registry = registry
+        self.loop = loop
+        self.hostName = hostName
+        self.whenEnded = whenEnded
+        queue.maxConcurrentOperationCount = slots
+    }
+
+    // MARK: Starting
+
+    /// `blobs`: the large values it receives.
+    func start(_ key: UnitKey, _ assignment: WireAssignment, context: UnitContext, blobs: [BlobDigest: Data]) {
+        switch assignment.kind {
+        case .decide:
+            bodies[key] = .deciding
+            let end = completion(of: key)
+            background.async { end(Self.decide(assignment, blobs: blobs, hostName: context.host.hostName)) }
+        case .execute where blobs.isEmpty:
+            bodies[key] = .building(stop: false, kill: false)
+            run(key, Self.build(assignment, registry: registry, context: context, blobs: blobs))
+        case .execute:
+            bodies[key] = .building(stop: false, kill: false)
+            let registry = registry
+            let run = onLoop { (runner: UnitRunner, built: Built) in runner.run(key, built) }
+            background.async { run(Self.build(assignment, registry: registry, context: context, blobs: blobs)) }
+        case .evaluate, .UNRECOGNIZED:
+            let failure = WireOperationFailure.parameters(
+                "this worker cannot do units of kind \(assignment.kind): it is older than the coordinator",
+                publisher: assignment.operation, host: hostName)
+            bodies[key] = .deciding
+            ended(key, Finished(.failure([failure])))
+        }
+    }
+
+    private enum Built: Sendable {
+        case operation(any ClusterOperation)
+        case failure(WireOperationFailure)
+    }
+
+    private static func build(
+        _ assignment: WireAssignment, registry: OperationRegistry, context: UnitContext, blobs: [BlobDigest: Data]
+    ) -> Built {
+        func failure(_ message: String) -> Built {
+            .failure(.parameters(message, publisher: assignment.operation, host: context.host.hostName))
+        }
+        guard let entry = registry.entries[assignment.operation] else {
+            return failure("the operation `\(assignment.operation)` is not registered on \(context.worker)")
+        }
+        let name = assignment.operation
+        do {
+            let parameters = assignment.templated
+                ? try Template.render(assignment.parameters, bindings: context.bindings) : assignment.parameters
+            let operation = try entry.type.make(parameters: parameters)
+            // Bodies are given up by ExecutorState, whose report has to wait for their real end.
+            operation.grace = .seconds(1_000_000)
+            (operation as? any HostedOperation)?.host(in: context)
+            if !assignment.inputs.isEmpty {
+                try give(assignment, to: operation, entry.interface, blobs: blobs)
+            }
+            return .operation(operation)
+        } catch let missing as ReceivedValue.Missing {
+            return failure("`\(name)`: \(missing.reason)")
+        } catch let malformed as JSONScanner.Malformed {
+            return failure("the parameters of `\(name)` are not JSON: \(malformed)")
+        } catch {
+            return failure("`\(name)`: \(error.localizedDescription)")
+        }
+    }
+
+    private static func give(
+        _ assignment: WireAssignment, to operation: any ClusterOperation, _ interface: ClusterInterface,
+        blobs: [BlobDigest: Data]
+    ) throws {
+        let received = try assignment.inputs.map { input in
+            try ReceivedValue(input) { reference in reference.blobDigest.flatMap { blobs[$0] } }
+        }
+        // Takes any one value: `[EncodedValue]` takes any number of them and gets them one by one.
+        let untouched = interface.input.map { $0.takesAnything && $0.elementName == nil } ?? false
+        try operation.receive(ReceivedInput(received, asArray: assignment.receivesArray, untouched: untouched))
+    }
+
+    private func run(_ key: UnitKey, _ built: Built) {
+        guard case .building(let stop, let kill)? = bodies[key] else { return }
+        switch built {
+        case .failure(let failure):
+            ended(key, Finished(.failure([failure])))
+        case .operation(let operation):
+            bodies[key] = .running(operation)
+            let end = completion(of: key)
+            let hostName = hostName
+            operation.whenEnded { outcome in
+                guard outcome.isLarge else { return end(Self.finished(outcome, hostName: hostName)) }
+                // Hashing takes its time, and this may be a cooperative thread.
+                DispatchQueue.global().async { end(Self.finished(outcome, hostName: hostName)) }
+            }
+            operation.add(to: queue)
+            if stop || kill { self.stop(key) }
+            if kill { _ = self.kill(key) }
+        }
+    }
+
+    private static func decide(_ assignment: WireAssignment, blobs: [BlobDigest: Data], hostName: String) -> Finished {
+        do {
+            let received = try assignment.inputs.map { input in
+                try ReceivedValue(input) { reference in reference.blobDigest.flatMap { blobs[$0] } }
+            }
+            let producer = assignment.operation.isEmpty ? "its producer" : assignment.operation
+            var filled = WireElements()
+            filled.elements = try Decision.elements(of: received, producer: producer)
+            guard filled.elements.reduce(0, { $0 + $1.count + 8 }) >= Limits.inlineReceivedBytes else {
+                return Finished(.elements(filled))
+            }
+            let bytes: Data = try filled.serializedBytes()
+            let digest = BlobDigest(hashing: bytes)
+            return Finished(
+                .storedElements(WireBlobReference(digest: digest, size: UInt64(bytes.count))), blob: (digest, bytes))
+        } catch let missing as ReceivedValue.Missing {
+            return Finished(.failure([.parameters(missing.reason, publisher: "forEach", host: hostName)]))
+        } catch {
+            let error = AOperationError(error, state: .execution, publisher: "forEach")
+            return Finished(.failure([WireOperationFailure(error, host: hostName)]))
+        }
+    }
+
+    // MARK: Stopping
+
+    func stop(_ key: UnitKey) {
+        switch bodies[key] {
+        case .building(_, let kill)?: bodies[key] = .building(stop: true, kill: kill)
+        // Somebody's `cancel()` may take its time.
+        case .running(let operation)?: background.async { operation.cancel() }
+        case .deciding?, nil: break
+        }
+    }
+
+    /// - Returns: false when the body cannot be ended by force.
+    func kill(_ key: UnitKey) -> Bool {
+        switch bodies[key] {
+        case .building(let stop, _)?: bodies[key] = .building(stop: stop, kill: true)
+        case .running(let operation)?:
+            guard let killable = operation as? any KillableOperation else { return false }
+            killable.kill()
+        case .deciding?, nil: break
+        }
+        return true
+    }
+
+    // MARK: Ends
+
+    private func completion(of key: UnitKey) -> @Sendable (Finished) -> Void {
+        onLoop { (runner: UnitRunner, finished: Finished) in runner.ended(key, finished) }
+    }
+
+    private func ended(_ key: UnitKey, _ finished: Finished) {
+        guard bodies.removeValue(forKey: key) != nil else { return }
+        whenEnded(key, finished)
+    }
+
+    /// A way for other threads to call `body` on the loop's thread.
+    private func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (UnitRunner, Value) -> Void
+    ) -> @Sendable (Value) -> Void {
+        // Only dereferenced on the loop's thread.
+        nonisolated(unsafe) let runner = self
+        let loop = loop
+        return { value in loop.submit { body(runner, value) } }
+    }
+
+    private static func finished(_ outcome: ClusterOutcome, hostName: String) -> Finished {
+        switch outcome {
+        case .success(let value):
+            guard value.bytes.count >= Limits.inlineValueBytes else {
+                return Finished(.success(WireValue(encoding: value.encoding, storage: .inline(value.bytes))))
+            }
+            let digest = BlobDigest(hashing: value.bytes)
+            let reference = WireBlobReference(digest: digest, size: UInt64(value.bytes.count))
+            return Finished(.success(WireValue(encoding: value.encoding, storage: .blob(reference))), blob: (digest, value.bytes))
+        case .failure(let errors):
+            return Finished(.failure(errors.map { WireOperationFailure($0, host: hostName) }))
+        case .cancelled:
+            return Finished(.cancelled)
+        }
+    }
+}
+
+extension ClusterOutcome {
+    fileprivate var isLarge: Bool {
+        switch self {
+        case .success(let value): value.bytes.count >= 1 << 20
+        case .failure, .cancelled: false
+        }
+    }
+}
+
+extension WireValue {
+    fileprivate init(encoding: ValueEncoding, storage: OneOf_Storage) {
+        self.init()
+        self.encoding = WireValueEncoding(encoding)
+        if encoding != .void { self.storage = storage }
+    }
+}

@@ -1,0 +1,50 @@
+import AOperation
+import Foundation
+
+/// What a built-in operation knows of the unit it runs for, besides its parameters.
+struct UnitContext: Sendable {
+    enum Stream: Sendable, Hashable { case stdout, stderr }
+
+    /// The submission's id as users see it.
+    var submission: String
+    var path: String
+    var attemptNumber: UInt32
+    /// How the coordinator calls this worker: host/index.
+    var worker: String
+    var bindings = Bindings()
+    /// Between SIGTERM and SIGKILL.
+    var graceMilliseconds: Int64 = 5000
+    /// Called on the loop's thread with what a command writes.
+    var output: @Sendable (Stream, [UInt8]) -> Void = { _, _ in }
+    var host: HostSettings
+
+    /// The same for all attempts of one operation.
+    var idempotencyKey: String { "\(submission)/\(path)" }
+}
+
+/// What the operations of one executor share.
+struct HostSettings: Sendable {
+    var hostName: String
+    /// Environment variables that commands get besides the standard ones.
+    var passedNames: [String] = []
+    /// Commands get the whole environment of this process.
+    var passesEverything = false
+    /// Where commands run that name no directory; nil: in a fresh directory each.
+    var workingDirectory: String?
+    /// Private to this process; fresh working directories are made in it.
+    var temporaryDirectory: String
+    /// Runs and watches commands.
+    var commands: CommandHost
+}
+
+/// A built-in operation that wants to know its unit.
+protocol HostedOperation: ClusterOperation {
+    /// Called once, before the operation is added to a queue.
+    func host(in context: UnitContext)
+}
+
+/// An operation whose body can be ended by force.
+protocol KillableOperation: AOperation {
+    /// Ends the body at once.
+    func kill()
+}

@@ -1,0 +1,59 @@
+import AOperation
+import Foundation
+import Wire
+
+/// Writes what it received to a file, whole or not at all. Registered as `writeFile`.
+///
+/// `@unchecked Sendable`: `receivedValue` and `directory` are set before the operation is added to a queue and only read
+/// afterwards.
+final class WriteFileOperation: VoidOperation, ReceiverOperation, HostedOperation, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {
+        var path: String
+    }
+    static let operationName = "writeFile"
+
+    let parameters: Parameters
+    var receivedValue: Result<EncodedValue, AOperationError>?
+    private var directory: String?
+
+    init(_ parameters: Parameters) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    func host(in context: UnitContext) { directory = context.host.workingDirectory }
+
+    override func execute() {
+        switch receivedValue {
+        case nil:
+            finish(with: .failure(.receivedValueIsNil(in: self)))
+        case .failure(let error)?:
+            finish(with: .failure(error))
+        case .success(let value)?:
+            let path = HostPath.resolve(parameters.path, in: directory)
+            do {
+                try value.bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
+                finish(with: .success(()))
+            } catch {
+                let fault = OperationFault(.operation, "cannot write \(path): \(HostPath.reason(error))")
+                finish(with: .failure(AOperationError(fault)))
+            }
+        }
+    }
+}
+
+/// Paths of files that operations name.
+enum HostPath {
+    /// Relative paths are below `directory`, or below this process's own.
+    static func resolve(_ path: String, in directory: String?) -> String {
+        guard !path.hasPrefix("/"), let directory else { return path }
+        return directory + "/" + path
+    }
+
+    /// The system's own words, where there are any.
+    static func reason(_ error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        if let underlying, underlying.domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(underlying.code))) }
+        return error.localizedDescription
+    }
+}

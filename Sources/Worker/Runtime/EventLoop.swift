@@ -1,0 +1,140 @@
+import CLinux
+import Foundation
+import Synchronization
+import Wire
+
+/// One thread that watches descriptors and timers and runs what others hand it, one thing at a time.
+///
+/// It owns whatever is only touched from its handlers: no locks, no hops. Nothing handed to it may block.
+///
+/// `@unchecked Sendable`: `inbox` is guarded by its mutex; everything in `watched`, `timers`, `nextTimer` and `isStopped`
+/// is touched on the loop's thread only (checked in debug builds), or before ``run()`` is called.
+final class EventLoop: @unchecked Sendable {
+    struct Interest: OptionSet, Sendable {
+        let rawValue: UInt32
+        static let readable = Interest(rawValue: CLINUX_READABLE)
+        static let writable = Interest(rawValue: CLINUX_WRITABLE)
+    }
+
+    struct Timer: Hashable {
+        fileprivate let number: UInt64
+    }
+
+    private let epoll: Int32
+    private let wake: Int32
+    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private var watched: [Int32: () -> Void] = [:]
+    private var timers: [Timer: (deadline: Int64, work: () -> Void)] = [:]
+    private var nextTimer: UInt64 = 0
+    private var isStopped = false
+    private var thread: pthread_t?
+
+    /// - Throws: ``SystemCallError`` when the kernel has no descriptors left.
+    init() throws {
+        epoll = try SystemCallError.check(clinux_epoll_create(), "epoll_create1")
+        wake = try SystemCallError.check(clinux_wake_create(), "eventfd")
+        _ = try SystemCallError.check(clinux_epoll_add(epoll, wake, CLINUX_READABLE), "epoll_ctl")
+    }
+
+    deinit {
+        close(epoll)
+        close(wake)
+    }
+
+    /// Milliseconds of the clock the timers run on.
+    static func now() -> Int64 { BootClock.milliseconds() }
+
+    // MARK: From any thread
+
+    /// Runs `work` on the loop's thread, after what was submitted before.
+    func submit(_ work: @escaping @Sendable () -> Void) {
+        let wasEmpty = inbox.withLock { inbox in
+            inbox.append(work)
+            return inbox.count == 1
+        }
+        if wasEmpty { clinux_wake(wake) }
+    }
+
+    // MARK: On the loop's thread
+
+    /// Calls `handler` whenever `descriptor` is ready, errors and hang-ups included, until ``unwatch(_:)``.
+    func watch(_ descriptor: Int32, _ interest: Interest, _ handler: @escaping () -> Void) throws {
+        assertOnLoop()
+        _ = try SystemCallError.check(clinux_epoll_add(epoll, descriptor, interest.rawValue), "epoll_ctl")
+        watched[descriptor] = handler
+    }
+
+    func unwatch(_ descriptor: Int32) {
+        assertOnLoop()
+        guard watched.removeValue(forKey: descriptor) != nil else { return }
+        clinux_epoll_remove(epoll, descriptor)
+    }
+
+    /// Runs `work` once, `milliseconds` from now.
+    @discardableResult
+    func after(milliseconds: Int64, _ work: @escaping () -> Void) -> Timer {
+        assertOnLoop()
+        nextTimer += 1
+        let timer = Timer(number: nextTimer)
+        timers[timer] = (Self.now() + max(0, milliseconds), work)
+        return timer
+    }
+
+    func cancel(_ timer: Timer) {
+        assertOnLoop()
+        timers[timer] = nil
+    }
+
+    /// Ends ``run()`` after the current handler.
+    func stop() {
+        assertOnLoop()
+        isStopped = true
+    }
+
+    /// Runs until ``stop()``. `afterEachTurn` is called whenever all that was ready has been handled.
+    func run(afterEachTurn: () -> Void = {}) {
+        thread = pthread_self()
+        var ready = [Int32](repeating: -1, count: 128)
+        while !isStopped {
+            let count = clinux_epoll_wait(epoll, &ready, Int32(ready.count), timeout())
+            precondition(count >= 0, "epoll_wait failed with errno \(errno): the loop owns its descriptor")
+            for descriptor in ready[..<Int(count)] {
+                // A handler before this one may have stopped watching it.
+                if descriptor == wake { drainInbox() } else { watched[descriptor]?() }
+            }
+            fireTimers()
+            afterEachTurn()
+        }
+    }
+
+    /// Runs the loop on a thread of its own; for processes whose first thread belongs to somebody else.
+    func runOnOwnThread(name: String) {
+        OwnThread.start(name: name) { self.run() }
+    }
+
+    private func drainInbox() {
+        clinux_wake_clear(wake)
+        let work = inbox.withLock { inbox in
+            let work = inbox
+            inbox.removeAll(keepingCapacity: work.count < 4096)
+            return work
+        }
+        for item in work { item() }
+    }
+
+    private func timeout() -> Int32 {
+        guard let first = timers.values.lazy.map(\.deadline).min() else { return -1 }
+        return Int32(clamping: max(0, first - Self.now()))
+    }
+
+    private func fireTimers() {
+        guard !timers.isEmpty else { return }
+        let now = Self.now()
+        let due = timers.filter { $0.value.deadline <= now }.sorted { ($0.value.deadline, $0.key.number) < ($1.value.deadline, $1.key.number) }
+        for (timer, entry) in due where timers.removeValue(forKey: timer) != nil { entry.work() }
+    }
+
+    private func assertOnLoop() {
+        assert(thread == nil || pthread_equal(thread ?? pthread_self(), pthread_self()) != 0, "called off the loop's thread")
+    }
+}

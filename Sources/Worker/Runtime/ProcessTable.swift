@@ -1,0 +1,90 @@
+import Foundation
+
+/// The processes of this host as /proc shows them at one moment.
+struct ProcessTable {
+    struct Entry: Hashable {
+        let id: pid_t
+        let parent: pid_t
+        let group: pid_t
+        let session: pid_t
+        /// Dead, waiting for its parent to notice.
+        let isZombie: Bool
+    }
+
+    private(set) var entries: [Entry] = []
+
+    /// Reads /proc. Processes that end meanwhile are left out.
+    static func current() -> ProcessTable {
+        var table = ProcessTable()
+        guard let directory = opendir("/proc") else { return table }
+        defer { closedir(directory) }
+        while let item = readdir(directory) {
+            let name = withUnsafePointer(to: &item.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { pid_t(String(cString: $0)) }
+            }
+            if let id = name, let entry = Entry(id: id) { table.entries.append(entry) }
+        }
+        return table
+    }
+
+    init() {}
+
+    init(entries: [Entry]) { self.entries = entries }
+
+    /// All descendants of `ancestor`, zombies included, parents before children.
+    func descendants(of ancestor: pid_t) -> [Entry] {
+        let children = Dictionary(grouping: entries, by: \.parent)
+        var found: [Entry] = []
+        var pending = children[ancestor] ?? []
+        while let entry = pending.popLast() {
+            found.append(entry)
+            pending.append(contentsOf: children[entry.id] ?? [])
+        }
+        return found
+    }
+
+    func children(of parent: pid_t) -> [Entry] {
+        entries.filter { $0.parent == parent }
+    }
+
+    /// Whether a process has `entry` ("NAME=value") in the environment it was started with. False when it has ended or
+    /// belongs to somebody else.
+    static func environment(of id: pid_t, contains entry: String) -> Bool {
+        guard let bytes = read("/proc/\(id)/environ", limit: 1 << 20) else { return false }
+        return bytes.split(separator: 0).contains { $0.elementsEqual(entry.utf8) }
+    }
+
+    fileprivate static func read(_ path: String, limit: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            guard count > 0 else { break }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+        return bytes
+    }
+}
+
+extension ProcessTable.Entry {
+    /// Reads /proc/ID/stat; nil when there is no such process.
+    init?(id: pid_t) {
+        guard let bytes = ProcessTable.read("/proc/\(id)/stat", limit: 4096) else { return nil }
+        self.init(id: id, stat: bytes)
+    }
+
+    /// `stat`: "id (name) state parent group session …"; the name may hold anything, parentheses included.
+    init?(id: pid_t, stat: [UInt8]) {
+        guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 4)
+        guard fields.count >= 4, let state = fields[0].first else { return nil }
+        let numbers = fields[1...3].map { pid_t(String(decoding: $0, as: UTF8.self)) }
+        guard let parent = numbers[0], let group = numbers[1], let session = numbers[2] else { return nil }
+        self.init(
+            id: id, parent: parent, group: group, session: session,
+            isZombie: state == UInt8(ascii: "Z") || state == UInt8(ascii: "X"))
+    }
+}

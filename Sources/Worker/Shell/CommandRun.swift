@@ -1,0 +1,166 @@
+import CLinux
+import Foundation
+import Subprocess
+import Synchronization
+import SystemPackage
+import Wire
+
+/// Starts one command and waits for its end.
+struct CommandRun: Sendable {
+    let program: ShellParameters.Program
+    let environment: [String: String]
+    let workingDirectory: String
+    let input: Data
+    let outputBytesMax: Int
+    let keepsOutput: Bool
+    let context: UnitContext
+    let control: CommandControl
+
+    /// - Throws: ``OperationFault`` with code `SPAWN` when the command could not be started.
+    func run() async throws -> (CommandEnding, CommandTrace) {
+        guard context.host.commands.spawns.isOpen else {
+            throw OperationFault(.spawn, "cannot run \(name) on \(context.host.hostName): the worker is ending")
+        }
+        let pipes: CommandPipes
+        do {
+            pipes = try CommandPipes(input: input, nullDescriptor: context.host.commands.nullDescriptor)
+        } catch {
+            throw OperationFault(.spawn, "cannot run \(name) on \(context.host.hostName): \(error)")
+        }
+        let isWatched = Atomic(false)
+        do {
+            let result = try await Subprocess.run(
+                executable, arguments: arguments, environment: .custom(rawEnvironment),
+                workingDirectory: FilePath(workingDirectory), platformOptions: options,
+                input: .fileDescriptor(FileDescriptor(rawValue: pipes.childInput), closeAfterSpawningProcess: pipes.closesChildInput),
+                output: .fileDescriptor(FileDescriptor(rawValue: pipes.childOutput), closeAfterSpawningProcess: true),
+                error: .fileDescriptor(FileDescriptor(rawValue: pipes.childError), closeAfterSpawningProcess: true)
+            ) { execution in
+                isWatched.store(true, ordering: .relaxed)
+                return await watch(execution.processIdentifier, pipes)
+            }
+            return (CommandEnding(result.terminationStatus), result.closureResult)
+        } catch let error as SubprocessError {
+            if !isWatched.load(ordering: .relaxed) { pipes.closeOwnEnds() }
+            throw fault(for: error)
+        }
+    }
+
+    private func watch(_ process: ProcessIdentifier, _ pipes: CommandPipes) async -> CommandTrace {
+        let start = CommandStart(
+            process: process.value, processDescriptor: process.processDescriptor, stdout: pipes.output,
+            stderr: pipes.error, stdin: pipes.input, input: pipes.unwritten, outputBytesMax: outputBytesMax,
+            keepsOutput: keepsOutput, graceMilliseconds: context.graceMilliseconds,
+            marker: "AOP_IDEMPOTENCY_KEY=\(context.idempotencyKey)", output: context.output, control: control)
+        let commands = context.host.commands
+        return await withCheckedContinuation { continuation in
+            commands.loop.submit { commands.watch(start) { continuation.resume(returning: $0) } }
+        }
+    }
+
+    private var executable: Executable {
+        switch program {
+        case .shell: .path("/bin/sh")
+        case .executable(let name, _): name.contains("/") ? .path(FilePath(name)) : .name(name)
+        }
+    }
+
+    private var arguments: Arguments {
+        switch program {
+        case .shell(let line): Arguments(executablePathOverride: "sh", remainingValues: ["-c", line])
+        case .executable(let name, let arguments): Arguments(executablePathOverride: name, remainingValues: arguments)
+        }
+    }
+
+    private var rawEnvironment: [Environment.Key: String] {
+        var result: [Environment.Key: String] = [:]
+        for (name, value) in environment {
+            if let key = Environment.Key(rawValue: name) { result[key] = value }
+        }
+        return result
+    }
+
+    /// A session of its own: the leader's number is that of session and process group.
+    private var options: PlatformOptions {
+        var options = PlatformOptions()
+        options.createSession = true
+        return options
+    }
+
+    private var name: String {
+        switch program {
+        case .shell: "/bin/sh"
+        case .executable(let name, _): name
+        }
+    }
+
+    private func fault(for error: SubprocessError) -> OperationFault {
+        let place = "on \(context.host.hostName)"
+        switch error.code {
+        case .executableNotFound:
+            let searched = name.contains("/") ? "" : " in PATH (\(environment["PATH"] ?? "not set"))"
+            return OperationFault(.spawn, "cannot run \(name) \(place): no such executable\(searched)")
+        case .failedToChangeWorkingDirectory:
+            let reason = error.underlyingError.map { ": \($0)" } ?? ""
+            return OperationFault(.spawn, "cannot run \(name) \(place): working directory \(workingDirectory)\(reason)")
+        default:
+            return OperationFault(.spawn, "cannot run \(name) \(place): \(error)")
+        }
+    }
+}
+
+extension CommandEnding {
+    init(_ status: TerminationStatus) {
+        switch status {
+        case .exited(let code): self = .exited(code)
+        case .signaled(let signal): self = .signalled(signal)
+        }
+    }
+}
+
+/// The pipes between this process and one command, before the command exists.
+struct CommandPipes: Sendable {
+    let childInput: Int32
+    let closesChildInput: Bool
+    let childOutput: Int32
+    let childError: Int32
+    /// Our end of stdin; nil when all is in the pipe already.
+    let input: Int32?
+    let unwritten: Data.SubSequence
+    let output: Int32
+    let error: Int32
+
+    init(input bytes: Data, nullDescriptor: Int32) throws {
+        var out: [Int32] = [-1, -1]
+        var err: [Int32] = [-1, -1]
+        var feed: [Int32] = [-1, -1]
+        func closeAll() { for descriptor in out + err + feed where descriptor >= 0 { close(descriptor) } }
+        do {
+            _ = try SystemCallError.check(clinux_output_pipe(&out), "pipe2")
+            _ = try SystemCallError.check(clinux_output_pipe(&err), "pipe2")
+            if !bytes.isEmpty { _ = try SystemCallError.check(clinux_input_pipe(&feed), "pipe2") }
+        } catch {
+            closeAll()
+            throw error
+        }
+        (output, childOutput, error, childError) = (out[0], out[1], err[0], err[1])
+        guard !bytes.isEmpty else {
+            (childInput, closesChildInput, input, unwritten) = (nullDescriptor, false, nil, Data())
+            return
+        }
+        (childInput, closesChildInput) = (feed[0], true)
+        // What fits the pipe is written before the command exists: most inputs need no watching.
+        let written = bytes.prefix(64 * 1024).withUnsafeBytes { max(0, Glibc.write(feed[1], $0.baseAddress, $0.count)) }
+        if written == bytes.count {
+            close(feed[1])
+            (input, unwritten) = (nil, Data())
+        } else {
+            (input, unwritten) = (feed[1], bytes.dropFirst(written))
+        }
+    }
+
+    /// For a command that was not started.
+    func closeOwnEnds() {
+        for descriptor in [output, error, input].compactMap(\.self) { close(descriptor) }
+    }
+}

@@ -1,0 +1,197 @@
+import CLinux
+import Foundation
+import Wire
+
+/// One command, from its start until nothing of it is left: reads and writes its pipes, signals it, and sweeps up what
+/// its leader leaves behind. Lives on the loop's thread.
+final class RunningCommand {
+    private enum Phase {
+        case running
+        /// Was told to end; the timer kills it.
+        case stopping(EventLoop.Timer)
+        /// Was killed.
+        case killed
+        /// The leader has ended; what it left behind is being killed. `round` counts the looks at the process table.
+        case sweeping(round: Int64)
+        case over
+    }
+
+    private let start: CommandStart
+    private let host: CommandHost
+    private let whenOver: (CommandTrace) -> Void
+    private var phase = Phase.running
+    private var trace = CommandTrace()
+    private var openOutputs: [UnitContext.Stream: Int32]
+    private var input: Data.SubSequence
+    private var stdin: Int32?
+
+    /// Reads of one pipe in a row before others get their turn.
+    private static let readsInARow = 16
+
+    init(_ start: CommandStart, host: CommandHost, whenOver: @escaping (CommandTrace) -> Void) {
+        self.start = start
+        self.host = host
+        self.whenOver = whenOver
+        openOutputs = [.stdout: start.stdout, .stderr: start.stderr]
+        input = start.input
+        stdin = start.stdin
+    }
+
+    /// `self` is kept alive by the loop's handlers until the command is over.
+    func begin() {
+        watch(start.processDescriptor, .readable) { $0.leaderEnded() }
+        for (stream, descriptor) in openOutputs { watch(descriptor, .readable) { $0.read(stream) } }
+        if let stdin { watch(stdin, .writable) { $0.writeInput() } }
+    }
+
+    private func watch(_ descriptor: Int32, _ interest: EventLoop.Interest, _ handler: @escaping (RunningCommand) -> Void) {
+        do {
+            try host.loop.watch(descriptor, interest) { handler(self) }
+        } catch {
+            // Out of kernel memory or descriptors: a command nobody watches must not go on.
+            host.logger.error("command \(start.process) cannot be watched and is killed: \(error)")
+            killEverything()
+            host.loop.after(milliseconds: 10) { self.leaderEnded() }
+        }
+    }
+
+    // MARK: Stopping
+
+    func stop(_ mode: CommandControl.Mode) {
+        switch (phase, mode) {
+        case (.running, .gently):
+            kill(-start.process, SIGTERM)
+            phase = .stopping(host.loop.after(milliseconds: start.graceMilliseconds) { [weak self] in self?.stop(.now) })
+        case (.running, .now):
+            killEverything()
+        case (.stopping(let timer), .now):
+            host.loop.cancel(timer)
+            killEverything()
+        case (.stopping, .gently), (.killed, _), (.sweeping, _), (.over, _):
+            break
+        }
+    }
+
+    private func killEverything() {
+        phase = .killed
+        for member in members(of: .current()) { kill(member, SIGKILL) }
+        kill(-start.process, SIGKILL)
+    }
+
+    // MARK: The end
+
+    private func leaderEnded() {
+        host.loop.unwatch(start.processDescriptor)
+        switch phase {
+        case .stopping(let timer): host.loop.cancel(timer)
+        case .running, .killed: break
+        case .sweeping, .over: return
+        }
+        // The leader is not reaped yet, so its process group's number is still its own.
+        kill(-start.process, SIGKILL)
+        phase = .sweeping(round: 0)
+        sweep()
+    }
+
+    private func sweep() {
+        guard case .sweeping(let round) = phase else { return }
+        guard host.mayHaveOrphans() else { return conclude() }
+        let left = members(of: .current())
+        guard !left.isEmpty else { return conclude() }
+        for member in left { kill(member, SIGKILL) }
+        if round == 200 {
+            host.logger.warning("processes \(left) of the ended command \(start.process) do not die; waiting for them")
+        }
+        phase = .sweeping(round: round + 1)
+        host.loop.after(milliseconds: min(1 + round / 4, 50)) { self.sweep() }
+    }
+
+    /// The living processes of this command but its leader: of its process group, of its session, and those that left
+    /// the session and whose parents have ended.
+    private func members(of table: ProcessTable) -> [pid_t] {
+        let ownID = getpid()
+        return table.entries.filter { entry in
+            guard !entry.isZombie, entry.id != start.process, entry.id != ownID else { return false }
+            if entry.session == start.process || entry.group == start.process { return true }
+            return entry.parent == ownID && ProcessTable.environment(of: entry.id, contains: start.marker)
+        }.map(\.id)
+    }
+
+    private func conclude() {
+        for stream in Array(openOutputs.keys) {
+            // Nobody writes any more; what is in the pipe is all.
+            while openOutputs[stream] != nil, readOnce(stream) {}
+            closeOutput(stream)
+        }
+        closeInput()
+        phase = .over
+        whenOver(trace)
+    }
+
+    // MARK: Pipes
+
+    private func read(_ stream: UnitContext.Stream) {
+        for _ in 0..<Self.readsInARow where !readOnce(stream) { return }
+    }
+
+    /// - Returns: whether there may be more at once.
+    private func readOnce(_ stream: UnitContext.Stream) -> Bool {
+        guard let descriptor = openOutputs[stream] else { return false }
+        let count = Glibc.read(descriptor, &host.scratch, host.scratch.count)
+        if count > 0 {
+            take(Array(host.scratch[..<count]), from: stream)
+            return true
+        }
+        if count < 0 && (errno == EAGAIN || errno == EINTR) { return errno == EINTR }
+        closeOutput(stream)
+        return false
+    }
+
+    private func take(_ bytes: [UInt8], from stream: UnitContext.Stream) {
+        start.output(stream, bytes)
+        switch stream {
+        case .stderr:
+            trace.stderrTail += bytes
+            let excess = trace.stderrTail.count - Limits.stderrTailBytes
+            if excess > 0 { trace.stderrTail.removeFirst(excess) }
+        case .stdout:
+            trace.stdoutBytes += bytes.count
+            if trace.stdoutBytes > start.outputBytesMax {
+                trace.exceededOutput = true
+                trace.stdout = []
+                stop(.now)
+            } else if start.keepsOutput {
+                trace.stdout += bytes
+            }
+        }
+    }
+
+    private func writeInput() {
+        guard let stdin else { return }
+        while !input.isEmpty {
+            let count = input.prefix(1 << 20).withUnsafeBytes { Glibc.write(stdin, $0.baseAddress, $0.count) }
+            if count > 0 {
+                input = input.dropFirst(count)
+            } else if errno == EAGAIN {
+                return
+            } else if errno != EINTR {
+                break  // EPIPE: the command does not read (any more), which is its own business
+            }
+        }
+        closeInput()
+    }
+
+    private func closeInput() {
+        guard let descriptor = stdin else { return }
+        host.loop.unwatch(descriptor)
+        close(descriptor)
+        stdin = nil
+        input = Data()
+    }
+
+    private func closeOutput(_ stream: UnitContext.Stream) {
+        guard let descriptor = openOutputs.removeValue(forKey: stream) else { return }
+        host.loop.unwatch(descriptor)
+        close(descriptor)
+    }
+}

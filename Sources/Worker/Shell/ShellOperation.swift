@@ -1,0 +1,81 @@
+import AOperation
+import Foundation
+import Synchronization
+import Wire
+
+/// Runs a command: a shell line or a program. Registered as `shell`.
+///
+/// It receives anything: the value's bytes are the command's standard input. What fails it carries ``OperationFault``.
+///
+/// `@unchecked Sendable`: `context` and `receivedValue` are set before the operation is added to a queue and only read
+/// afterwards.
+final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation, HostedOperation, KillableOperation,
+    @unchecked Sendable
+{
+    static let operationName = "shell"
+
+    let parameters: ShellParameters
+    var receivedValue: Result<EncodedValue, AOperationError>?
+    private var context: UnitContext?
+    private let control = CommandControl()
+
+    init(_ parameters: ShellParameters) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    func host(in context: UnitContext) { self.context = context }
+
+    override func execute() {
+        guard let context else {
+            return finish(with: .failure(AOperationError(OperationFault(.operation, "shell runs only on a worker"))))
+        }
+        Task {
+            do {
+                finish(with: .success(try await run(in: context)))
+            } catch {
+                finish(with: .failure(AOperationError(error)))
+            }
+        }
+    }
+
+    override func cancel() {
+        super.cancel()
+        control.stop(.gently)
+    }
+
+    func kill() { control.stop(.now) }
+
+    private func run(in context: UnitContext) async throws -> EncodedValue {
+        let program = try parameters.program()
+        let form = parameters.output ?? .text
+        let limit = parameters.maxOutput ?? (form == .none ? .max : Limits.maxOutputBytesDefault)
+        let environment = try CommandEnvironment.make(for: parameters, context: context)
+        let directory = try AttemptDirectory(parameters.workingDirectory, settings: context.host)
+        guard !control.isStopped else {
+            await directory.remove(logger: context.host.commands.logger)
+            throw AOperationError.isCancelled(self)
+        }
+        let command = CommandRun(
+            program: program, environment: environment, workingDirectory: directory.path, input: input,
+            outputBytesMax: limit, keepsOutput: form != .none, context: context, control: control)
+        let result: Result<(CommandEnding, CommandTrace), any Error>
+        do { result = .success(try await command.run()) } catch { result = .failure(error) }
+        await directory.remove(logger: context.host.commands.logger)
+        let (ending, trace) = try result.get()
+        if trace.exceededOutput {
+            throw OperationFault(
+                .limit,
+                "output is larger than maxOutput (\(ByteSize.describe(limit))): \(trace.stdoutBytes) bytes; raise `maxOutput`")
+        }
+        if let fault = ending.fault(host: context.host.hostName, stderr: trace.stderrTail) { throw fault }
+        return try CommandOutput.value(of: trace.stdout, as: form)
+    }
+
+    /// The received value as it is, else `stdin`, else nothing. A command that is to run although its producer failed
+    /// gets `stdin`.
+    private var input: Data {
+        if case .success(let value)? = receivedValue { return value.bytes }
+        return Data((parameters.stdin ?? "").utf8)
+    }
+}

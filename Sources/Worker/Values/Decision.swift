@@ -1,0 +1,56 @@
+import AOperation
+import Foundation
+import Wire
+
+/// Splits what a forEach received into its elements.
+enum Decision {
+    /// JSON of each element, as it was written.
+    /// - Throws: ``OperationFault``: with code `PARAMETERS` when it is no list, `LIMIT` when it is too long.
+    static func elements(of received: [ReceivedValue], producer: String) throws -> [Data] {
+        guard received.count == 1, let value = received.first else {
+            throw OperationFault(.parameters, "forEach needs one producer and got \(received.count)")
+        }
+        let elements: [Data]
+        switch value {
+        case .failure(let errors):
+            throw RemoteFailure(failure: errors.first ?? .unknown)
+        case .list(let list):
+            elements = list.map { ReceivedValue.list([$0]).folded.bytes.dropFirst().dropLast() }.map { Data($0) }
+        case .value(let value):
+            elements = try split(value, producer: producer)
+        }
+        guard elements.count <= Limits.forEachElements else {
+            throw OperationFault(
+                .limit, "forEach takes at most \(Limits.forEachElements) elements, `\(producer)` gave \(elements.count)")
+        }
+        return elements
+    }
+
+    private static func split(_ value: EncodedValue, producer: String) throws -> [Data] {
+        func refuse(_ found: String) -> OperationFault {
+            OperationFault(.parameters, "forEach needs a list, `\(producer)` gave \(found)")
+        }
+        switch value.encoding {
+        case .void: throw refuse("nothing")
+        case .text: throw refuse("text; use `output: lines` or `output: json`")
+        case .bytes: throw refuse("bytes")
+        case .json:
+            do {
+                if let elements = try JSONScanner.elements(value.bytes) { return elements.map { Data($0) } }
+                throw refuse(try name(of: JSONScanner.kind(value.bytes)))
+            } catch let malformed as JSONScanner.Malformed {
+                throw refuse("text that is not JSON: \(malformed)")
+            }
+        }
+    }
+
+    private static func name(of kind: JSONScanner.Kind) -> String {
+        switch kind {
+        case .object: "an object"
+        case .array: "an array"
+        case .string: "a string"
+        case .number: "a number"
+        case .literal: "true, false or null"
+        }
+    }
+}

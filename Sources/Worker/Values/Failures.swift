@@ -1,0 +1,69 @@
+import AOperation
+import Foundation
+import Wire
+
+/// An error that was born in another process, as it arrived; forwarded it travels on unchanged.
+struct RemoteFailure: LocalizedError, Hashable, Sendable {
+    let failure: WireOperationFailure
+    var errorDescription: String? { failure.message }
+}
+
+extension AOperationError {
+    /// An error of another process, with the state and publisher it was born with.
+    init(_ failure: WireOperationFailure) {
+        let state: FailureState = failure.state == .condition ? .condition : .execution
+        let publisher = failure.publisher.isEmpty ? nil : failure.publisher
+        switch failure.code {
+        case .cancelled: self.init(IsCancelled(operation: failure.publisher), state: state, publisher: publisher)
+        default: self.init(RemoteFailure(failure: failure), state: state, publisher: publisher)
+        }
+    }
+}
+
+extension WireOperationFailure {
+    /// Error texts are for people; more than this is not read, and would fill the journal.
+    private static let messageCharactersMax = 16 * 1024
+
+    /// For a failure that arrived without an error, which no peer should send.
+    static let unknown = WireOperationFailure.with { $0.message = "failed without saying why" }
+
+    /// The wire form of an operation's error. `host` is where it was born, unless it came from elsewhere.
+    init(_ error: AOperationError, host: String) {
+        if let remote = error.publishedError as? RemoteFailure {
+            self = remote.failure
+            return
+        }
+        self.init()
+        let published = error.publishedError
+        message = String(error.localizedDescription.prefix(Self.messageCharactersMax))
+        publisher = error.publisher ?? ""
+        state = error.state == .condition ? .condition : .execution
+        typeName = String(describing: type(of: published))
+        self.host = host
+        switch published {
+        case let fault as OperationFault: take(fault)
+        case is AOperationError.IsCancelled: code = .cancelled
+        case is AOperationError.ReceivedValueIsNil: code = .receivedValueIsNil
+        case is ClusterCodingError, is Template.UnknownName, is JSONScanner.Malformed: code = .parameters
+        default: code = error.state == .condition ? .condition : .operation
+        }
+    }
+
+    private mutating func take(_ fault: OperationFault) {
+        code = fault.code
+        if let value = fault.exitCode { exitCode = value }
+        if let value = fault.signal { signal = value }
+        if let value = fault.stderr { stderr = value }
+    }
+
+    /// A failure before an operation existed.
+    static func parameters(_ message: String, publisher: String, host: String) -> Self {
+        .with {
+            $0.code = .parameters
+            $0.message = message
+            $0.publisher = publisher
+            $0.host = host
+            $0.typeName = "ClusterCodingError"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Wire
+
+extension WireUnitReport {
+    static func started(_ key: UnitKey, at: Int64) -> Self {
+        report(key, .started(.with { $0.startedAt = at }))
+    }
+
+    static func ended(_ key: UnitKey, _ end: WireAttemptEnd) -> Self { report(key, .ended(end)) }
+
+    /// Given back without having started.
+    static func released(_ key: UnitKey) -> Self { report(key, .released(WireReleased())) }
+
+    private static func report(_ key: UnitKey, _ body: OneOf_Body) -> Self {
+        .with {
+            $0.unit = key.unit
+            $0.attempt = key.attempt
+            $0.body = body
+        }
+    }
+}
+
+extension WireAttemptEnd {
+    static func attempt(startedAt: Int64, endedAt: Int64, _ ending: UnitEnding) -> Self {
+        .with {
+            $0.startedAt = startedAt
+            $0.endedAt = endedAt
+            switch ending {
+            case .success(let value): $0.success = value
+            case .failure(let errors): $0.failure = .with { $0.errors = errors }
+            case .cancelled: $0.stopped = WireStopped()
+            case .elements(let elements): $0.elements = elements
+            case .storedElements(let reference): $0.storedElements = reference
+            }
+        }
+    }
+}
+
+extension WireAssignment {
+    /// Between being asked to end and being forced to.
+    var effectiveGraceMilliseconds: Int64 {
+        graceMilliseconds > 0 ? Int64(graceMilliseconds) : ExecutorState.graceMillisecondsDefault
+    }
+
+    /// Whether something it receives has to be fetched first.
+    var hasLargeInputs: Bool { inputs.contains(where: \.needsFetch) }
+}
+
+extension WireReceived {
+    var needsFetch: Bool {
+        switch body {
+        case .value(let value)?:
+            if case .blob? = value.storage { true } else { false }
+        case .list(let list)?: list.elements.contains(where: \.needsFetch)
+        case .stored?: true
+        case .failure?, nil: false
+        }
+    }
+}
+
+extension WireOperationFailure {
+    static func timedOut(afterMilliseconds milliseconds: Int64) -> Self {
+        .with {
+            $0.code = .timeout
+            $0.message = "timed out after \(DurationText.seconds(milliseconds: milliseconds))"
+            $0.typeName = "Timeout"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import Cluster
+import Wire
+
+struct CancelCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Cancel a submission, or an operation or group of it.",
+        discussion: """
+            Returns when the request is on the coordinator's disk. Commands get SIGTERM, and after their grace SIGKILL.
+
+            Examples:
+              aop cancel last
+              aop cancel 7fk2/count/3 --reason "wrong input"
+              aop cancel 7fk2 --wait --now
+            """)
+
+    @Argument(help: "ID, or ID/PATH of an operation or group.")
+    var reference: OperationReference
+    @Option(help: "Why; kept with the submission.")
+    var reason: String = ""
+    @Flag(help: "Wait until nothing of it runs any more; exit code 4 when it ended as cancelled.")
+    var wait = false
+    @Flag(help: "End commands at once, without their grace.")
+    var now = false
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        try await connection.withConnection { connection in
+            let accepted = try await connection.cancel(reference.submission, path: reference.path, reason: reason, now: now)
+            let name = reference.path.isEmpty ? accepted.id : "\(accepted.id)/\(reference.path)"
+            guard wait else {
+                let state = accepted.alreadyEnded ? "it had already ended" : "cancellation requested"
+                try await say(console, id: accepted.id, alreadyEnded: accepted.alreadyEnded, state: nil, text: "\(name): \(state)")
+                return .success
+            }
+            let state = try await waitForEnd(of: accepted.id, connection)
+            try await say(
+                console, id: accepted.id, alreadyEnded: accepted.alreadyEnded, state: state.word, text: "\(name): \(state.word)")
+            return state == .cancelled ? .cancelled : .success
+        }
+    }
+
+    /// Waits for the end of the submission, or of the operation in it, and gives its final state.
+    private func waitForEnd(of id: String, _ connection: ClusterConnection) async throws -> WireOperationState {
+        if reference.path.isEmpty {
+            let view = try await connection.outcome(of: id)
+            return view.state == .cancelled ? .cancelled : view.state == .failed ? .failed : .succeeded
+        }
+        for try await event in connection.follow(id) {
+            switch event {
+            case .view:
+                if let state = try await currentState(id, connection), state.isFinal { return state }
+            case .events(let events, let view):
+                let ends = events.last { $0.path == reference.path && $0.state.isFinal }
+                if let ends { return ends.state }
+                if view.state.isFinal, let state = try await currentState(id, connection) { return state }
+            case .interrupted: break
+            }
+        }
+        throw CancellationError()
+    }
+
+    private func currentState(_ id: String, _ connection: ClusterConnection) async throws -> WireOperationState? {
+        for try await page in connection.operations(of: id, path: reference.path) { return page.first?.state }
+        return nil
+    }
+
+    private func say(_ console: Console, id: String, alreadyEnded: Bool, state: String?, text: String) async throws {
+        switch console.mode {
+        case .json, .jsonl:
+            try await console.writeValue(
+                .shape([
+                    ("id", .string(id)), ("path", .optional(reference.path)), ("alreadyEnded", .bool(alreadyEnded)),
+                    ("state", state.map(JSONValue.string) ?? .null),
+                ]))
+        case .text: try await console.write("\(text)\n")
+        case .quiet: break
+        }
+    }
+}

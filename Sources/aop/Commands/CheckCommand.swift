@@ -1,0 +1,123 @@
+import ArgumentParser
+import Cluster
+import GraphFile
+import Wire
+
+struct CheckCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check a graph file: every error at once, with its place.",
+        discussion: """
+            Without a coordinator what can be checked is checked, and what cannot is named.
+
+            Examples:
+              aop check nightly.yaml
+              aop check nightly.yaml --plan
+            """)
+
+    @OptionGroup var graph: GraphOptions
+    @Flag(help: "Print the operations and which workers could run each.")
+    var plan = false
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    /// How long to look for a coordinator nobody named.
+    private static let standardCoordinatorTimeout = DurationArgument(milliseconds: 400)
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let loaded: LoadedGraph
+        do {
+            loaded = try await graph.load()
+        } catch let error as ToolError where console.isJSON && !error.faults.isEmpty {
+            try await console.writeValue(GraphReport.json(faults: error.faults))
+            throw error
+        }
+        let report = GraphReport(loaded, console, withPlan: plan)
+        do {
+            let client = try await connection.connect(timeout: connection.isExplicit ? nil : Self.standardCoordinatorTimeout)
+            do {
+                let status = try await report.coordinatorCheck(client, false)
+                await client.close()
+                return status
+            } catch {
+                await client.close()
+                throw error
+            }
+        } catch let error as ClusterError where error.code == .unreachable {
+            try await report.finish(
+                faults: [], unchecked: ["whether workers know the operation types and accept their parameters: no coordinator was reached"],
+                workers: nil)
+            return .success
+        }
+    }
+}
+
+/// What `check` and `submit --check` say about a graph that was read without faults.
+struct GraphReport {
+    let loaded: LoadedGraph
+    let console: Console
+    var withPlan: Bool
+
+    init(_ loaded: LoadedGraph, _ console: Console, withPlan: Bool = false) {
+        self.loaded = loaded
+        self.console = console
+        self.withPlan = withPlan
+    }
+
+    /// Has the coordinator check it, too.
+    func coordinatorCheck(_ connection: ClusterConnection, _ waitForWorkers: Bool) async throws -> ExitStatus {
+        let check = try await connection.check(loaded.graph, waitForWorkers: waitForWorkers)
+        let workers = withPlan ? try await connection.workers() : nil
+        let faults = check.errors.map { FileFault($0, in: loaded) }
+        try await finish(faults: faults, unchecked: check.unchecked, workers: workers)
+        return faults.isEmpty ? .success : .refused
+    }
+
+    func finish(faults: [FileFault], unchecked: [String], workers: [WireWorkerView]?) async throws {
+        let nodes = loaded.nodes
+        if console.isJSON {
+            var members: [(String, JSONValue)] = [
+                ("name", .string(loaded.name)), ("nodes", .integer(Int64(nodes.count))),
+                ("errors", .array(faults.map(\.json))), ("unchecked", .array(unchecked.map(JSONValue.string))),
+            ]
+            if withPlan { members.append(("plan", .array(nodes.dropFirst().map { planJSON($0, workers) }))) }
+            return try await console.writeValue(.shape(members))
+        }
+        if withPlan, faults.isEmpty { try await console.write(planText(nodes, workers)) }
+        for fault in faults { console.note("\(fault.text)\n") }
+        for text in unchecked where console.mode == .text { console.note("not checked: \(text)\n") }
+        guard console.mode == .text, faults.isEmpty else { return await console.err.flush() }
+        try await console.write("\(loaded.file): ok, \(nodes.count - 1) node\(nodes.count == 2 ? "" : "s")\n")
+    }
+
+    /// Of a file that could not be read as a graph.
+    static func json(faults: [FileFault]) -> JSONValue {
+        .shape([("name", .null), ("nodes", .integer(0)), ("errors", .array(faults.map(\.json))), ("unchecked", .array([]))])
+    }
+
+    private func planText(_ nodes: [GraphFileNode], _ workers: [WireWorkerView]?) -> String {
+        var table = Table(["PATH", "KIND", "OPERATION", "WORKERS"])
+        for node in nodes.dropFirst() {
+            let places = placement(of: node, workers)
+            table.add([
+                node.path, node.kind.rawValue, node.type.isEmpty ? "-" : node.type,
+                places.map { $0.isEmpty ? "none now: it would wait" : $0.joined(separator: " ") } ?? "-",
+            ])
+        }
+        return table.text
+    }
+
+    private func planJSON(_ node: GraphFileNode, _ workers: [WireWorkerView]?) -> JSONValue {
+        .object([
+            ("path", .string(node.path)), ("kind", .string(node.kind.rawValue)), ("type", .optional(node.type)),
+            ("line", .integer(Int64(node.position.line))),
+            ("workers", placement(of: node, workers).map { .array($0.map(JSONValue.string)) } ?? .null),
+        ])
+    }
+
+    /// Workers that have the operation's type; nil for groups, and while no coordinator was asked.
+    private func placement(of node: GraphFileNode, _ workers: [WireWorkerView]?) -> [String]? {
+        guard let workers, node.kind == .operation else { return nil }
+        return workers.filter { $0.operations.contains(node.type) }.map(\.id)
+    }
+}

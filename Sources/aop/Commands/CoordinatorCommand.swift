@@ -1,0 +1,130 @@
+import ArgumentParser
+import Coordinator
+import Foundation
+import Logging
+import ServiceLifecycle
+import Wire
+
+struct CoordinatorCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coordinator",
+        abstract: "The coordinator: keeps all work on disk and gives it to workers.",
+        discussion: """
+            Prints where it listens when it does. SIGTERM or Ctrl-C ends it in an orderly way; running work goes on in its
+            workers, and is taken up again by the next coordinator on the same data.
+
+            Examples:
+              aop coordinator
+              aop coordinator --listen ipc:///run/aop/socket --data /var/lib/aop
+            """)
+
+    // The service group has the signals.
+    static let handlesInterruption = true
+    static let defaultLogLevel = Logger.Level.notice
+
+    @Option(help: "Where workers and clients connect; may be repeated. (default: \(Endpoint.standard))")
+    var listen: [Endpoint] = []
+    @Option(help: "Where HTTP is served: /healthz.")
+    var http: String = "127.0.0.1:7601"
+    @Flag(name: .customLong("no-http"), help: "Serve no HTTP.")
+    var noHTTP = false
+    @Option(help: "The directory that holds everything. (default: $XDG_STATE_HOME/aop, under systemd its state directory)", completion: .directory)
+    var data: String?
+    @Option(
+        help: ArgumentHelp(
+            "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))
+    var privateDirectory: String?
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let status: ExitStatus
+        do {
+            status = try await serve(console)
+        } catch let error as CoordinatorError {
+            try await removePrivateDirectory()
+            throw ToolError(error)
+        } catch let error as CookieError {
+            throw ToolError(.toolError, "cookie", "\(error)")
+        }
+        try await removePrivateDirectory()
+        return status
+    }
+
+    private func serve(_ console: Console) async throws -> ExitStatus {
+        var configuration = CoordinatorConfiguration(dataDirectory: dataDirectory)
+        if !listen.isEmpty { configuration.endpoints = listen }
+        configuration.http = noHTTP ? nil : try HTTPAddress(http)
+        // Off loopback is refused before anything is made.
+        let logger = Logger(label: "aop.coordinator")
+        if privateDirectory == nil, configuration.endpoints.allSatisfy(\.isLoopback) {
+            configuration.cookie = try Cookie.loadOrCreate()
+        }
+        let coordinator = try CoordinatorService(configuration, logger: logger)
+        if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
+        let announcement = Task {
+            let addresses = try await coordinator.addresses
+            try await announce(addresses, console)
+        }
+        defer { announcement.cancel() }
+        // An end that nobody asked for by a signal (the lifeline) is an orderly one, too.
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: coordinator, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet(logger)))
+        try await group.run()
+        return .success
+    }
+
+    private func announce(_ addresses: CoordinatorService.Addresses, _ console: Console) async throws {
+        switch console.mode {
+        case .json, .jsonl:
+            try await console.writeValue(
+                .shape([
+                    ("listen", .array(addresses.endpoints.map { .string($0.description) })),
+                    ("http", addresses.http.map { .string($0.description) } ?? .null),
+                    ("data", .string(dataDirectory)), ("pid", .integer(Int64(getpid()))),
+                ]))
+        case .quiet: try await console.write(addresses.endpoints.map { "\($0)\n" }.joined())
+        case .text:
+            try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
+            if privateDirectory == nil {
+                console.hint("data in \(dataDirectory)\(addresses.http.map { ", health at http://\($0)/healthz" } ?? "")")
+                console.hint("next, in other terminals: aop worker · aop submit FILE --wait")
+            }
+        }
+    }
+
+    private var dataDirectory: String {
+        if let data { return absolute(data) }
+        let systemd = Environment["STATE_DIRECTORY"]
+        return systemd.isEmpty ? StateDirectory.path() : systemd
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+
+    private func removePrivateDirectory() async throws {
+        guard let privateDirectory else { return }
+        try await OwnThread.run { try PrivateDirectory.remove(privateDirectory) }
+    }
+
+    /// The service group tells of every step it takes; only trouble is wanted.
+    private func quiet(_ logger: Logger) -> Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        return logger
+    }
+}
+
+extension ToolError {
+    init(_ error: CoordinatorError) {
+        switch error {
+        case .keysRequired, .httpOffLoopback: self.init(.notPermitted, "keysRequired", error.description)
+        case .noEndpoint, .httpAddress: self.init(.usage, "usage", error.description)
+        case .addressInUse: self.init(.toolError, "addressInUse", error.description)
+        case .cannotListen, .cannotServeHTTP, .dataDirectory, .journal, .blobs, .transport, .system:
+            self.init(.toolError, "coordinator", error.description)
+        }
+    }
+}

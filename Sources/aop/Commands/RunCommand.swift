@@ -1,0 +1,64 @@
+import ArgumentParser
+import CLinux
+import Cluster
+import Foundation
+import GraphFile
+import UnixSignals
+import Wire
+
+struct RunCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a graph on this machine: nothing to set up, nothing left behind.",
+        discussion: """
+            Starts a private coordinator and worker processes for this graph, shows progress, prints the results, and
+            ends them. Commands run in the current directory with the current environment. Ctrl-C cancels the work.
+
+            Examples:
+              aop run examples/word-count.yaml
+              aop run build.yaml --set target=release --workers 4 -o json
+            """)
+
+    static let handlesInterruption = true
+
+    @OptionGroup var graph: GraphOptions
+    @Option(help: "Worker processes.")
+    var workers: Int = 2
+    @Option(help: "Operations that run at once in each worker process. (default: the machine's processors)")
+    var slots: Int?
+    @Option(help: "Keep the journal and all values in this directory. (default: a temporary one)", completion: .directory)
+    var data: String?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (1...256).contains(workers) else { throw ValidationError("--workers \(workers): use 1 to 256") }
+        guard (1...10_000).contains(slots ?? 1) else { throw ValidationError("--slots \(slots ?? 1): use 1 to 10000") }
+    }
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let loaded = try await graph.load()
+        let reporter = ProgressReporter(console: console)
+        let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
+        // From here on a signal ends nothing by itself: it becomes an event of the run.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let cluster = try PrivateCluster(
+            .init(executors: workers, slots: slots ?? Int(clinux_processor_count()), data: data.map(absolute), logLevel: level.rawValue)
+        ) { line in
+            Task { await reporter.note(line + "\n") }
+        }
+        let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
+        let result: Result<ExitStatus, any Error>
+        do {
+            result = .success(try await run.untilDone(signals: signals, timeout: output.timeout))
+        } catch {
+            result = .failure(error)
+        }
+        await reporter.finish()
+        try await cluster.stop()
+        return try result.get()
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    }
+}

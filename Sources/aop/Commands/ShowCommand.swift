@@ -1,0 +1,84 @@
+import ArgumentParser
+import Cluster
+import Wire
+
+struct ShowCommand: ToolCommand {
+    enum Operations: String, ExpressibleByArgument, CaseIterable, Sendable { case none, failed, all }
+
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "One submission: its state, and its operations.",
+        discussion: """
+            Examples:
+              aop show last
+              aop show 7fk2 --operations failed
+            """)
+
+    @Argument(help: "A submission's id, a unique prefix of it, or `last`.")
+    var id: String
+    @Option(help: "Which operations to list: none, failed or all.")
+    var operations: Operations = .all
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        try await connection.withConnection { connection in
+            if console.isJSON {
+                let result = try await connection.result(of: id)
+                try await console.writeValue(.shape(result.members + showMembers(result)), connection: connection)
+                return
+            }
+            let view = try await connection.show(id)
+            if console.mode == .quiet { return try await console.write("\(view.state.word)\n") }
+            try await console.write(head(view, style: console.outStyle))
+            guard operations != .none else { return }
+            var listed: [WireOperationView] = []
+            for try await page in connection.operations(of: view.id, failedOnly: operations == .failed) { listed += page }
+            try await console.write(table(OperationTree(listed, isPartial: operations == .failed), style: console.outStyle))
+        }
+        return .success
+    }
+
+    private func showMembers(_ result: SubmissionResult) -> [(String, JSONValue)] {
+        let shown = result.operations.depthFirst().map(\.view).filter { view in
+            switch operations {
+            case .none: false
+            case .failed: view.state == .failed && !view.path.isEmpty
+            case .all: !view.path.isEmpty
+            }
+        }
+        return [
+            ("submittedAt", .time(result.submission.submittedAt)), ("finishedAt", .time(result.submission.finishedAt)),
+            ("operations", .array(shown.map(\.json))),
+        ]
+    }
+
+    private func head(_ view: WireSubmissionView, style: Style) -> String {
+        let counts = view.counts
+        var lines = [
+            "id         \(view.id)", "name       \(view.name)", "state      \(style.state(view.state.word))",
+            "submitted  \(TimeText.rfc3339(view.submittedAt))",
+        ]
+        if view.finishedAt != 0 { lines.append("finished   \(TimeText.rfc3339(view.finishedAt))") }
+        lines.append("time       \(TimeText.duration(milliseconds: view.durationMilliseconds))")
+        lines.append(
+            "operations \(counts.total): \(counts.succeeded) succeeded, \(counts.failed) failed, "
+                + "\(counts.cancelled) cancelled, \(counts.running) running, \(counts.pending) pending")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func table(_ tree: OperationTree, style: Style) -> String {
+        let views = tree.depthFirst().map(\.view).filter { !$0.path.isEmpty }
+        guard !views.isEmpty else { return "" }
+        var table = Table(["PATH", "TYPE", "STATE", "ATTEMPTS", "TIME", "WORKER", "MESSAGE"])
+        for view in views {
+            let end = view.finishedAt == 0 ? WallClock.milliseconds() : view.finishedAt
+            table.add([
+                view.path, view.kind == .operation ? view.type : view.kind.word, view.state.word, "\(view.attempts)",
+                view.startedAt == 0 ? "-" : TimeText.duration(milliseconds: end - view.startedAt),
+                view.worker.isEmpty ? "-" : view.worker, DisplayWidth.cut(view.errors.first?.message ?? "", to: 200),
+            ])
+        }
+        return "\n" + table.text
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Cluster
+import GraphFile
+
+struct SubmitCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit",
+        abstract: "Hand in a graph; prints its id.",
+        discussion: """
+            Examples:
+              aop submit nightly.yaml --set day=2026-11-21
+              aop submit nightly.yaml --key nightly-2026-11-21 --wait
+              generate-graph | aop submit - --wait -o json
+            """)
+
+    @OptionGroup var graph: GraphOptions
+    @Flag(help: "Wait for the outcome, showing progress; the exit code is the work's.")
+    var wait = false
+    @Flag(help: "Only check the graph; nothing is submitted.")
+    var check = false
+    @Flag(help: "Admit operation types that no worker has registered yet; the work waits for one.")
+    var waitForWorkers = false
+    @Option(help: "Name the submission for yourself: the same key and graph are submitted once.")
+    var key: String?
+    @Option(help: "The submission's name instead of the file's.")
+    var name: String?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if wait && check { throw ValidationError("--wait and --check exclude each other: --check submits nothing to wait for") }
+        if key?.isEmpty == true { throw ValidationError("--key needs a text that is not empty") }
+    }
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let loaded = try await graph.load(name: name)
+        return try await connection.withConnection { connection in
+            do {
+                if check { return try await GraphReport(loaded, console).coordinatorCheck(connection, waitForWorkers) }
+                return try await submit(loaded, over: connection, console)
+            } catch let error as ClusterError {
+                throw ToolError.refused(error, in: loaded)
+            }
+        }
+    }
+
+    private func submit(_ loaded: LoadedGraph, over connection: ClusterConnection, _ console: Console) async throws -> ExitStatus {
+        let submitted = try await connection.submit(loaded.graph, key: key, name: name, waitForWorkers: waitForWorkers)
+        let id = submitted.id
+        console.submission = id
+        for warning in submitted.warnings { console.note("aop: warning: \(warning)\n") }
+        if submitted.isExisting, console.mode == .text { console.note("the key was used before: this is submission \(id)\n") }
+        guard wait else {
+            try await announce(id, console)
+            return .success
+        }
+        if console.mode == .text { console.note("submitted \(id)\n") }
+        let view = try await ProgressReporter(console: console).follow(id, over: connection)
+        try await Outcome(console: console, connection: connection)
+            .show(view, moreFailures: "`aop show \(id) --operations failed` lists them")
+        console.hint("next: aop show \(id) · aop result \(id) -o json · aop logs \(id)")
+        return ExitStatus(outcome: view)
+    }
+
+    private func announce(_ id: String, _ console: Console) async throws {
+        switch console.mode {
+        case .json, .jsonl: try await console.writeValue(.shape([("id", .string(id))]))
+        case .quiet: try await console.write("\(id)\n")
+        case .text:
+            try await console.write("\(id)\n")
+            console.note("next:\n  aop wait \(id)\n  aop show \(id)\n  aop cancel \(id)\n")
+        }
+    }
+}

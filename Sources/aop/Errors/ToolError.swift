@@ -1,0 +1,76 @@
+import Cluster
+import GraphFile
+import Wire
+
+/// Why a command could not do what it was asked: what happened, to which object, and what to do next.
+struct ToolError: Error, Sendable {
+    var status: ExitStatus
+    /// Stable name for scripts.
+    var code: String
+    var message: String
+    /// Faults of a graph file, each with its place.
+    var faults: [FileFault] = []
+    /// The submission it is about, where there is one.
+    var submission: String?
+
+    init(_ status: ExitStatus, _ code: String, _ message: String, faults: [FileFault] = [], submission: String? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.faults = faults
+        self.submission = submission
+    }
+
+    /// Gives any error an exit code and a name.
+    init(_ error: any Error) {
+        switch error {
+        case let error as ToolError: self = error
+        case let error as ClusterError: self.init(error)
+        case is CancellationError: self.init(.interrupted, "interrupted", "interrupted")
+        default: self.init(.toolError, "internal", "\(error)")
+        }
+    }
+
+    private init(_ error: ClusterError) {
+        let status: ExitStatus =
+            switch error.code {
+            case .unreachable: .unavailable
+            case .notFound, .ambiguous: .notFound
+            case .refused: .refused
+            case .busy: .busy
+            case .notPermitted: .notPermitted
+            case .version, .malformed, .valueUnavailable, .closed, .unexpectedAnswer: .toolError
+            }
+        self.init(status, error.code.rawValue, error.message)
+    }
+
+    var members: [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [("code", .string(code)), ("message", .string(message))]
+        if let submission { members.append(("id", .string(submission))) }
+        if !faults.isEmpty { members.append(("errors", .array(faults.map(\.json)))) }
+        return members
+    }
+
+    var json: JSONValue { .object(members) }
+}
+
+/// A fault of a graph file and where it is.
+struct FileFault: Sendable, Hashable {
+    var file: String
+    var line: Int
+    var column: Int
+    var path: String
+    var message: String
+
+    var text: String {
+        let place = path.isEmpty ? "" : "\(path): "
+        return line > 0 ? "\(file):\(line):\(column): \(place)\(message)" : "\(file): \(place)\(message)"
+    }
+
+    var json: JSONValue {
+        .object([
+            ("file", .string(file)), ("line", .integer(Int64(line))), ("column", .integer(Int64(column))),
+            ("path", .string(path)), ("message", .string(message)),
+        ])
+    }
+}

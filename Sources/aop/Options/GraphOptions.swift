@@ -1,0 +1,68 @@
+import ArgumentParser
+import Cluster
+import GraphFile
+
+/// Which graph file, and with which variables.
+struct GraphOptions: ParsableArguments, Sendable {
+    @Argument(help: "A graph file, YAML or JSON; - for standard input.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    var file: String
+
+    @Option(name: .customLong("set"), help: ArgumentHelp("Replace a variable of the file's `vars`; may be repeated.", valueName: "name=value"))
+    var set: [Assignment] = []
+
+    /// Reads and checks the file.
+    ///
+    /// - Throws: `ToolError` with every fault of the file, exit code 6.
+    func load(name: String? = nil) async throws -> LoadedGraph {
+        let values = Dictionary(set.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        let options = GraphFileOptions(set: values, name: name)
+        let file = file
+        // Reading may block, on standard input for as long as somebody types.
+        return try await OwnThread.run {
+            do throws(GraphFileErrors) {
+                return try GraphFileLoader.load(path: file, options: options)
+            } catch {
+                throw ToolError.refused(error.errors.map(FileFault.init))
+            }
+        }
+    }
+}
+
+/// `name=value`
+struct Assignment: ExpressibleByArgument, Sendable, Hashable {
+    var name: String
+    var value: String
+
+    init?(argument: String) {
+        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else { return nil }
+        name = String(argument[..<equals])
+        value = String(argument[argument.index(after: equals)...])
+    }
+}
+
+extension FileFault {
+    init(_ error: GraphFileError) {
+        self.init(file: error.file, line: error.line, column: error.column, path: error.path, message: error.message)
+    }
+}
+
+extension ToolError {
+    /// A graph file with faults; nothing was submitted.
+    static func refused(_ faults: [FileFault]) -> ToolError {
+        let file = faults.first?.file ?? "the graph"
+        let count = faults.count == 1 ? "1 error" : "\(faults.count) errors"
+        return ToolError(.refused, "refused", "\(file) has \(count); nothing was submitted", faults: faults)
+    }
+
+    /// Faults that the coordinator found, at their places in the file.
+    static func refused(_ error: ClusterError, in graph: LoadedGraph) -> ToolError {
+        guard error.code == .refused, !error.errors.isEmpty else { return ToolError(error) }
+        return refused(error.errors.map { FileFault($0, in: graph) })
+    }
+}
+
+extension FileFault {
+    init(_ error: ClusterError.GraphError, in graph: LoadedGraph) {
+        self.init(graph.error(atNode: error.node, path: error.path, message: error.message))
+    }
+}

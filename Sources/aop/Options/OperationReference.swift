@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// `ID` or `ID/PATH` as users write it: a submission, or an operation or group within it.
+struct OperationReference: ExpressibleByArgument, Sendable, Hashable {
+    var submission: String
+    /// Empty: the whole submission.
+    var path: String
+
+    init?(argument: String) {
+        guard let slash = argument.firstIndex(of: "/") else {
+            submission = argument
+            path = ""
+            if argument.isEmpty { return nil }
+            return
+        }
+        submission = String(argument[..<slash])
+        path = String(argument[argument.index(after: slash)...])
+        if submission.isEmpty { return nil }
+    }
+}

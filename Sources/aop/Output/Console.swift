@@ -1,0 +1,86 @@
+import Cluster
+import Foundation
+import Synchronization
+
+/// What a command says: results on standard output, everything else on standard error.
+final class Console: Sendable {
+    private struct State {
+        var hasWrittenValue = false
+        var submission: String?
+    }
+
+    let mode: OutputMode
+    let out = FileOutput.standardOutput
+    let err = FileOutput.standardError
+    /// For text on standard output.
+    let outStyle: Style
+    /// For text on standard error.
+    let errStyle: Style
+    private let state = Mutex(State())
+
+    init(_ options: OutputOptions) {
+        mode = options.output
+        outStyle = options.style(for: .standardOutput)
+        errStyle = options.style(for: .standardError)
+    }
+
+    /// Without colours, for errors that come before any options.
+    init(output: OutputMode) {
+        mode = output
+        outStyle = Style(isEnabled: false)
+        errStyle = Style(isEnabled: false)
+    }
+
+    /// Standard output carries JSON.
+    var isJSON: Bool { mode == .json || mode == .jsonl }
+
+    /// The submission the command is about, once it is known: an interruption names it.
+    var submission: String? {
+        get { state.withLock { $0.submission } }
+        set { state.withLock { $0.submission = newValue } }
+    }
+
+    /// The command's one JSON value (or, with jsonl, one of them).
+    func writeValue(_ value: JSONValue, connection: ClusterConnection? = nil) async throws {
+        state.withLock { $0.hasWrittenValue = true }
+        var writer = JSONWriter(out, connection: connection)
+        try await writer.writeLine(value)
+    }
+
+    /// Text on standard output.
+    func write(_ text: String) async throws { try await out.write(Data(text.utf8)) }
+
+    /// A message on standard error, some time soon and in order.
+    func note(_ text: String) { err.enqueue(text) }
+
+    /// Hints are for people.
+    func hint(_ text: String) {
+        if mode == .text { note(errStyle.dim(text) + "\n") }
+    }
+
+    /// Says what went wrong: for people as lines, for programs as JSON. Standard output gets its one JSON value even so.
+    func report(_ error: ToolError) async {
+        var error = error
+        error.submission = error.submission ?? submission
+        if isJSON {
+            var text = JSONWriter(err)
+            await say { try await text.writeLine(.shape(error.members)) }
+            if !state.withLock({ $0.hasWrittenValue }) {
+                await say { try await self.writeValue(.shape([("error", error.json)])) }
+            }
+            return
+        }
+        for fault in error.faults { note("\(fault.text)\n") }
+        note("\(errStyle.red("aop:")) \(error.message)\n")
+        await err.flush()
+    }
+
+    private func say(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch {
+            // The place for errors is gone itself; the exit code still tells.
+            note("aop: \(error)\n")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Cluster
+import Wire
+
+// The stable JSON shapes of cli.md. Keys are added, never removed, under one `schema`.
+
+extension JSONValue {
+    /// An object that carries the schema's number.
+    static func shape(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object([("schema", .integer(1))] + members)
+    }
+}
+
+extension WireCounts {
+    var json: JSONValue {
+        .object([
+            ("total", .integer(Int64(total))), ("succeeded", .integer(Int64(succeeded))),
+            ("failed", .integer(Int64(failed))), ("cancelled", .integer(Int64(cancelled))),
+            ("running", .integer(Int64(running))), ("pending", .integer(Int64(pending))),
+        ])
+    }
+}
+
+extension WireSubmissionView {
+    /// How long it took, or has been going on.
+    var durationMilliseconds: Int64 {
+        max(0, (finishedAt == 0 ? WallClock.milliseconds() : finishedAt) - submittedAt)
+    }
+
+    /// Members that every shape of a submission begins with.
+    var commonMembers: [(String, JSONValue)] {
+        [("id", .string(id)), ("name", .string(name)), ("state", .string(state.word)), ("counts", counts.json)]
+    }
+
+    /// An element of `list`.
+    var listJSON: JSONValue {
+        .object(
+            commonMembers + [
+                ("submittedAt", .time(submittedAt)), ("duration", .seconds(milliseconds: durationMilliseconds)),
+            ])
+    }
+}
+
+extension SubmissionResult {
+    /// Members of `run`, `submit --wait`, `wait`, `result ID`.
+    var members: [(String, JSONValue)] {
+        submission.commonMembers + [
+            ("duration", .seconds(milliseconds: submission.durationMilliseconds)),
+            ("value", operations.json(valueOf: 0)),
+            ("errors", .array(failures.map(\.json))),
+        ]
+    }
+}
+
+extension OperationTree {
+    /// The value of a node: an operation's own, a group's children's as an array, null where there is none.
+    func json(valueOf index: Int) -> JSONValue {
+        guard nodes.indices.contains(index) else { return .null }
+        let node = nodes[index]
+        if node.isGroup { return .array(node.children.map { json(valueOf: $0) }) }
+        return node.view.hasValue ? .value(node.view.value) : .null
+    }
+}
+
+extension FailedOperation {
+    /// The leading error with the operation's path; further ones, where there are, in `further`.
+    var json: JSONValue {
+        let all = errors.map { JSONValue.members(of: $0, path: path) }
+        guard var members = all.first else { return .null }
+        if all.count > 1 { members.append(("further", .array(all.dropFirst().map(JSONValue.object)))) }
+        return .object(members)
+    }
+}
+
+extension JSONValue {
+    static func members(of error: WireOperationFailure, path: String) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("path", .string(path)),
+            ("origin", error.origin.isEmpty || error.origin == path ? .null : .string(error.origin)),
+            ("code", .string(error.code.word)),
+            ("state", .string(error.state == .condition ? "condition" : "execution")),
+            ("publisher", .optional(error.publisher)),
+            ("message", .string(error.message)),
+        ]
+        if error.hasExitCode { members.append(("exitCode", .integer(Int64(error.exitCode)))) }
+        if error.hasSignal { members.append(("signal", .integer(Int64(error.signal)))) }
+        if error.hasStderr { members.append(("stderr", .string(error.stderr))) }
+        if !error.host.isEmpty { members.append(("host", .string(error.host))) }
+        return members
+    }
+}
+
+extension WireOperationView {
+    /// An element of `show`'s `operations`.
+    var json: JSONValue {
+        .object([
+            ("path", .string(path)),
+            ("type", .string(kind == .operation ? type : kind.word)),
+            ("state", .string(state.word)),
+            ("attempts", .integer(Int64(attempts))),
+            ("worker", .optional(worker)),
+            ("queuedAt", .time(queuedAt)), ("startedAt", .time(startedAt)), ("finishedAt", .time(finishedAt)),
+            ("errors", .array(errors.map { .object(JSONValue.members(of: $0, path: path)) })),
+        ])
+    }
+}
+
+extension WireWorkerView {
+    var json: JSONValue {
+        .object([
+            ("id", .string(id)), ("host", .string(host)), ("pid", .integer(Int64(pid))), ("state", .string(state)),
+            ("slots", .integer(Int64(slots))), ("running", .integer(Int64(running))),
+            ("operations", .array(operations.map(JSONValue.string))),
+            ("labels", .array(labels.map(JSONValue.string))),
+            // Countable resources come with a later version; the key is there from the first.
+            ("resources", .object([])),
+            ("lastHeard", .time(lastHeard)),
+        ])
+    }
+}

@@ -1,0 +1,153 @@
+import Cluster
+import Foundation
+import Wire
+
+/// Writes JSON values to a descriptor as they are walked; operations' values stream through, so that a result of any
+/// size needs a few parts of it in memory.
+struct JSONWriter {
+    private static let bufferBytes = 64 * 1024
+
+    private let output: FileOutput
+    /// Where large values come from; nil: there are none.
+    private let connection: ClusterConnection?
+    private var buffer = Data()
+
+    init(_ output: FileOutput, connection: ClusterConnection? = nil) {
+        self.output = output
+        self.connection = connection
+    }
+
+    /// One value on one line.
+    mutating func writeLine(_ value: JSONValue) async throws {
+        try await write(value)
+        append("\n")
+        try await flush()
+    }
+
+    mutating func write(_ value: JSONValue) async throws {
+        switch value {
+        case .null: append("null")
+        case .bool(let value): append(value ? "true" : "false")
+        case .integer(let value): append(String(value))
+        case .number(let value): append(value.isFinite ? Self.text(of: value) : "null")
+        case .string(let text): writeString(text)
+        case .array(let elements):
+            append("[")
+            for (index, element) in elements.enumerated() {
+                if index > 0 { append(",") }
+                try await write(element)
+                try await flushIfLarge()
+            }
+            append("]")
+        case .object(let members):
+            append("{")
+            for (index, member) in members.enumerated() {
+                if index > 0 { append(",") }
+                writeString(member.0)
+                append(":")
+                try await write(member.1)
+            }
+            append("}")
+        case .value(let value):
+            try await write(value)
+        }
+        try await flushIfLarge()
+    }
+
+    mutating func flush() async throws {
+        let full = buffer
+        buffer = Data()
+        try await output.write(full)
+    }
+
+    // MARK: operations' values
+
+    private mutating func write(_ value: WireValue) async throws {
+        switch value.encoding {
+        case .void, .UNRECOGNIZED: append("null")
+        case .json:
+            try await stream(value) { writer, bytes in
+                // A raw line break can only be between tokens: a value stays on one line.
+                writer.buffer.append(contentsOf: bytes.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? 0x20 : $0 })
+            }
+        case .text:
+            append("\"")
+            try await stream(value) { writer, bytes in JSONEscape.append(bytes, to: &writer.buffer) }
+            append("\"")
+        case .bytes:
+            append("\"")
+            var encoder = Base64Stream()
+            try await stream(value) { writer, bytes in encoder.append(bytes, to: &writer.buffer) }
+            encoder.finish(to: &buffer)
+            append("\"")
+        }
+    }
+
+    private mutating func stream(_ value: WireValue, _ body: (inout JSONWriter, Data) -> Void) async throws {
+        guard let connection else {
+            if case .inline(let bytes) = value.storage { body(&self, bytes) }
+            return
+        }
+        var writer = self
+        try await connection.read(value) { bytes in
+            body(&writer, bytes)
+            try await writer.flushIfLarge()
+        }
+        self = writer
+    }
+
+    private mutating func flushIfLarge() async throws {
+        if buffer.count >= Self.bufferBytes { try await flush() }
+    }
+
+    private mutating func append(_ text: String) { buffer.append(contentsOf: text.utf8) }
+
+    private mutating func writeString(_ text: String) {
+        append("\"")
+        JSONEscape.append(text.utf8, to: &buffer)
+        append("\"")
+    }
+
+    private static func text(of number: Double) -> String {
+        number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+    }
+}
+
+/// The characters of a JSON string that cannot stand for themselves. Works on any part of a UTF-8 text.
+enum JSONEscape {
+    static func append(_ bytes: some Sequence<UInt8>, to buffer: inout Data) {
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\""): buffer.append(contentsOf: #"\""#.utf8)
+            case UInt8(ascii: "\\"): buffer.append(contentsOf: #"\\"#.utf8)
+            case UInt8(ascii: "\n"): buffer.append(contentsOf: #"\n"#.utf8)
+            case UInt8(ascii: "\r"): buffer.append(contentsOf: #"\r"#.utf8)
+            case UInt8(ascii: "\t"): buffer.append(contentsOf: #"\t"#.utf8)
+            case 0..<0x20:
+                let digits = Array("0123456789abcdef".utf8)
+                buffer.append(contentsOf: #"\u00"#.utf8)
+                buffer.append(digits[Int(byte >> 4)])
+                buffer.append(digits[Int(byte & 15)])
+            default: buffer.append(byte)
+            }
+        }
+    }
+}
+
+/// Base64 of bytes that come in parts of any length.
+struct Base64Stream {
+    private var rest = Data()
+
+    mutating func append(_ bytes: Data, to buffer: inout Data) {
+        rest.append(bytes)
+        let whole = rest.count / 3 * 3
+        guard whole > 0 else { return }
+        buffer.append(Data(rest.prefix(whole)).base64EncodedData())
+        rest = Data(rest.dropFirst(whole))
+    }
+
+    mutating func finish(to buffer: inout Data) {
+        buffer.append(rest.base64EncodedData())
+        rest = Data()
+    }
+}

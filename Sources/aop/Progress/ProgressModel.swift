@@ -1,0 +1,70 @@
+import Cluster
+import Wire
+
+/// What a watcher knows of a submission that runs: pure, fed by events and asked for lines.
+struct ProgressModel: Sendable {
+    struct RunningOperation: Hashable, Sendable {
+        var path: String
+        var worker: String
+        /// Milliseconds since 1970.
+        var since: Int64
+    }
+
+    private(set) var view: WireSubmissionView?
+    private(set) var interruption: String?
+    private var running: [String: RunningOperation] = [:]
+    /// Ended operations and when the watch began, for the rate.
+    private var firstSeen: (ended: UInt64, at: Int64)?
+
+    /// Takes an event in; gives the state changes it brought.
+    mutating func apply(_ event: FollowEvent, now: Int64) -> [WireEvent] {
+        switch event {
+        case .interrupted(let reason):
+            interruption = reason
+            return []
+        case .view(let view):
+            interruption = nil
+            // What runs is not in the view; it is learned anew.
+            running = [:]
+            self.view = view
+            if firstSeen == nil { firstSeen = (view.counts.ended, now) }
+            return []
+        case .events(let events, let view):
+            interruption = nil
+            self.view = view
+            for event in events {
+                if event.state == .running {
+                    running[event.path] = RunningOperation(path: event.path, worker: event.worker, since: event.at)
+                } else {
+                    running[event.path] = nil
+                }
+            }
+            return events
+        }
+    }
+
+    /// Operations that have been running longest, groups left out while something inside them runs.
+    func longestRunning(_ count: Int) -> [RunningOperation] {
+        let outer = Set(running.keys.flatMap(Self.enclosing))
+        return running.values.filter { !outer.contains($0.path) && !$0.path.isEmpty }
+            .sorted { ($0.since, $0.path) < ($1.since, $1.path) }
+            .prefix(count).map { $0 }
+    }
+
+    var runningCount: Int { running.count }
+
+    /// Operations that ended per second since the watch began; nil while there is nothing to say.
+    func rate(now: Int64) -> Double? {
+        guard let view, let firstSeen, now > firstSeen.at, view.counts.ended > firstSeen.ended else { return nil }
+        return Double(view.counts.ended - firstSeen.ended) * 1000 / Double(now - firstSeen.at)
+    }
+
+    private static func enclosing(_ path: String) -> [String] {
+        path.indices.filter { path[$0] == "/" }.map { String(path[..<$0]) }
+    }
+}
+
+extension WireCounts {
+    /// Those with an outcome.
+    var ended: UInt64 { succeeded + failed + cancelled }
+}

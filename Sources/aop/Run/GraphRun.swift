@@ -1,0 +1,146 @@
+import Cluster
+import Foundation
+import GraphFile
+import Synchronization
+import UnixSignals
+import Wire
+
+/// One graph on its private cluster, from submission to outcome, whatever happens in between.
+struct GraphRun: Sendable {
+    private enum Event: Sendable {
+        case done(Result<ExitStatus, any Error>)
+        case signal
+        case timeOver
+        case processEnded(ToolError)
+    }
+
+    /// Why the work was told to stop before it was done.
+    private enum Interruption {
+        case signal
+        case timeOver
+    }
+
+    let loaded: LoadedGraph
+    let cluster: PrivateCluster
+    let console: Console
+    let reporter: ProgressReporter
+    private let submitted = SharedSubmission()
+
+    init(loaded: LoadedGraph, cluster: PrivateCluster, console: Console, reporter: ProgressReporter) {
+        self.loaded = loaded
+        self.cluster = cluster
+        self.console = console
+        self.reporter = reporter
+    }
+
+    /// Runs the graph. The first signal (or `timeout`) cancels the work, the second ends its commands at once, the third
+    /// gives up waiting for that.
+    func untilDone(signals: UnixSignalsSequence, timeout: DurationArgument?) async throws -> ExitStatus {
+        let (events, event) = AsyncStream<Event>.makeStream()
+        let work = Task<Void, Never> { _ = event.yield(.done(await Self.result { try await submitAndFollow() })) }
+        let watchers = [
+            Task<Void, Never> { for await _ in signals { event.yield(.signal) } },
+            Task<Void, Never> { _ = event.yield(.processEnded(await cluster.firstEnd())) },
+            Task<Void, Never> {
+                guard let timeout else { return }
+                do { try await Task.sleep(for: timeout.duration) } catch { return }
+                event.yield(.timeOver)
+            },
+        ]
+        defer {
+            for watcher in watchers { watcher.cancel() }
+        }
+        var interruption: Interruption?
+        var requests = 0
+        for await event in events {
+            switch event {
+            case .done(let result):
+                return try outcome(of: result, interruption, timeout)
+            case .processEnded(let error):
+                work.cancel()
+                throw error
+            case .timeOver:
+                interruption = interruption ?? .timeOver
+                requests += 1
+                interrupt(work, requests)
+            case .signal:
+                interruption = .signal
+                requests += 1
+                interrupt(work, requests)
+            }
+        }
+        throw CancellationError()
+    }
+
+    private func submitAndFollow() async throws -> ExitStatus {
+        let connection = try await cluster.connect()
+        do {
+            let status = try await submitAndFollow(over: connection)
+            await connection.close()
+            return status
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    private func submitAndFollow(over connection: ClusterConnection) async throws -> ExitStatus {
+        let id: String
+        do {
+            id = try await connection.submit(loaded.graph).id
+        } catch let error as ClusterError {
+            throw ToolError.refused(error, in: loaded)
+        }
+        try Task.checkCancellation()
+        submitted.set(id, connection)
+        let view = try await reporter.follow(id, over: connection)
+        try await Outcome(console: console, connection: connection).show(view, moreFailures: "-o json lists them all")
+        return ExitStatus(outcome: view)
+    }
+
+    /// Asks for the end of the work: as cancelled, then at once, then without waiting for it.
+    private func interrupt(_ work: Task<Void, Never>, _ requests: Int) {
+        guard let (id, connection) = submitted.value, requests <= 2 else { return work.cancel() }
+        let now = requests == 2
+        Task {
+            if console.mode == .text {
+                await reporter.note(now ? "ending commands at once\n" : "cancelling; once more ends commands at once\n")
+            }
+            do {
+                _ = try await connection.cancel(id, reason: "interrupted", now: now)
+            } catch {
+                work.cancel()
+            }
+        }
+    }
+
+    private func outcome(
+        of result: Result<ExitStatus, any Error>, _ interruption: Interruption?, _ timeout: DurationArgument?
+    ) throws -> ExitStatus {
+        guard let interruption else { return try result.get() }
+        // The work may have ended by itself just before.
+        if case .success(let status) = result, status != .cancelled { return status }
+        switch interruption {
+        case .signal:
+            if case .success = result { return .interrupted }
+            throw ToolError(.interrupted, "interrupted", "interrupted; the work was ended")
+        case .timeOver:
+            let limit = TimeText.duration(milliseconds: timeout?.milliseconds ?? 0)
+            console.note("aop: --timeout of \(limit) is over; the work was cancelled\n")
+            return .timeout
+        }
+    }
+
+    private static func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}
+
+/// The submission of a run, once it has been accepted.
+private final class SharedSubmission: Sendable {
+    private let state = Mutex<(String, ClusterConnection)?>(nil)
+
+    var value: (String, ClusterConnection)? { state.withLock { $0 } }
+
+    func set(_ id: String, _ connection: ClusterConnection) { state.withLock { $0 = (id, connection) } }
+}

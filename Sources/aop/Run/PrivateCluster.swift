@@ -1,0 +1,69 @@
+import Cluster
+import Foundation
+import Wire
+
+/// A coordinator and a worker host for one run, in processes of their own, over ipc in a private directory.
+struct PrivateCluster: Sendable {
+    struct Options: Sendable {
+        var executors: Int
+        var slots: Int
+        /// Journal and values stay here; nil: they go with the run.
+        var data: String?
+        var logLevel: String
+    }
+
+    private let directory: PrivateDirectory
+    private let coordinator: ChildProcess
+    private let worker: ChildProcess
+
+    /// Starts the processes; they find each other whichever is first.
+    init(_ options: Options, onMessage: @escaping @Sendable (String) -> Void) throws {
+        directory = try PrivateDirectory()
+        coordinator = ChildProcess(
+            name: "coordinator",
+            arguments: [
+                "coordinator", "--listen", directory.endpoint, "--no-http", "--data", options.data ?? "\(directory.path)/data",
+                "--private-directory", directory.path, "--log-level", options.logLevel,
+            ], onMessage: onMessage)
+        worker = ChildProcess(
+            name: "worker",
+            arguments: [
+                "worker", "--connect", directory.endpoint, "--processes", "\(options.executors)", "--slots", "\(options.slots)",
+                "--lifeline", "--shell", "on", "--pass-everything", "--working-directory", FileManager.default.currentDirectoryPath,
+                // It is told to end when there is nothing left to finish.
+                "--grace", "0s", "--log-level", options.logLevel,
+            ], onMessage: onMessage)
+    }
+
+    /// A connection to the coordinator, as soon as that listens.
+    func connect() async throws -> ClusterConnection {
+        guard await coordinator.ready() != nil else { throw unexpectedEnd(of: coordinator, await coordinator.end()) }
+        // Nobody else can enter the directory: there is no cookie.
+        return try await ClusterConnection.connect(to: try Endpoint(directory.endpoint))
+    }
+
+    /// Waits until one of the processes ends, which none does before it is told to.
+    func firstEnd() async -> ToolError {
+        await withTaskGroup(of: ToolError.self) { group in
+            for child in [coordinator, worker] { group.addTask { unexpectedEnd(of: child, await child.end()) } }
+            let first = await group.next()
+            group.cancelAll()
+            return first ?? ToolError(.toolError, "internal", "the private cluster has no processes")
+        }
+    }
+
+    /// Ends the processes, waits until they are gone, and removes what they left.
+    func stop() async throws {
+        // The worker first: the coordinator is still there to hear its goodbye.
+        await worker.stop()
+        await coordinator.stop()
+        let path = directory.path
+        try await OwnThread.run { try PrivateDirectory.remove(path) }
+    }
+
+    private func unexpectedEnd(of child: ChildProcess, _ how: String) -> ToolError {
+        ToolError(
+            .toolError, "privateCluster",
+            "the private \(child.name) process \(how) before the work was done; its messages are above, --log-level info shows more")
+    }
+}

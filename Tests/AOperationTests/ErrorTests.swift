@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+struct ErrorTests {
+    @Test func localizedDescription_isThePublishedErrorsText() {
+        let error = AOperationError(Failed(text: "the disk is full"))
+        #expect(error.localizedDescription == "the disk is full")
+        #expect((error as any Error).localizedDescription == "the disk is full")
+        let optional: String? = error.errorDescription
+        #expect(optional == "the disk is full")
+    }
+
+    @Test func libraryErrors_nameTheOperation() {
+        let operation = Value(1, name: "Fetch")
+        #expect((AOperationError.isCancelled(operation) as any Error).localizedDescription == "The Operation Fetch is Cancelled")
+        #expect(
+            (AOperationError.receivedValueIsNil(in: operation) as any Error).localizedDescription
+                == "The received value to operation Fetch is nil")
+        #expect(AOperationError.isCancelled(operation).publisher == "Fetch")
+    }
+
+    @Test func wrappingAnAOperationError_doesNotNest() {
+        let inner = AOperationError(Failed(text: "a"), state: .condition, publisher: "C")
+        #expect(AOperationError(inner) == inner)
+        #expect(AOperationError(inner as any Error).publishedError is Failed)
+    }
+
+    @Test func equality_tellsTypesWithEqualTextApart() {
+        struct Other: LocalizedError { var errorDescription: String? { "same" } }
+        #expect(AOperationError(Failed(text: "same")) == AOperationError(Failed(text: "same")))
+        #expect(AOperationError(Failed(text: "same")) != AOperationError(Other()))
+        #expect(AOperationError(Failed(text: "same")) != AOperationError(Failed(text: "same"), state: .condition, publisher: nil))
+    }
+
+    @Test func name_isTheTypesUnlessItIsSet() {
+        #expect(Step("x").name == "x")
+        #expect(VoidOperation().name == "VoidOperation")
+        #expect(VoidOperation.key == "VoidOperation")
+    }
+}

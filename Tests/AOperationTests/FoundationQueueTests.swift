@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// AOperations in Foundation's own queue.
+@Suite(.timeLimit(.minutes(1)))
+struct FoundationQueueTests {
+    let queue = OperationQueue()
+
+    @Test func operation_group_andDeliveryChain_run() async throws {
+        let log = Log<Int>()
+        let group = OrderedGroupOperation(Step { log.append(1) }, Step { log.append(2) })
+        let tail = Value(1).deliver(to: PassOn()).deliver(to: Keep())
+        queue.addOperation(group)
+        queue.addOperation(tail)
+        await queue.idle()
+        #expect(log.entries == [1, 2])
+        #expect(try tail.result?.get() == .success(1))
+    }
+
+    @Test func dependencies_areWaitedFor() async {
+        let log = Log<Int>()
+        let one = BlockOperation { log.append(1) }
+        let two = Step { log.append(2) }
+        let three = Step { log.append(3) }
+        two.addDependency(one)
+        three.addDependency(two)
+        for operation in [three, two, one] as [Foundation.Operation] { queue.addOperation(operation) }
+        await queue.idle()
+        #expect(log.entries == [1, 2, 3])
+    }
+
+    @Test func cancelledBeforeTheStart_leavesTheQueue() async {
+        queue.isSuspended = true
+        let operation = Step()
+        queue.addOperation(operation)
+        operation.cancel()
+        #expect(operation.outcome?.isCancelled == true)
+        queue.isSuspended = false
+        await queue.idle()
+        queue.addOperation(Step())
+        await queue.idle()
+        #expect(queue.operations.isEmpty)
+    }
+
+    @Test func slotIsHeld_untilTheBodyEnds() async {
+        queue.maxConcurrentOperationCount = 1
+        let deaf = Gate(isDeaf: true)
+        let next = Step()
+        for operation in [deaf, next] as [Foundation.Operation] { queue.addOperation(operation) }
+        await deaf.started.wait()
+        deaf.cancel()
+        #expect(next.outcome == nil)
+        deaf.open()
+        await queue.idle()
+        #expect(next.outcome?.isSuccess == true)
+    }
+
+    @Test func startByHand_runsAtOnce() {
+        let log = Log<Int>()
+        let operation = Step { log.append(1) }
+        operation.start()
+        #expect(log.count == 1)
+        #expect(operation.isFinished)
+        operation.start()
+        #expect(log.count == 1)
+    }
+}

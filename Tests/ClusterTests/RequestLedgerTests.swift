@@ -1,0 +1,131 @@
+import Testing
+import Wire
+
+@testable import Cluster
+
+/// What is asked, answered and asked again, step by step.
+@Suite struct RequestLedgerTests {
+    private func response(_ id: UInt64, _ body: WireResponse.OneOf_Body) -> WireResponse {
+        .with {
+            $0.request = id
+            $0.body = body
+        }
+    }
+
+    private func view(_ id: String, _ state: WireSubmissionState = .running) -> WireSubmissionView {
+        .with {
+            $0.id = id
+            $0.state = state
+        }
+    }
+
+    private func sent(_ actions: [RequestLedger.Action]) -> [UInt64] {
+        actions.compactMap { if case .send(let request) = $0 { request.id } else { nil } }
+    }
+
+    /// `#expect` cannot call what mutates; this takes its result.
+    private func expect(_ holds: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(holds, sourceLocation: sourceLocation)
+    }
+
+    @Test func request_whileAway_isSentOnceAttached() {
+        var ledger = RequestLedger()
+        let (id, actions) = ledger.ask(.workers(.init()))
+        #expect(actions.isEmpty)
+        expect(sent(ledger.attached()) == [id])
+    }
+
+    @Test func unansweredRequests_areSentAgainInOrder_underTheSameIDs() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let first = ledger.ask(.workers(.init()))
+        let second = ledger.ask(.list(.init()))
+        #expect(sent(first.actions) == [first.id] && sent(second.actions) == [second.id])
+        expect(ledger.received(response(first.id, .workers(.init()))) == [.finish(first.id, .success(.workers(.init())))])
+        _ = ledger.detached(reason: "gone")
+        expect(sent(ledger.attached()) == [second.id])
+    }
+
+    @Test func answer_isTakenOnce() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.ask(.workers(.init()))
+        expect(ledger.received(response(id, .workers(.init()))).count == 1)
+        expect(ledger.received(response(id, .workers(.init()))).isEmpty)
+    }
+
+    @Test func failure_isTyped() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.ask(.show(.init()))
+        let failed = WireRequestFailed.with {
+            $0.code = .notFound
+            $0.message = "no submission `x`"
+        }
+        expect(ledger.received(response(id, .failed(failed))) == [.finish(id, .failure(ClusterError(.notFound, "no submission `x`")))])
+    }
+
+    @Test func follow_beginsWithTheView_andGoesOnAfterAReconnect_underTheWholeID() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.follow("last")
+        expect(ledger.received(response(id, .following(.with { $0.submission = view("abc") }))) == [.deliver(id, .view(view("abc")))])
+        let events = WireEvents.with {
+            $0.submission = "abc"
+            $0.view = view("abc")
+            $0.events = [.with { $0.path = "a" }]
+        }
+        expect(ledger.received(events) == [.deliver(id, .events(events.events, view("abc")))])
+        expect(ledger.detached(reason: "gone") == [.deliver(id, .interrupted(reason: "gone"))])
+        // Said once, however often a new attempt fails.
+        expect(ledger.detached(reason: "still gone").isEmpty)
+        let again = ledger.attached()
+        guard case .send(let request) = again.first else { return #expect(Bool(false), "nothing was sent") }
+        #expect(request.id == id && request.follow.submission == "abc")
+        expect(ledger.received(response(id, .following(.with { $0.submission = view("abc", .succeeded) })))
+                == [.deliver(id, .view(view("abc", .succeeded))), .endFollow(id, nil)])
+    }
+
+    @Test func follow_endsWithTheFinalState() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.follow("abc")
+        _ = ledger.received(response(id, .following(.with { $0.submission = view("abc") })))
+        let last = WireEvents.with {
+            $0.submission = "abc"
+            $0.view = view("abc", .failed)
+        }
+        expect(ledger.received(last) == [.deliver(id, .events([], view("abc", .failed))), .endFollow(id, nil)])
+        expect(ledger.received(last).isEmpty)
+    }
+
+    @Test func follow_ofNothing_endsWithTheError() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.follow("nobody")
+        let failed = WireRequestFailed.with { $0.code = .notFound }
+        expect(ledger.received(response(id, .failed(failed))) == [.endFollow(id, ClusterError(.notFound, ""))])
+    }
+
+    @Test func abandonedFollow_isUnfollowed() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.follow("abc")
+        _ = ledger.received(response(id, .following(.with { $0.submission = view("abc") })))
+        let actions = ledger.abandon(id)
+        guard case .send(let request) = actions.first else { return #expect(Bool(false), "nothing was sent") }
+        #expect(request.unfollow.submission == "abc")
+    }
+
+    @Test func end_endsEverything_andWhateverComesAfter() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (asked, _) = ledger.ask(.workers(.init()))
+        let (followed, _) = ledger.follow("abc")
+        let closed = ClusterError(.closed, "closed")
+        expect(ledger.end(closed) == [.finish(asked, .failure(closed)), .endFollow(followed, closed)])
+        let (late, actions) = ledger.ask(.workers(.init()))
+        #expect(actions == [.finish(late, .failure(closed))])
+        expect(ledger.attached().isEmpty)
+    }
+}

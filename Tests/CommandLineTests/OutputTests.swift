@@ -1,0 +1,94 @@
+import Cluster
+import Foundation
+import Testing
+import Wire
+
+@testable import aop
+
+@Suite struct OutputTests {
+    /// Writes through a pipe and gives what came out at its other end.
+    private func written(_ value: JSONValue) async throws -> String {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        var writer = JSONWriter(FileOutput(ends[1]))
+        try await writer.writeLine(value)
+        close(ends[1])
+        defer { close(ends[0]) }
+        return String(decoding: try FileHandle(fileDescriptor: ends[0]).readToEnd() ?? Data(), as: UTF8.self)
+    }
+
+    @Test func json_keepsOrder_andEscapes() async throws {
+        let text = try await written(
+            .shape([
+                ("b", .string("\"\\\n\u{1}é")), ("a", .number(1.5)), ("whole", .number(2)), ("none", .null), ("list", .array([.bool(true), .integer(-3)])),
+            ]))
+        #expect(text == #"{"schema":1,"b":"\"\\\n\u0001é","a":1.5,"whole":2,"none":null,"list":[true,-3]}"# + "\n")
+    }
+
+    @Test func values_areWrittenByTheirEncoding() async throws {
+        func value(_ encoding: WireValueEncoding, _ text: String) -> JSONValue {
+            .value(
+                .with {
+                    $0.encoding = encoding
+                    $0.inline = Data(text.utf8)
+                })
+        }
+        let text = try await written(
+            .array([value(.text, "a\"b"), value(.json, "{\n\"x\": 1}"), value(.bytes, "hi"), value(.void, "")]))
+        #expect(text == #"["a\"b",{ "x": 1},"aGk=",null]"# + "\n")
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5, 7, 1000]) func base64_ofParts_isThatOfTheWhole(_ size: Int) {
+        let whole = Data((0..<2000).map { UInt8($0 % 251) })
+        var encoder = Base64Stream()
+        var text = Data()
+        var rest = whole[...]
+        while !rest.isEmpty {
+            encoder.append(Data(rest.prefix(size)), to: &text)
+            rest = rest.dropFirst(size)
+        }
+        encoder.finish(to: &text)
+        #expect(String(decoding: text, as: UTF8.self) == whole.base64EncodedString())
+    }
+
+    @Test(arguments: [
+        ("90s", 90_000), ("1h30m", 5_400_000), ("500ms", 500), ("2", 2000), ("1.5s", 1500), ("1d", 86_400_000),
+    ] as [(String, Int64)]) func durations_areRead(_ text: String, _ milliseconds: Int64) {
+        #expect(DurationArgument(argument: text)?.milliseconds == milliseconds)
+    }
+
+    @Test(arguments: ["", "soon", "5x", "s", "-1", "1h30"]) func badDurations_areRefused(_ text: String) {
+        #expect(DurationArgument(argument: text) == nil)
+    }
+
+    @Test func durationsAndTimes_readWell() {
+        #expect(TimeText.duration(milliseconds: 1234) == "1.2 s")
+        #expect(TimeText.duration(milliseconds: 185_000) == "3 min 05 s")
+        #expect(TimeText.duration(milliseconds: 7_620_000) == "2 h 07 min")
+        #expect(TimeText.rfc3339(1_700_000_000_125) == "2023-11-14T22:13:20.125Z")
+    }
+
+    @Test func exitStatus_ofWork_cancelledBeforeTimedOutBeforeFailed() {
+        #expect(ExitStatus.combined([.success, .failures, .cancelled, .deadline]) == .cancelled)
+        #expect(ExitStatus.combined([.failures, .deadline]) == .deadline)
+        #expect(ExitStatus.combined([]) == .success)
+        let timedOut = WireSubmissionView.with {
+            $0.state = .failed
+            $0.timedOut = true
+        }
+        #expect(ExitStatus(outcome: timedOut) == .deadline)
+    }
+
+    @Test func columns_areCountedAsTerminalsShowThem() {
+        #expect(DisplayWidth.cut("abcdef", to: 4) == "abc…")
+        #expect(DisplayWidth.cut("日本語", to: 5) == "日本…")
+        #expect(DisplayWidth.cut("a\tb\nc", to: 9) == "a b c")
+        #expect(DisplayWidth.of("日本") == 4)
+    }
+
+    @Test(arguments: [("abc", "abc", ""), ("abc/x/y", "abc", "x/y"), ("last/", "last", "")])
+    func references_areSplitAtTheFirstSlash(_ text: String, _ submission: String, _ path: String) {
+        let reference = OperationReference(argument: text)
+        #expect(reference?.submission == submission && reference?.path == path)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Scheduling
+import Testing
+import Wire
+
+@testable import Coordinator
+
+@Suite struct BlobStoreTests {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/blobs" }
+    init() throws { temporary = try TemporaryDirectory() }
+
+    private func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).filter { name in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path + "/" + name, isDirectory: &isDirectory)
+                && !isDirectory.boolValue
+        }
+    }
+
+    @Test func value_isStoredOnceUnderItsDigest() throws {
+        var store = try BlobStore(path: path)
+        let bytes = Data(repeating: 3, count: 100_000)
+        let key = try store.store(bytes)
+        #expect(try store.store(bytes) == key)
+        let name = key.digest.hexadecimal
+        #expect(try files() == ["\(name.prefix(2))/\(name.dropFirst(2))"])
+        #expect(store.contains(key))
+    }
+
+    @Test func parts_areReadByOffset() throws {
+        var store = try BlobStore(path: path)
+        let bytes = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
+        let key = try store.store(bytes)
+        guard case .bytes(let part, 1000) = try store.read(key.digest, offset: 990, length: 100) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(part == bytes.suffix(10))
+        guard case .bytes(let none, 1000) = try store.read(key.digest, offset: 5000, length: 1) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(none.isEmpty)
+        guard case .missing = try store.read(BlobDigest(hashing: Data([1])), offset: 0, length: 1) else {
+            Issue.record("found what is not there")
+            return
+        }
+    }
+
+    @Test func otherBytesThanNamed_areNotKept() throws {
+        var store = try BlobStore(path: path)
+        let blob = try store.makeIncoming()
+        try [UInt8](repeating: 1, count: 10).withUnsafeBytes { try blob.append($0) }
+        let named = BlobKey(digest: BlobDigest(hashing: Data([2])), size: 10)
+        #expect(store.mismatch(of: blob, with: named)?.contains("was named") == true)
+        #expect(store.mismatch(of: blob, with: BlobKey(digest: named.digest, size: 11))
+            == "it has 10 bytes where 11 were named")
+    }
+
+    @Test func halfWrittenFiles_areRemovedAtTheNextStart() throws {
+        var store = try BlobStore(path: path)
+        let blob = try store.makeIncoming()
+        try [UInt8](repeating: 1, count: 10).withUnsafeBytes { try blob.append($0) }
+        #expect(try files() == ["incoming/1"])
+        _ = try BlobStore(path: path)
+        #expect(try files().isEmpty)
+        withExtendedLifetime(blob) {}
+    }
+
+    @Test func abandonedValue_leavesNothing() async throws {
+        let store = try BlobStore(path: path)
+        try await onThread {
+            let events = Collector<String>()
+            let service = try BlobService(store) { events.add("\($0)") }
+            let key = BlobKey(digest: BlobDigest(hashing: Data([1])), size: 1)
+            service.post(.begin(PullID(rawValue: 1), key, .value))
+            service.post(.append(PullID(rawValue: 1), Buffer([1])))
+            service.post(.abandon(PullID(rawValue: 1)))
+            service.close()
+            _ = try events.wait { $0.count == 2 }
+        }
+        #expect(try files().isEmpty)
+    }
+
+    @Test func wrongBytes_areRejectedByTheService() async throws {
+        let store = try BlobStore(path: path)
+        let last = try await onThread {
+            let events = Collector<BlobService.Event>()
+            let service = try BlobService(store) { events.add($0) }
+            service.post(.begin(PullID(rawValue: 1), BlobKey(digest: BlobDigest(hashing: Data([1])), size: 1), .value))
+            service.post(.append(PullID(rawValue: 1), Buffer([2])))
+            service.post(.finish(PullID(rawValue: 1)))
+            service.close()
+            return try events.wait { $0.count == 3 }[2]
+        }
+        guard case .rejected = last else {
+            Issue.record("\(last)")
+            return
+        }
+        #expect(try files().isEmpty)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Scheduling
+import Testing
+
+@testable import Coordinator
+
+@Suite struct OutputSpoolTests {
+    let temporary: TemporaryDirectory
+    let directory: DataDirectory
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+        directory = try DataDirectory(path: temporary.path + "/data")
+    }
+
+    private func record(
+        _ submission: UInt32, unit: Int = 1, attempt: UInt32 = 1, index: UInt64, bytes: Int = 10
+    ) -> OutputRecord {
+        OutputRecord(
+            unit: UnitID(SubmissionNumber(submission), unit), attempt: Attempt(epoch: 1, counter: attempt),
+            attemptNumber: 1, path: "a", stream: .stdout, index: index, at: 5,
+            bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: bytes), isTruncated: false)
+    }
+
+    private func read(
+        _ spool: OutputDatabase, _ submission: UInt32, units: [Int]? = nil, after: Int64 = 0, limit: Int = 1 << 20
+    ) throws -> OutputPage {
+        try spool.read(OutputQuery(
+            submission: SubmissionNumber(submission), units: units, after: after, limitBytes: limit))
+    }
+
+    @Test func records_areReadInPagesInOrder() throws {
+        var spool = try OutputDatabase(directory)
+        let written = (0..<10).map { record(1, index: $0) }
+        try spool.append(written)
+        var records: [OutputRecord] = []
+        var position: Int64 = 0
+        while true {
+            let page = try read(spool, 1, after: position, limit: 35)
+            #expect(page.records.count <= 3 && !page.records.isEmpty)
+            records += page.records
+            position = page.position
+            if !page.more { break }
+        }
+        #expect(records == written)
+        #expect(try read(spool, 1, after: position).records.isEmpty)
+    }
+
+    @Test func units_areFiltered() throws {
+        var spool = try OutputDatabase(directory)
+        try spool.append((0..<9).map { record(1, unit: Int($0 % 3), attempt: UInt32($0 % 3 + 1), index: $0) } + [record(2, index: 0)])
+        #expect(try read(spool, 1, units: [2]).records.map(\.unit.index) == [2, 2, 2])
+        #expect(try read(spool, 1, units: [0, 2]).records.map(\.unit.index) == [0, 2, 0, 2, 0, 2])
+        #expect(try read(spool, 1).records.count == 9)
+    }
+
+    @Test func chunkSentAgain_isStoredOnce_alsoAfterARestart() throws {
+        var spool = try OutputDatabase(directory)
+        try spool.append([record(1, index: 0), record(1, index: 1)])
+        try spool.append([record(1, index: 1), record(1, index: 2)])
+        try spool.close()
+        spool = try OutputDatabase(directory)
+        try spool.append([record(1, index: 2), record(1, index: 3)])
+        #expect(try read(spool, 1).records.map(\.index) == [0, 1, 2, 3])
+    }
+
+    @Test func overTheTotal_theOldestSubmissionsOutputGoes() throws {
+        var spool = try OutputDatabase(directory, totalBytesMax: 1000)
+        for submission in 1...4 as ClosedRange<UInt32> {
+            try spool.append((0..<4).map { record(submission, index: $0, bytes: 100) })
+        }
+        #expect(try read(spool, 1).records.isEmpty)
+        #expect(try read(spool, 2).records.map(\.index) == [2, 3])
+        #expect(try read(spool, 4).records.count == 4)
+        try spool.close()
+        spool = try OutputDatabase(directory, totalBytesMax: 1000)
+        try spool.append([record(5, index: 0, bytes: 900)])
+        #expect(try read(spool, 4).records.map(\.index) == [3])
+    }
+}

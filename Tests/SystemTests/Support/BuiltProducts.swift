@@ -1,0 +1,20 @@
+import Foundation
+
+/// The executables under test.
+///
+/// SwiftPM puts test runner and products into one folder, so they are looked for beside the running executable, and
+/// beside the test bundle named on its command line where another program loads it.
+enum BuiltProducts {
+    static let aop = find("aop")
+    static let textWorker = find("TextWorker")
+
+    private static func find(_ name: String) -> String {
+        let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let places = [executable].compactMap { $0 } + CommandLine.arguments
+        for place in places {
+            let candidate = URL(fileURLWithPath: place).deletingLastPathComponent().appendingPathComponent(name).path
+            if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+        }
+        return "/\(name)-was-not-found-beside-\(places.first ?? "the-tests")"
+    }
+}

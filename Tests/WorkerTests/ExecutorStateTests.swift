@@ -1,0 +1,233 @@
+import Foundation
+import Testing
+import Wire
+
+@testable import Worker
+
+@Suite struct ExecutorStateTests {
+    let one = UnitKey(unit: 1, attempt: 11)
+    let two = UnitKey(unit: 2, attempt: 12)
+
+    func assignment(_ key: UnitKey, timeout: UInt32 = 0, grace: UInt32 = 0) -> WireAssignment {
+        .with {
+            $0.unit = key.unit
+            $0.attempt = key.attempt
+            $0.operation = "shell"
+            $0.timeoutMilliseconds = timeout
+            $0.graceMilliseconds = grace
+        }
+    }
+
+    func order(_ key: UnitKey, _ reason: WireStopUnit.Reason, now: Bool = false) -> WireStopUnit {
+        .with {
+            $0.unit = key.unit
+            $0.attempt = key.attempt
+            $0.reason = reason
+            $0.now = now
+        }
+    }
+
+    func attached(slots: Int = 1) -> ExecutorState {
+        var state = ExecutorState(slots: slots)
+        #expect(state.attached(drop: [], now: 0, at: 0) == [])
+        return state
+    }
+
+    func value(_ text: String) -> WireValue {
+        .with {
+            $0.encoding = .text
+            $0.inline = Data(text.utf8)
+        }
+    }
+
+    @Test func units_startFirstComeFirstWhenSlotsFree() {
+        var state = attached()
+        let first = state.dispatched([assignment(one), assignment(two)], now: 0, at: 100)
+        #expect(first == [.report(.started(one, at: 100)), .start(one, assignment(one))])
+        #expect(state.queuedCount == 1)
+        let second = state.ended(one, .success(value("x")), now: 5, at: 105)
+        #expect(second == [
+            .report(.ended(one, .attempt(startedAt: 100, endedAt: 105, .success(value("x"))))),
+            .report(.started(two, at: 105)), .start(two, assignment(two)),
+        ])
+    }
+
+    @Test func end_isKeptUntilAcknowledged_andOfferedAfterEachAttach() {
+        var state = attached()
+        _ = state.dispatched([assignment(one)], now: 0, at: 0)
+        let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: 1, .cancelled)
+        _ = state.ended(one, .cancelled, now: 1, at: 1)
+        #expect(state.held.map(\.state) == [.finished])
+        #expect(state.attached(drop: [], now: 2, at: 2) == [.report(.ended(one, end))])
+        #expect(state.dispatched([assignment(one)], now: 2, at: 2) == [.report(.ended(one, end))])
+        #expect(state.acknowledged([one], now: 3, at: 3) == [.forget(one)])
+        #expect(state.attached(drop: [], now: 4, at: 4) == [])
+    }
+
+    @Test func lease_overHoldsTheQueueBack_untilAttachedAgain() {
+        var state = attached()
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
+        state.leaseOver()
+        let end = state.ended(one, .cancelled, now: 1, at: 1)
+        #expect(!end.contains(.start(two, assignment(two))))
+        #expect(state.attached(drop: [], now: 2, at: 2).contains(.start(two, assignment(two))))
+    }
+
+    @Test func dropped_isStoppedAndForgotten() {
+        var state = attached(slots: 1)
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
+        #expect(state.attached(drop: [one, two], now: 1, at: 1) == [.stop(one), .forget(two)])
+        #expect(state.held.isEmpty)
+        #expect(state.ended(one, .success(value("late")), now: 2, at: 2) == [.forget(one)])
+    }
+
+    @Test func orphanLimit_killsEverythingAndReportsNothing() {
+        var state = attached()
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
+        let actions = state.orphanLimitOver(now: 1)
+        #expect(Set(actions.map(String.init(describing:))) == Set([ExecutorAction.stop(one), .kill(one), .forget(two)].map(String.init(describing:))))
+        #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.forget(one)])
+    }
+
+    @Test func timeout_isTheOutcomeWhateverTheBodyReportsLater() {
+        var state = attached()
+        _ = state.dispatched([assignment(one, timeout: 1000, grace: 200)], now: 0, at: 0)
+        #expect(state.deadline == 1000)
+        #expect(state.tick(now: 1000, at: 1000) == [.stop(one)])
+        #expect(state.deadline == 1200)
+        #expect(state.tick(now: 1200, at: 1200) == [.kill(one)])
+        let end = state.ended(one, .success(value("late")), now: 1201, at: 1201)
+        let failure = WireOperationFailure.timedOut(afterMilliseconds: 1000)
+        #expect(failure.message == "timed out after 1 s")
+        #expect(end == [.report(.ended(one, .attempt(startedAt: 0, endedAt: 1201, .failure([failure]))))])
+    }
+
+    @Test func cancelled_queuedUnitEndsAtOnce_runningOneWhenItsBodyHas() {
+        var state = attached()
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
+        let actions = state.stopOrdered([order(one, .cancelled), order(two, .cancelled)], now: 1, at: 1)
+        #expect(actions == [.stop(one), .report(.ended(two, .attempt(startedAt: 0, endedAt: 1, .cancelled)))])
+        #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.report(.ended(one, .attempt(startedAt: 0, endedAt: 2, .cancelled)))])
+    }
+
+    @Test func cancelOfAnUnknownUnit_isAnsweredAsStopped() {
+        var state = attached()
+        #expect(state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [.report(.ended(one, .attempt(startedAt: 0, endedAt: 1, .cancelled)))])
+        #expect(state.stopOrdered([order(one, .superseded), order(one, .recalled)], now: 1, at: 1) == [])
+    }
+
+    @Test func stopNow_killsAlsoWhatIsStoppingAlready() {
+        var state = attached()
+        _ = state.dispatched([assignment(one)], now: 0, at: 0)
+        #expect(state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [.stop(one)])
+        #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 2, at: 2) == [.kill(one)])
+    }
+
+    @Test func recalled_isGivenBackOnlyIfNotStarted() {
+        var state = attached()
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
+        #expect(state.stopOrdered([order(one, .recalled), order(two, .recalled)], now: 1, at: 1) == [.report(.released(two)), .forget(two)])
+    }
+
+    @Test func largeInputs_areFetchedBeforeTheUnitQueues() {
+        var state = attached()
+        var large = assignment(one)
+        large.inputs = [.with { $0.value = .with { $0.blob = WireBlobReference(digest: BlobDigest(hashing: Data()), size: 1) } }]
+        #expect(state.dispatched([large], now: 0, at: 0) == [.fetchInputs(one, large)])
+        #expect(state.held.map(\.state) == [.queued])
+        #expect(state.dispatched([assignment(two)], now: 0, at: 0).contains(.start(two, assignment(two))))
+        #expect(state.inputsReady(one, now: 1, at: 1) == [])
+        #expect(state.ended(two, .cancelled, now: 2, at: 2).contains(.start(one, large)))
+    }
+
+    @Test func drain_givesBackTheQueue_finishesWhatRuns_thenExits() {
+        var state = attached()
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
+        #expect(state.drain(graceMilliseconds: 1000, now: 1, at: 1) == [.report(.released(two)), .forget(two)])
+        #expect(!state.isAccepting)
+        #expect(state.dispatched([assignment(two)], now: 2, at: 2) == [.report(.released(two))])
+        #expect(state.ended(one, .cancelled, now: 3, at: 3).count == 1)
+        #expect(state.acknowledged([one], now: 4, at: 4) == [.forget(one), .exit(.drained)])
+    }
+
+    @Test func drain_killsWhatStillRunsAtItsEnd_andReportsItNot() {
+        var state = attached()
+        _ = state.dispatched([assignment(one)], now: 0, at: 0)
+        _ = state.drain(graceMilliseconds: 1000, now: 0, at: 0)
+        #expect(state.tick(now: 1000, at: 1000) == [.stop(one), .kill(one)])
+        #expect(state.ended(one, .cancelled, now: 1001, at: 1001) == [.forget(one), .exit(.drained)])
+    }
+
+    @Test func bodyThatCannotBeEnded_makesTheProcessBeReplaced_whenTheOthersHaveEnded() {
+        var state = attached(slots: 2)
+        _ = state.dispatched([assignment(one, timeout: 10, grace: 10), assignment(two)], now: 0, at: 0)
+        #expect(state.tick(now: 10, at: 10) == [.stop(one)])
+        #expect(state.tick(now: 20, at: 20) == [.kill(one)])
+        #expect(state.cannotKill(one, now: 20, at: 20) == [.askForReplacement])
+        #expect(!state.isAccepting)
+        _ = state.ended(two, .cancelled, now: 30, at: 30)
+        #expect(state.acknowledged([two], now: 31, at: 31) == [.forget(two), .exit(.stuck)])
+    }
+}
+
+@Suite struct SupervisorStateTests {
+    @Test func crashedExecutor_isSwept_reportedUntilAcknowledged_andReplaced() {
+        var state = SupervisorState(processes: 1)
+        #expect(state.tick(now: 0) == [.spawn(index: 0)])
+        _ = state.spawned(100, index: 0, incarnation: 7, now: 0)
+        let exited = state.exited(100, code: 9, bySignal: true, now: 50)
+        #expect(exited.last == .sweep)
+        let ended = EndedExecutor(incarnation: 7, cause: .crashed, text: "signal 9 (SIGKILL)")
+        #expect(state.swept(now: 60) == [.report(ended), .spawn(index: 0)])
+        #expect(state.attached() == [.report(ended)])
+        _ = state.acknowledged([7], now: 70)
+        #expect(state.attached() == [])
+    }
+
+    @Test func repeatedCrashes_areRestartedMoreAndMoreSlowly() {
+        var state = SupervisorState(processes: 1)
+        _ = state.tick(now: 0)
+        for round in 0..<3 {
+            _ = state.spawned(pid_t(100 + round), index: 0, incarnation: UInt64(round), now: 1000)
+            _ = state.exited(pid_t(100 + round), code: 1, bySignal: false, now: 1001)
+            if round < 1 { _ = state.swept(now: 1001) } else { _ = state.swept(now: 1001) }
+            if round == 0 { continue }
+            #expect(state.nextStart == 1001 + SupervisorState.backoffMilliseconds[round])
+            _ = state.tick(now: 1001 + SupervisorState.backoffMilliseconds[round])
+        }
+    }
+
+    @Test func silentExecutor_isKilled_butNotAfterAPauseOfItsOwn() {
+        var state = SupervisorState(processes: 1)
+        _ = state.tick(now: 0)
+        _ = state.spawned(100, index: 0, incarnation: 7, now: 0)
+        state.alive(100, now: 1000)
+        _ = state.tick(now: 1000)
+        #expect(state.tick(now: 60_000) == [])
+        for now in stride(from: Int64(61_000), to: 70_000, by: 1000) { #expect(state.tick(now: now) == []) }
+        #expect(state.tick(now: 70_000).last == .kill(100))
+        _ = state.exited(100, code: 9, bySignal: true, now: 70_001)
+        #expect(state.swept(now: 70_002).first == .report(EndedExecutor(incarnation: 7, cause: .silent, text: "signal 9 (SIGKILL)")))
+    }
+
+    @Test func terminate_drains_andASecondTimeKills() {
+        var state = SupervisorState(processes: 1)
+        _ = state.tick(now: 0)
+        _ = state.spawned(100, index: 0, incarnation: 7, now: 0)
+        #expect(state.terminate(graceMilliseconds: 500, now: 10) == [.drain(100, graceMilliseconds: 500)])
+        #expect(state.terminate(graceMilliseconds: 500, now: 20) == [.kill(100)])
+        _ = state.exited(100, code: 9, bySignal: true, now: 21)
+        #expect(state.swept(now: 22) == [.report(EndedExecutor(incarnation: 7, cause: .stopped, text: "signal 9 (SIGKILL)"))])
+        #expect(state.acknowledged([7], now: 23) == [.exit(0)])
+    }
+
+    @Test func stuckExecutor_getsASuccessorAtOnce() {
+        var state = SupervisorState(processes: 1)
+        _ = state.tick(now: 0)
+        _ = state.spawned(100, index: 0, incarnation: 7, now: 0)
+        #expect(state.replacementAsked(by: 100, now: 10).last == .spawn(index: 0))
+        _ = state.spawned(101, index: 0, incarnation: 8, now: 10)
+        _ = state.exited(100, code: ExecutorExit.stuck, bySignal: false, now: 20)
+        #expect(state.swept(now: 21) == [.report(EndedExecutor(incarnation: 7, cause: .stopped, text: "exit code 75"))])
+    }
+}
