@@ -49,11 +49,28 @@ public struct GraphFileError: Error, Hashable, Sendable, CustomStringConvertible
 /// All errors of a graph file, in the order of their places. Never empty.
 public struct GraphFileErrors: Error, Hashable, Sendable, CustomStringConvertible {
     public let errors: [GraphFileError]
+    /// The registered operations that the file names, as far as it could be read: what else the coordinator would check.
+    public let operations: [GraphFileOperation]
 
-    public init(_ errors: [GraphFileError]) {
+    public init(_ errors: [GraphFileError], operations: [GraphFileOperation] = []) {
         self.errors = errors
+        self.operations = operations
     }
 
     /// One line for each error.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
+}
+
+/// An `op:` of a graph file.
+public struct GraphFileOperation: Hashable, Sendable {
+    /// Registered name.
+    public let type: String
+    public let file: String
+    public let position: GraphFilePosition
+    public let path: String
+
+    /// What the coordinator finds wrong with its type, at its place in the file.
+    public func error(_ message: String) -> GraphFileError {
+        GraphFileError(file: file, position: position, path: path, message: message)
+    }
 }

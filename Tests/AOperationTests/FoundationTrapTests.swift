@@ -180,22 +180,19 @@ struct FoundationTrapTests {
         await queue.idle()
     }
 
-    @Test func addingBlockedOperations_isNotQuadratic() async {
-        // 20,000 blocked operations took Foundation's queue more than 15 s.
+    @Test func twentyThousandBlockedOperations_areThroughWithinTheSuitesTimeLimit() async {
+        // Adding them alone would take Foundation's queue a good part of that: it is quadratic.
         let gate = Gate()
-        let clock = ContinuousClock()
-        let duration = await clock.measure {
-            for _ in 0..<20_000 {
-                let step = Step()
-                step.addDependency(gate)
-                queue.addOperation(step)
-            }
-            queue.addOperation(gate)
-            await gate.started.wait()
-            gate.open()
-            await queue.idle()
+        for _ in 0..<20_000 {
+            let step = Step()
+            step.addDependency(gate)
+            queue.addOperation(step)
         }
-        #expect(duration < .seconds(15))
+        queue.addOperation(gate)
+        await gate.started.wait()
+        gate.open()
+        await queue.idle()
+        #expect(queue.operations.isEmpty)
     }
 
     /// The last references of an ended operation go with the thread that ended it: shortly after it.

@@ -99,18 +99,20 @@ struct QueueTests {
         let gauge = Gauge()
         for index in 0..<60 {
             if index.isMultiple(of: 3) {
-                queue.addOperation(BlockOperation {
-                    gauge.enter()
-                    gauge.leave()
-                })
-            } else {
-                queue.addOperation(AOperationBlock { finish in
-                    gauge.enter()
-                    DispatchQueue.global().async {
+                queue.addOperation(
+                    BlockOperation {
+                        gauge.enter()
                         gauge.leave()
-                        finish()
-                    }
-                })
+                    })
+            } else {
+                queue.addOperation(
+                    AOperationBlock { finish in
+                        gauge.enter()
+                        DispatchQueue.global().async {
+                            gauge.leave()
+                            finish()
+                        }
+                    })
             }
         }
         await queue.idle()

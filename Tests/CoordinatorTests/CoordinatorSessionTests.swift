@@ -136,6 +136,31 @@ import Wire
         }
     }
 
+    @Test func goodbyeBeforeTheConnectionsEnd_isHeard() async throws {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            for round in 1...20 as ClosedRange<UInt64> {
+                let leaving = try coordinator.peer()
+                _ = try leaving.attach(.executor, incarnation: 100 + round, slots: 1)
+                _ = try client.submit(.group([.noop("a")]), key: "\(round)")
+                let given = try leaving.assignments(1)[0]
+                try leaving.send(.with { $0.goodbye = WireGoodbye() })
+                leaving.close(lingerMilliseconds: 1000)
+                // Its unit moves at once, not when its lease is over.
+                let next = try coordinator.peer()
+                let began = BootClock.milliseconds()
+                _ = try next.attach(.executor, incarnation: 200 + round, slots: 1)
+                let again = try next.assignments(1)[0]
+                #expect(again.unit == given.unit)
+                #expect(BootClock.milliseconds() - began < 2500)
+                try next.succeed(again)
+                try next.send(.with { $0.goodbye = WireGoodbye() })
+                next.close(lingerMilliseconds: 1000)
+            }
+        }
+    }
+
     @Test func farewell_isSaidAtTheEnd() async throws {
         let peers = Collector<String>()
         let waiting = OneShot<Void>()

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 import Wire
 
@@ -249,5 +250,28 @@ import Wire
             })).body else { throw Timeout(what: "no failure") }
             #expect(failed.code == .notFound)
         }
+    }
+
+    @Test func journalThatCannotBeWritten_endsTheCoordinatorWithoutAnAnswer() async throws {
+        let path = path
+        let answered = Collector<String>()
+        let error = try await #require(throws: CoordinatorError.self) {
+            try await TestCoordinator.run(in: path) { coordinator in
+                let client = try coordinator.peer()
+                _ = try client.attach(.client, incarnation: 2)
+                // Another process that writes to the file holds its lock for longer than we wait.
+                let intruder = try DatabaseQueue(path: path + "/journal.sqlite")
+                try intruder.inDatabase { database in
+                    try database.execute(sql: "BEGIN IMMEDIATE")
+                    do { answered.add(try client.submit(.group([.noop("a")]))) } catch is Timeout {}
+                    try database.execute(sql: "ROLLBACK")
+                }
+            }
+        }
+        guard case .journal(.database) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(answered.rest().isEmpty)
     }
 }

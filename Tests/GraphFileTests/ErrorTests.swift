@@ -311,4 +311,24 @@ import Testing
         #expect(GraphFileError(file: "f", position: position, message: "m").description == "f:3:5: m")
         #expect(GraphFileError(file: "f", position: nil, message: "m").description == "f: m")
     }
+
+    @Test func errors_carryTheOperationsTheFileNames_forTheCoordinatorToCheck() {
+        let text = """
+            group:
+              - id: a
+                op: Rare
+                retires: 1
+              - id: g
+                group:
+                  - op: noop
+            """
+        do throws(GraphFileErrors) {
+            _ = try GraphFileLoader.load(text: text, file: "graph.yaml")
+            Issue.record("the file has an error")
+        } catch {
+            #expect(error.operations.map(\.type) == ["Rare", "noop"])
+            #expect(error.operations.map(\.path) == ["a", "g/op0"])
+            #expect(error.operations.first?.error("unknown").description == "graph.yaml:3:9: a: unknown")
+        }
+    }
 }

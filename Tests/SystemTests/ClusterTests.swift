@@ -135,7 +135,22 @@ extension SystemTests {
                 _ = harness.start(BuiltProducts.textWorker, ["--connect", harness.endpoint])
                 let finished = try await harness.aop("wait", "last", "-o", "json")
                 #expect(finished.status == 0, "\(finished)")
-                #expect(try JSON(parsing: finished.text)["value"][1] == 5)
+                #expect(try JSON(parsing: finished.text)["value"][1] == 6)
+            }
+        }
+
+        @Test func graphLargerThanAMessageMayCarryInline_isSubmittedWhole() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let padding = String(repeating: "x", count: 6000)
+                let nodes = (0..<300).map { "  - {id: n\($0), op: noop, with: {}, env: {}}\n".replacing(", env: {}", with: "") }
+                // Comments do not travel: the size must be in the graph itself.
+                let large = (0..<300).map { "  - {id: big\($0), op: writeFile, with: {path: /dev/null/\(padding)\($0)}, receives: n\($0), whenReceivedFails: run}\n" }
+                let graph = try harness.write("large.yaml", "group:\n" + nodes.joined() + large.joined())
+                let submitted = try await harness.aop("submit", graph, "-o", "json")
+                #expect(submitted.status == 0, "\(submitted)")
+                let listed = try JSON(parsing: try await harness.aop("list", "-o", "json").text)
+                #expect(listed["submissions"][0]["counts"]["total"] == 600)
             }
         }
 

@@ -15,7 +15,7 @@ extension Reply {
             return .submitted(wire)
         case .checked(let errors):
             var wire = WireCheckResult()
-            wire.errors = errors.map(\.wire)
+            wire.errors = errors.prefix(RequestFailure.errorsMax).map(\.wire)
             return .checked(wire)
         case .cancelAccepted(let id, let alreadyEnded):
             var wire = WireCancelAccepted()

@@ -50,6 +50,8 @@ final class CoordinatorLoop {
     private var durable: JournalSequence
     private var wakeAt: Int64?
     private var silenceCheckAt: Int64
+    /// Whose connections have ended; what they still brought is read first.
+    private var disconnected: [Peer] = []
     private var poller = Poller()
     private let mailToken: Poller.Token
     private let monitorToken: Poller.Token
@@ -131,9 +133,12 @@ final class CoordinatorLoop {
         if ready.isReadable(monitorToken) { try readMonitor() }
         switch phase {
         case .running:
-            if let routerToken, ready.isReadable(routerToken) { try receiveMessages() }
-            forgetTheSilent()
-            if !inputs.isEmpty || isDue(wakeAt) { step() }
+            if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { try receiveMessages() }
+            // While nothing is read, nobody's lease is watched either: what would renew it waits in the socket.
+            if routerToken != nil {
+                forgetTheSilent()
+                if !inputs.isEmpty || isDue(wakeAt) { step() }
+            }
             release()
             try flush()
             pauseOrResume()
@@ -148,15 +153,19 @@ final class CoordinatorLoop {
         }
     }
 
+    /// Boot time of the next round, should nothing come; nil: none is needed.
     private var deadline: Int64? {
-        if !inputs.isEmpty { return now.boot }
-        var deadlines = [silenceCheckAt]
+        var deadlines: [Int64] = []
         switch phase {
-        case .running: if let wakeAt { deadlines.append(wakeAt) }
+        case .running where routerToken == nil: break
+        case .running:
+            if !inputs.isEmpty { return now.boot }
+            if let wakeAt { deadlines.append(wakeAt) }
+            if peers.count > 0 { deadlines.append(silenceCheckAt) }
         case .ending(let deadline, _): deadlines.append(deadline)
         }
         if !unflushed.isEmpty { deadlines.append(now.boot + CoordinatorLimits.retrySendMilliseconds) }
-        return peers.count == 0 && deadlines.count == 1 ? nil : deadlines.min()
+        return deadlines.min()
     }
 
     private func isDue(_ time: Int64?) -> Bool { time.map { $0 <= now.boot } ?? false }
@@ -185,7 +194,7 @@ final class CoordinatorLoop {
         while let event = try monitor.receive() {
             switch event {
             case .disconnected(let descriptor):
-                if let peer = peers.peer(onFileDescriptor: descriptor) { forget(peer, "its connection ended") }
+                if let peer = peers.release(fileDescriptor: descriptor) { disconnected.append(peer) }
             case .handshakeFailed(let reason): counters.note(.handshake, reason, now.boot, logger)
             case .acceptFailed(let code): counters.note(.handshake, "accept failed with errno \(code)", now.boot, logger)
             case .connected, .accepted, .handshakeSucceeded, .closed, .stopped, .other: break
@@ -194,12 +203,16 @@ final class CoordinatorLoop {
     }
 
     private func receiveMessages() throws {
+        // What a connection brought before it ended stands before its end.
+        let ended = disconnected
+        disconnected = []
         var bytes = 0
         for _ in 0..<CoordinatorLimits.messagesPerStep {
-            guard bytes < CoordinatorLimits.bytesPerStep, let message = try router.receive() else { return }
+            guard bytes < CoordinatorLimits.bytesPerStep, let message = try router.receive() else { break }
             bytes += message.frames.reduce(0) { $0 + $1.count }
             try receive(message)
         }
+        for peer in ended { forget(peer, "its connection ended") }
     }
 
     private func step() {

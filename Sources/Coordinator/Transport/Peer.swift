@@ -69,7 +69,6 @@ struct PeerTable {
 
     subscript(id: PeerID) -> Peer? { byID[id] }
     subscript(route: RoutingID) -> Peer? { byRoute[route].flatMap { byID[$0] } }
-    func peer(onFileDescriptor descriptor: Int32) -> Peer? { byFileDescriptor[descriptor].flatMap { byID[$0] } }
 
     func peers(ofIncarnation incarnation: UInt64, where matches: (Peer) -> Bool) -> [Peer] {
         byID.values.filter { $0.incarnation == incarnation && matches($0) }
@@ -79,6 +78,11 @@ struct PeerTable {
     mutating func drawID() -> PeerID {
         nextID += 1
         return PeerID(nextID)
+    }
+
+    /// The connection with this descriptor has ended; the descriptor may be used again.
+    mutating func release(fileDescriptor: Int32) -> Peer? {
+        byFileDescriptor.removeValue(forKey: fileDescriptor).flatMap { byID[$0] }
     }
 
     mutating func insert(_ peer: Peer) {

@@ -135,6 +135,7 @@ extension GraphReader {
             report("operation \(quoted(type)) is not supported yet", value: field.value, node: node)
             return nil
         }
+        named.append(NamedOperation(type: type, position: document[field.value].position, node: node))
         let with = fields[.with]
         var entries: [SourceEntry] = []
         if let with {

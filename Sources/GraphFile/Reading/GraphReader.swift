@@ -26,12 +26,20 @@ struct GraphReader {
     var members: [Int: [String: Int]] = [:]
     var open: [OpenGroup] = []
     private(set) var findings: [Finding] = []
+    /// Every `op:` read so far.
+    var named: [NamedOperation] = []
     private var name: String?
 
     struct Finding {
         let position: GraphFilePosition
         let node: Int
         let message: String
+    }
+
+    struct NamedOperation {
+        let type: String
+        let position: GraphFilePosition
+        let node: Int
     }
 
     init(_ document: SourceDocument, file: String, options: GraphFileOptions) {
@@ -119,6 +127,9 @@ struct GraphReader {
             throw GraphFileErrors(
                 sorted.map { _, finding in
                     GraphFileError(file: file, position: finding.position, path: path(of: finding.node), message: finding.message)
+                },
+                operations: named.map { operation in
+                    GraphFileOperation(type: operation.type, file: file, position: operation.position, path: path(of: operation.node))
                 })
         }
         return LoadedGraph(graph: wireGraph(named: options.name ?? name ?? fileName), file: file, positions: drafts.map(\.position))

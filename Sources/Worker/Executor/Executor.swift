@@ -72,7 +72,11 @@ final class Executor: @unchecked Sendable {
         try openLink()
         beat()
         loop.run { self.turnEnds() }
-        link?.close(goodbye: exitCode == ExecutorExit.drained ? "drained" : nil, flushMilliseconds: 1000)
+        // A goodbye says that nothing of this process runs any more.
+        spawns.close()
+        let left = Descendants.killAll(withinMilliseconds: 400)
+        let isIdle = left.isEmpty && state.withLock { $0.runningCount } == 0
+        link?.close(goodbye: isIdle ? "ended" : nil, flushMilliseconds: 1000)
         return exitCode ?? ExecutorExit.drained
     }
 

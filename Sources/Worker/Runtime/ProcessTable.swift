@@ -47,11 +47,12 @@ struct ProcessTable {
         entries.filter { $0.parent == parent }
     }
 
-    /// Whether a process has `entry` ("NAME=value") in the environment it was started with. False when it has ended or
-    /// belongs to somebody else.
-    static func environment(of id: pid_t, contains entry: String) -> Bool {
+    /// Whether a process has all of `entries` ("NAME=value") in the environment it was started with. False when it has
+    /// ended or belongs to somebody else.
+    static func environment(of id: pid_t, contains entries: [String]) -> Bool {
         guard let bytes = read("/proc/\(id)/environ", limit: 1 << 20) else { return false }
-        return bytes.split(separator: 0).contains { $0.elementsEqual(entry.utf8) }
+        let variables = bytes.split(separator: 0)
+        return entries.allSatisfy { entry in variables.contains { $0.elementsEqual(entry.utf8) } }
     }
 
     fileprivate static func read(_ path: String, limit: Int) -> [UInt8]? {

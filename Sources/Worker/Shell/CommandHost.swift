@@ -20,6 +20,8 @@ final class CommandHost: @unchecked Sendable {
 
     /// - Throws: `SystemCallError` when the process has no descriptors left.
     init(loop: EventLoop, spawns: SpawnGate = SpawnGate(), logger: Logger) throws {
+        // A command may close its stdin while it is written to; that must not end this process.
+        signal(SIGPIPE, SIG_IGN)
         self.loop = loop
         self.spawns = spawns
         self.logger = logger
@@ -40,6 +42,9 @@ final class CommandHost: @unchecked Sendable {
         start.control.attach(loop) { [weak command] mode in command?.stop(mode) }
         command.begin()
     }
+
+    /// Whether `session` is that of a command that has not ended. On the loop's thread.
+    func isRunning(session: pid_t) -> Bool { running.values.contains { $0.start.process == session } }
 
     /// Ends every command by force. On the loop's thread.
     func killAll() {
@@ -77,8 +82,8 @@ struct CommandStart: Sendable {
     let outputBytesMax: Int
     let keepsOutput: Bool
     let graceMilliseconds: Int64
-    /// "NAME=value" that only this command's processes have in their environment.
-    let marker: String
+    /// "NAME=value" that together only this command's processes have in their environment.
+    let markers: [String]
     let output: @Sendable (UnitContext.Stream, [UInt8]) -> Void
     let control: CommandControl
 }

@@ -16,7 +16,7 @@ final class RunningCommand {
         case over
     }
 
-    private let start: CommandStart
+    let start: CommandStart
     private let host: CommandHost
     private let whenOver: (CommandTrace) -> Void
     private var phase = Phase.running
@@ -113,7 +113,9 @@ final class RunningCommand {
         return table.entries.filter { entry in
             guard !entry.isZombie, entry.id != start.process, entry.id != ownID else { return false }
             if entry.session == start.process || entry.group == start.process { return true }
-            return entry.parent == ownID && ProcessTable.environment(of: entry.id, contains: start.marker)
+            // An orphan that belongs to no running command.
+            return entry.parent == ownID && !host.isRunning(session: entry.session)
+                && ProcessTable.environment(of: entry.id, contains: start.markers)
         }.map(\.id)
     }
 

@@ -41,11 +41,11 @@ struct RunCommand: ToolCommand {
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
         // From here on a signal ends nothing by itself: it becomes an event of the run.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let (messages, message) = AsyncStream<String>.makeStream()
+        let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
         let cluster = try PrivateCluster(
             .init(executors: workers, slots: slots ?? Int(clinux_processor_count()), data: data.map(absolute), logLevel: level.rawValue)
-        ) { line in
-            Task { await reporter.note(line + "\n") }
-        }
+        ) { message.yield($0) }
         let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
         let result: Result<ExitStatus, any Error>
         do {
@@ -55,6 +55,8 @@ struct RunCommand: ToolCommand {
         }
         await reporter.finish()
         try await cluster.stop()
+        message.finish()
+        await relay.value
         return try result.get()
     }
 

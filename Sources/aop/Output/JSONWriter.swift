@@ -104,7 +104,7 @@ struct JSONWriter {
 
     private mutating func writeString(_ text: String) {
         append("\"")
-        JSONEscape.append(text.utf8, to: &buffer)
+        JSONEscape.append(Data(text.utf8), to: &buffer)
         append("\"")
     }
 
@@ -115,21 +115,36 @@ struct JSONWriter {
 
 /// The characters of a JSON string that cannot stand for themselves. Works on any part of a UTF-8 text.
 enum JSONEscape {
-    static func append(_ bytes: some Sequence<UInt8>, to buffer: inout Data) {
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "\""): buffer.append(contentsOf: #"\""#.utf8)
-            case UInt8(ascii: "\\"): buffer.append(contentsOf: #"\\"#.utf8)
-            case UInt8(ascii: "\n"): buffer.append(contentsOf: #"\n"#.utf8)
-            case UInt8(ascii: "\r"): buffer.append(contentsOf: #"\r"#.utf8)
-            case UInt8(ascii: "\t"): buffer.append(contentsOf: #"\t"#.utf8)
-            case 0..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                buffer.append(contentsOf: #"\u00"#.utf8)
-                buffer.append(digits[Int(byte >> 4)])
-                buffer.append(digits[Int(byte & 15)])
-            default: buffer.append(byte)
+    /// Appends what needs no escape in whole stretches: values can be large.
+    static func append(_ bytes: Data, to buffer: inout Data) {
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(bytes.count + bytes.count / 8 + 16)
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            for index in bytes.indices where needsEscape(bytes[index]) {
+                escaped.append(contentsOf: bytes[start..<index])
+                append(escaped: bytes[index], to: &escaped)
+                start = index + 1
             }
+            escaped.append(contentsOf: bytes[start...])
+        }
+        buffer.append(contentsOf: escaped)
+    }
+
+    private static func needsEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func append(escaped byte: UInt8, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): text.append(byte)
+        case UInt8(ascii: "\n"): text.append(UInt8(ascii: "n"))
+        case UInt8(ascii: "\r"): text.append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\t"): text.append(UInt8(ascii: "t"))
+        default:
+            let digits = String(byte, radix: 16)
+            text.append(contentsOf: "u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
         }
     }
 }

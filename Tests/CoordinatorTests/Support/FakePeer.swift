@@ -16,7 +16,7 @@ final class FakePeer {
         token = poller.add(socket)
     }
 
-    func close() { socket.close(lingerMilliseconds: 0) }
+    func close(lingerMilliseconds: Int = 0) { socket.close(lingerMilliseconds: lingerMilliseconds) }
 
     // MARK: Sending
 

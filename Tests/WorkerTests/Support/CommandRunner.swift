@@ -35,14 +35,15 @@ final class CommandRunner: Sendable {
 
     /// A command ready to be added to the queue.
     func make(
-        _ parameters: ShellParameters, input: EncodedValue? = nil, bindings: Bindings = Bindings(), grace: Int64 = 5000
+        _ parameters: ShellParameters, input: EncodedValue? = nil, bindings: Bindings = Bindings(), grace: Int64 = 5000,
+        path: String = UUID().uuidString
     ) -> ShellOperation {
         let operation = ShellOperation(parameters)
         operation.grace = .seconds(1000)
         if let input { operation.receivedValue = .success(input) }
         operation.host(
             in: UnitContext(
-                submission: "s1", path: "root/a", attemptNumber: 2, worker: "testhost/0", bindings: bindings,
+                submission: "s1", path: path, attemptNumber: 2, worker: "testhost/0", bindings: bindings,
                 graceMilliseconds: grace,
                 output: { [self] stream, bytes in output.withLock { $0[stream, default: []] += bytes } },
                 host: host))
@@ -51,9 +52,10 @@ final class CommandRunner: Sendable {
 
     /// Runs a command to the end of its body.
     func run(
-        _ parameters: ShellParameters, input: EncodedValue? = nil, bindings: Bindings = Bindings()
+        _ parameters: ShellParameters, input: EncodedValue? = nil, bindings: Bindings = Bindings(),
+        path: String = UUID().uuidString
     ) async -> ClusterOutcome {
-        await end(of: make(parameters, input: input, bindings: bindings))
+        await end(of: make(parameters, input: input, bindings: bindings, path: path))
     }
 
     func end(of operation: ShellOperation) async -> ClusterOutcome {

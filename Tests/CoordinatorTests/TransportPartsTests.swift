@@ -1,0 +1,99 @@
+import Foundation
+import Scheduling
+import Testing
+import Wire
+
+@testable import Coordinator
+
+/// The pieces of the transport that need no socket.
+@Suite struct TransportPartsTests {
+    private func send(_ to: UInt64, after: UInt64) -> Outputs.Send {
+        var outputs = Outputs()
+        var scheduler = Scheduler(Scheduler.Configuration())
+        scheduler.start(at: Instant(boot: 0, wall: 0), incarnation: Incarnation(1), into: &outputs)
+        outputs.removeAll()
+        scheduler.step(
+            [.request(RequestID(peer: PeerID(to), number: after), .workers)], at: Instant(boot: 0, wall: 0), into: &outputs)
+        var send = outputs.sends[0]
+        send.after = JournalSequence(after)
+        return send
+    }
+
+    @Test func heldSends_goWhenTheirFactsAreDurable_inOrder() {
+        var held = HeldSends()
+        held.append((1...100).map { send(UInt64($0), after: UInt64($0 / 10)) })
+        #expect(held.release(upTo: .none).map(\.to.rawValue) == Array(1...9))
+        #expect(held.release(upTo: .none).isEmpty)
+        #expect(held.release(upTo: JournalSequence(7)).map(\.to.rawValue) == Array(10...79))
+        held.append([send(101, after: 10)])
+        #expect(held.release(upTo: JournalSequence(10)).map(\.to.rawValue) == Array(80...101))
+        #expect(held.isEmpty)
+    }
+
+    @Test func outbox_countsBytesAndKeepsOrder() {
+        var outbox = PeerOutbox()
+        for size in 1...1000 { outbox.append([Buffer([UInt8](repeating: 1, count: size))]) }
+        #expect(outbox.bytes == 500_500)
+        for size in 1...1000 {
+            guard case .message(let frames, _) = outbox.first else {
+                Issue.record("empty at \(size)")
+                return
+            }
+            #expect(frames[0].count == size)
+            outbox.removeFirst()
+        }
+        #expect(outbox.isEmpty && outbox.bytes == 0)
+    }
+
+    @Test func dispatchBeingStored_holdsBackWhatStandsBehindIt() {
+        var outbox = PeerOutbox()
+        let place = DispatchBeingStored.Place(assignment: 0, input: 0)
+        let dispatch = DispatchBeingStored([], storing: [place])
+        outbox.append(dispatch)
+        outbox.append([Buffer([1])])
+        guard case .storing(let first) = outbox.first else {
+            Issue.record("the dispatch is not first")
+            return
+        }
+        #expect(!first.isComplete)
+        first.set(BlobKey(digest: BlobDigest(hashing: Data()), size: 0), at: place)
+        #expect(first.isComplete)
+        outbox.replaceFirst(with: [[Buffer([2, 2])], [Buffer([3, 3, 3])]])
+        #expect(outbox.bytes == 6)
+        var sizes: [Int] = []
+        while case .message(_, let bytes) = outbox.first {
+            sizes.append(bytes)
+            outbox.removeFirst()
+        }
+        #expect(sizes == [2, 3, 1])
+    }
+
+    @Test func pulls_areFewAtATime_andOneOfEachDigest() {
+        func pull(_ id: UInt64, _ content: UInt8) -> Pull {
+            let key = BlobKey(digest: BlobDigest(hashing: Data([content])), size: 1)
+            return Pull(
+                id: PullID(rawValue: id), key: key,
+                purpose: .value(UnitID(rawValue: id), Attempt(rawValue: 1), .bytes, startedAt: 0, endedAt: 0),
+                fetch: BlobFetch(reference: key.wire))
+        }
+        var queue = PullQueue()
+        for (id, content) in [(1, 1), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5)] as [(UInt64, UInt8)] { queue.add(pull(id, content)) }
+        var started: [UInt64] = []
+        while let next = queue.startNext() { started.append(next.id.rawValue) }
+        #expect(started == [1, 3, 4, 5])
+        #expect(queue.contains(AttemptName(unit: UnitID(rawValue: 2), attempt: Attempt(rawValue: 1))))
+        #expect(queue.remove(PullID(rawValue: 3)) != nil)
+        #expect(queue.startNext()?.id.rawValue == 6)
+        #expect(queue.remove(PullID(rawValue: 1)) != nil)
+        #expect(queue.startNext()?.id.rawValue == 2)
+    }
+
+    @Test func rateLimit_countsWhatItKeepsQuiet() {
+        var limit = RateLimit(intervalMilliseconds: 100)
+        #expect(limit.allow(at: 0) == "")
+        #expect(limit.allow(at: 1) == nil)
+        #expect(limit.allow(at: 99) == nil)
+        #expect(limit.allow(at: 100) == " (2 more like this were not logged)")
+        #expect(limit.allow(at: 200) == "")
+    }
+}

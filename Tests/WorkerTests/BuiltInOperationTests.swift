@@ -1,0 +1,121 @@
+import AOperation
+import Foundation
+import Synchronization
+import Testing
+import Wire
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(2))) struct BuiltInOperationTests {
+    let queue = AOperationQueue()
+
+    func end(of operation: any ClusterOperation) async -> ClusterOutcome {
+        await withCheckedContinuation { continuation in
+            operation.whenEnded { continuation.resume(returning: $0) }
+            operation.add(to: queue)
+        }
+    }
+
+    @Test func noop_givesBackWhatItReceived() async {
+        let operation = NoopOperation(.init())
+        operation.receivedValue = .success(.text("x"))
+        #expect(await end(of: operation).text == "x")
+    }
+
+    @Test func delay_canBeCancelled_andNeedsATime() async {
+        let operation = DelayOperation(.init(seconds: 1000))
+        async let ended = end(of: operation)
+        operation.cancel()
+        #expect(await ended.isCancelled)
+        #expect(await end(of: DelayOperation(.init(seconds: -1))).fault?.code == .parameters)
+        #expect(await end(of: DelayOperation(.init(seconds: 0.01))).fault == nil)
+    }
+
+    @Test func files_areWrittenAndRead() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let write = WriteFileOperation(.init(path: "\(directory)/a"))
+        write.receivedValue = .success(.text("hällo"))
+        guard case .success(.void) = await end(of: write) else { return #expect(Bool(false)) }
+        guard case .success(let value) = await end(of: ReadFileOperation(.init(path: "\(directory)/a"))) else { return #expect(Bool(false)) }
+        #expect(value == .text("hällo"))
+        let missing = await end(of: ReadFileOperation(.init(path: "\(directory)/b"))).fault?.message
+        #expect(missing == "cannot read \(directory)/b: No such file or directory")
+        #expect(await end(of: ReadFileOperation(.init(path: "\(directory)/a", maxOutput: 3))).fault?.code == .limit)
+        let refused = WriteFileOperation(.init(path: "\(directory)/no/a"))
+        refused.receivedValue = .success(.text("x"))
+        #expect(await end(of: refused).fault?.message.hasPrefix("cannot write \(directory)/no/a: ") == true)
+    }
+
+    @Test func http_givesTheBody_andNamesABadStatus() async throws {
+        let server = try TestServer { request in
+            request.hasPrefix("GET /ok") ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
+                : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        }
+        #expect(await end(of: HTTPOperation(.init(url: "\(server.address)/ok"))).text == "hello")
+        let fault = await end(of: HTTPOperation(.init(url: "\(server.address)/gone?secret=1"))).fault
+        #expect(fault?.message.hasPrefix("GET \(server.address)/gone was answered with status 404") == true)
+        #expect(await end(of: HTTPOperation(.init(url: "ftp://x"))).fault?.code == .parameters)
+    }
+
+    @Test func http_canBeCancelledWhileTheServerIsSilent() async throws {
+        let server = try TestServer { _ in nil }
+        let operation = HTTPOperation(.init(url: "\(server.address)/"))
+        operation.grace = .seconds(1000)
+        async let ended = end(of: operation)
+        let asked = try await eventually { server.requests.withLock { $0 } == 1 }
+        #expect(asked)
+        operation.cancel()
+        #expect(await ended.isCancelled)
+    }
+
+    @Test func registry_refusesTwoOfOneName() {
+        let error = #expect(throws: OperationRegistry.Refused.self) { try OperationRegistry([NoopOperation.self], withShell: false) }
+        #expect(error?.description == "NoopOperation and NoopOperation are both called `noop`: give one of them another operationName")
+    }
+}
+
+/// Answers one request per connection, or never.
+private final class TestServer: Sendable {
+    let address: String
+    let requests = Mutex(0)
+    private let descriptor: Int32
+
+    init(_ answer: @escaping @Sendable (String) -> String?) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var place = sockaddr_in()
+        place.sin_family = sa_family_t(AF_INET)
+        place.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &place) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(listener, address, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, address, &length) == 0
+            }
+        }
+        guard bound else { throw SystemCallError(operation: "bind", errno: errno) }
+        descriptor = listener
+        address = "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
+        OwnThread.start(name: "test-server") { [weak self] in
+            var open: [Int32] = []
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { break }
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                let count = max(0, read(connection, &bytes, bytes.count))
+                self?.requests.withLock { $0 += 1 }
+                if let text = answer(String(decoding: bytes[..<count], as: UTF8.self)) {
+                    _ = write(connection, text, text.utf8.count)
+                    close(connection)
+                } else {
+                    open.append(connection)
+                }
+            }
+            for connection in open { close(connection) }
+        }
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
+}
