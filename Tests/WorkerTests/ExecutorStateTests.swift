@@ -123,6 +123,13 @@ import Wire
         #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 2, at: 2) == [.kill(one)])
     }
 
+    @Test func stopNow_ofABodyThatCannotBeEnded_endsTheProcess() {
+        var state = attached()
+        _ = state.dispatched([assignment(one)], now: 0, at: 0)
+        #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 1, at: 1) == [.stop(one), .kill(one)])
+        #expect(state.cannotKill(one, now: 1, at: 1) == [.exit(.stuck)])
+    }
+
     @Test func recalled_isGivenBackOnlyIfNotStarted() {
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
@@ -163,10 +170,11 @@ import Wire
         _ = state.dispatched([assignment(one, timeout: 10, grace: 10), assignment(two)], now: 0, at: 0)
         #expect(state.tick(now: 10, at: 10) == [.stop(one)])
         #expect(state.tick(now: 20, at: 20) == [.kill(one)])
-        #expect(state.cannotKill(one, now: 20, at: 20) == [.askForReplacement])
+        #expect(state.cannotKill(one, now: 20, at: 20) == [])
+        #expect(state.tick(now: 2020, at: 2020) == [.askForReplacement])
         #expect(!state.isAccepting)
-        _ = state.ended(two, .cancelled, now: 30, at: 30)
-        #expect(state.acknowledged([two], now: 31, at: 31) == [.forget(two), .exit(.stuck)])
+        _ = state.ended(two, .cancelled, now: 2030, at: 2030)
+        #expect(state.acknowledged([two], now: 2031, at: 2031) == [.forget(two), .exit(.stuck)])
     }
 }
 

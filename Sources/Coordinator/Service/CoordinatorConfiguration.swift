@@ -22,7 +22,9 @@ public struct CoordinatorConfiguration: Sendable {
     /// From the polite to the hard end of an operation that does not name its own.
     public var graceMilliseconds: Int64 = 5_000
     /// Operation names every worker has.
-    public var builtInOperations = ["shell", "noop", "delay", "http", "readFile", "writeFile"]
+    public var builtInOperations = builtInOperationsDefault
+    /// Registered names of the operations that every worker of this release has.
+    public static let builtInOperationsDefault = ["shell", "noop", "delay", "http", "readFile", "writeFile"]
 
     public init(dataDirectory: String) { self.dataDirectory = dataDirectory }
 

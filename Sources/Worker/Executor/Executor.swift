@@ -49,8 +49,10 @@ final class Executor: @unchecked Sendable {
         state = Mutex(ExecutorState(slots: configuration.slots))
         name = "\(HostName.current)/\(configuration.index)"
         host = HostSettings(
-            hostName: HostName.current, passedNames: configuration.passedNames,
-            passesEverything: configuration.passesEverything, workingDirectory: configuration.workingDirectory,
+            hostName: HostName.current,
+            environment: CommandEnvironment(
+                passedNames: configuration.passedNames, passesEverything: configuration.passesEverything),
+            workingDirectory: configuration.workingDirectory,
             temporaryDirectory: configuration.temporaryDirectory,
             commands: try CommandHost(loop: loop, spawns: spawns, logger: logger))
     }
@@ -189,7 +191,7 @@ final class Executor: @unchecked Sendable {
             inputs?.resume()
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason):
-            logger.debug("not connected to \(configuration.endpoint): \(reason)")
+            logger.trace("not connected to \(configuration.endpoint): \(reason)")
         case .leaseOver:
             logger.warning("the coordinator has not answered within the lease: nothing new is started")
             step { state, _, _ in
@@ -276,7 +278,7 @@ final class Executor: @unchecked Sendable {
         return UnitContext(
             submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
             worker: name, bindings: Bindings(assignment.bindings),
-            graceMilliseconds: assignment.effectiveGraceMilliseconds, output: output, host: host)
+            graceMilliseconds: Int64(assignment.graceMilliseconds), output: output, host: host)
     }
 
     private func end(_ code: Int32) {
@@ -289,6 +291,8 @@ final class Executor: @unchecked Sendable {
 
     private func turnEnds() {
         pulse.store(BootClock.milliseconds(), ordering: .relaxed)
+        // While this process is being ended its commands die of that, not by themselves: their ends are nobody's outcome.
+        guard spawns.isOpen else { return }
         // Before the ends: a reader who hears of an end has seen all output.
         if link?.isAttached == true {
             for batch in spool.take() { link?.send(.with { $0.output = batch }) }

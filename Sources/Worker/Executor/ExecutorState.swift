@@ -18,8 +18,6 @@ struct ExecutorState: Sendable {
         case exiting
     }
 
-    /// What a unit that names no grace of its own gets between being asked and being forced to end.
-    static let graceMillisecondsDefault: Int64 = 5000
     /// What a killed body has until it is given up.
     static let killMilliseconds: Int64 = 2000
     /// What acknowledgements have at the end of a drain.
@@ -146,7 +144,7 @@ struct ExecutorState: Sendable {
         switch running.course {
         case .working:
             actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
-        case .stopping(let cause, _), .killed(let cause, _), .stuck(let cause):
+        case .stopping(let cause, _), .killed(let cause, _, _), .stuck(let cause):
             switch cause {
             case .cancelled:
                 actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
@@ -161,12 +159,11 @@ struct ExecutorState: Sendable {
         return actions + advance(now: now, at: at)
     }
 
-    /// The unit's body cannot be ended by force.
+    /// The unit's body cannot be ended by force. After its grace it gets a little longer, in case it is about to end; when
+    /// it was ordered to end at once this process does.
     mutating func cannotKill(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
-        guard case .running(var running)? = units[key]?.phase, case .killed(let cause, _) = running.course else { return [] }
-        running.course = .stuck(cause)
-        units[key]?.phase = .running(running)
-        return giveUp(now: now, at: at)
+        guard case .running(let running)? = units[key]?.phase, case .killed(_, _, true) = running.course else { return [] }
+        return exit(.stuck)
     }
 
     // MARK: Time
@@ -184,7 +181,7 @@ struct ExecutorState: Sendable {
             switch running.course {
             case .working(let timeoutAt): consider(timeoutAt)
             case .stopping(_, let killAt): consider(killAt)
-            case .killed(_, let lostAt): consider(lostAt)
+            case .killed(_, let lostAt, _): consider(lostAt)
             case .stuck: break
             }
         }
@@ -200,9 +197,9 @@ struct ExecutorState: Sendable {
                 running.course = .stopping(.timedOut, killAt: now + running.graceMilliseconds)
                 actions.append(.stop(key))
             case .stopping(let cause, let killAt) where killAt <= now:
-                running.course = .killed(cause, lostAt: now + Self.killMilliseconds)
+                running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: false)
                 actions.append(.kill(key))
-            case .killed(let cause, let lostAt) where lostAt <= now:
+            case .killed(let cause, let lostAt, _) where lostAt <= now:
                 running.course = .stuck(cause)
                 units[key]?.phase = .running(running)
                 actions += giveUp(now: now, at: at)
@@ -254,7 +251,7 @@ extension ExecutorState {
         while mayStart, isAccepting, runningCount < slots, let (key, assignment) = nextQueued() {
             let timeout = Int64(assignment.timeoutMilliseconds)
             let body = HeldUnit.Running(
-                startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: assignment.effectiveGraceMilliseconds,
+                startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: Int64(assignment.graceMilliseconds),
                 course: .working(timeoutAt: timeout > 0 ? now + timeout : nil))
             units[key] = HeldUnit(phase: .running(body))
             running.insert(key)
@@ -332,16 +329,18 @@ extension ExecutorState {
             running.course = .stopping(cause, killAt: now + running.graceMilliseconds)
             actions.append(.stop(key))
         case (.working, true):
-            running.course = .killed(cause, lostAt: now + Self.killMilliseconds)
+            running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: true)
             actions += [.stop(key), .kill(key)]
         case (.stopping(let first, let killAt), false):
             // What is not wanted any more stays so; else the first cause decided the outcome.
             running.course = .stopping(cause == .unwanted ? cause : first, killAt: killAt)
         case (.stopping(let first, _), true):
-            running.course = .killed(cause == .unwanted ? cause : first, lostAt: now + Self.killMilliseconds)
+            running.course = .killed(
+                cause == .unwanted ? cause : first, lostAt: now + Self.killMilliseconds, isHurried: true)
             actions.append(.kill(key))
-        case (.killed(let first, let lostAt), _):
-            running.course = .killed(cause == .unwanted ? cause : first, lostAt: lostAt)
+        case (.killed(let first, let lostAt, let isHurried), _):
+            running.course = .killed(cause == .unwanted ? cause : first, lostAt: lostAt, isHurried: isHurried || force)
+            if force && !isHurried { actions.append(.kill(key)) }
         case (.stuck(let first), _):
             running.course = .stuck(cause == .unwanted ? cause : first)
         }

@@ -24,8 +24,8 @@ struct HeldUnit: Equatable, Sendable {
         case working(timeoutAt: Int64?)
         /// It was asked to end; at `killAt` it is forced to.
         case stopping(StopCause, killAt: Int64)
-        /// It was forced to end; at `lostAt` it is given up.
-        case killed(StopCause, lostAt: Int64)
+        /// It was forced to end; at `lostAt` it is given up. `isHurried`: it was ordered to end without grace.
+        case killed(StopCause, lostAt: Int64, isHurried: Bool)
         /// It cannot be ended but by the end of this process.
         case stuck(StopCause)
     }
@@ -40,7 +40,7 @@ struct HeldUnit: Equatable, Sendable {
         case .running(let running):
             switch running.course {
             case .working: .running
-            case .stopping(let cause, _), .killed(let cause, _), .stuck(let cause): cause.isReported ? .running : nil
+            case .stopping(let cause, _), .killed(let cause, _, _), .stuck(let cause): cause.isReported ? .running : nil
             }
         }
     }

@@ -57,6 +57,4 @@ struct InputFetches {
             if fetches[digest]?.waiting.isEmpty == true { fetches[digest] = nil }
         }
     }
-
-    var isEmpty: Bool { fetches.isEmpty }
 }

@@ -143,7 +143,7 @@ final class UnitRunner {
             let received = try assignment.inputs.map { input in
                 try ReceivedValue(input) { reference in reference.blobDigest.flatMap { blobs[$0] } }
             }
-            let producer = assignment.operation.isEmpty ? "its producer" : assignment.operation
+            let producer = assignment.operation.isEmpty ? nil : assignment.operation
             var filled = WireElements()
             filled.elements = try Decision.elements(of: received, producer: producer)
             guard filled.elements.reduce(0, { $0 + $1.count + 8 }) >= Limits.inlineReceivedBytes else {

@@ -25,10 +25,8 @@ struct UnitContext: Sendable {
 /// What the operations of one executor share.
 struct HostSettings: Sendable {
     var hostName: String
-    /// Environment variables that commands get besides the standard ones.
-    var passedNames: [String] = []
-    /// Commands get the whole environment of this process.
-    var passesEverything = false
+    /// What commands get of this process's environment.
+    var environment: CommandEnvironment
     /// Where commands run that name no directory; nil: in a fresh directory each.
     var workingDirectory: String?
     /// Private to this process; fresh working directories are made in it.

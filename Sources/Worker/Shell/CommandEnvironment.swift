@@ -1,40 +1,44 @@
 import Foundation
 
-/// Puts a command's environment together.
-enum CommandEnvironment {
-    /// Present in every command's environment.
+/// The environments of commands: what all of one worker share, and how one command's is put together.
+struct CommandEnvironment: Sendable {
+    /// Present in every command's environment when the worker has them.
     static let standardNames = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"]
-    /// For processes that were started without one.
+    /// For workers that were started without one.
     static let defaults = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/", "TMPDIR": "/tmp"]
+
+    /// What every command gets.
+    let shared: [String: String]
+
+    /// - Parameters:
+    ///   - passedNames: variables of this process besides the standard ones.
+    ///   - passesEverything: all of this process's variables.
+    init(
+        passedNames: [String] = [], passesEverything: Bool = false,
+        inherited: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        if passesEverything {
+            shared = inherited.filter { $0.key != ExecutorConfiguration.environmentName }
+        } else {
+            let names = Set(Self.standardNames + passedNames)
+            shared = Self.defaults.merging(inherited.filter { names.contains($0.key) }) { $1 }
+        }
+    }
 
     /// Later ones override earlier ones: the worker's share, variables, forEach's elements (`run` only), the node's
     /// `env`, and what names the attempt.
-    static func make(
-        for parameters: ShellParameters, context: UnitContext,
-        inherited: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> [String: String] {
-        var environment = base(settings: context.host, inherited: inherited)
+    func make(for parameters: ShellParameters, context: UnitContext) throws -> [String: String] {
+        var environment = shared
         if parameters.run != nil {
-            environment.merge(parameters.variables ?? [:]) { $1 }
-            for (name, value) in try context.bindings.environment() where isName(name) { environment[name] = value }
+            if let variables = parameters.variables { environment.merge(variables) { $1 } }
+            for (name, value) in try context.bindings.environment() where Self.isName(name) { environment[name] = value }
         }
-        environment.merge(parameters.environment ?? [:]) { $1 }
+        if let own = parameters.environment { environment.merge(own) { $1 } }
         environment["AOP_SUBMISSION"] = context.submission
         environment["AOP_PATH"] = context.path
         environment["AOP_ATTEMPT"] = String(context.attemptNumber)
         environment["AOP_WORKER"] = context.worker
         environment["AOP_IDEMPOTENCY_KEY"] = context.idempotencyKey
-        return environment
-    }
-
-    private static func base(settings: HostSettings, inherited: [String: String]) -> [String: String] {
-        if settings.passesEverything {
-            return inherited.filter { $0.key != ExecutorConfiguration.environmentName }
-        }
-        var environment = defaults
-        for name in standardNames + settings.passedNames {
-            if let value = inherited[name] { environment[name] = value }
-        }
         return environment
     }
 

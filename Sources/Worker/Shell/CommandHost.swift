@@ -46,11 +46,6 @@ final class CommandHost: @unchecked Sendable {
     /// Whether `session` is that of a command that has not ended. On the loop's thread.
     func isRunning(session: pid_t) -> Bool { running.values.contains { $0.start.process == session } }
 
-    /// Ends every command by force. On the loop's thread.
-    func killAll() {
-        for command in running.values { command.stop(.now) }
-    }
-
     /// Reaps orphans that this process inherited.
     /// - Returns: false when it is certain that no descendant of an ended command is alive.
     ///

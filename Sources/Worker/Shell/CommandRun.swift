@@ -72,12 +72,17 @@ struct CommandRun: Sendable {
         }
     }
 
-    private var rawEnvironment: [Environment.Key: String] {
-        var result: [Environment.Key: String] = [:]
-        for (name, value) in environment {
-            if let key = Environment.Key(rawValue: name) { result[key] = value }
+    /// As the kernel takes it: "NAME=value", each closed by a zero.
+    private var rawEnvironment: [[UInt8]] {
+        environment.map { name, value in
+            var entry: [UInt8] = []
+            entry.reserveCapacity(name.utf8.count + value.utf8.count + 2)
+            entry += name.utf8
+            entry.append(UInt8(ascii: "="))
+            entry += value.utf8
+            entry.append(0)
+            return entry
         }
-        return result
     }
 
     /// A session of its own: the leader's number is that of session and process group.

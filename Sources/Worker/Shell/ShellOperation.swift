@@ -50,7 +50,7 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
         let program = try parameters.program()
         let form = parameters.output ?? .text
         let limit = parameters.maxOutput ?? (form == .none ? .max : Limits.maxOutputBytesDefault)
-        let environment = try CommandEnvironment.make(for: parameters, context: context)
+        let environment = try context.host.environment.make(for: parameters, context: context)
         let directory = try AttemptDirectory(parameters.workingDirectory, settings: context.host)
         guard !control.isStopped else {
             await directory.remove(logger: context.host.commands.logger)

@@ -4,9 +4,9 @@ import Wire
 
 /// Splits what a forEach received into its elements.
 enum Decision {
-    /// JSON of each element, as it was written.
+    /// JSON of each element, as it was written. `producer` names who sent it, where that is known.
     /// - Throws: ``OperationFault``: with code `PARAMETERS` when it is no list, `LIMIT` when it is too long.
-    static func elements(of received: [ReceivedValue], producer: String) throws -> [Data] {
+    static func elements(of received: [ReceivedValue], producer: String?) throws -> [Data] {
         guard received.count == 1, let value = received.first else {
             throw OperationFault(.parameters, "forEach needs one producer and got \(received.count)")
         }
@@ -21,14 +21,14 @@ enum Decision {
         }
         guard elements.count <= Limits.forEachElements else {
             throw OperationFault(
-                .limit, "forEach takes at most \(Limits.forEachElements) elements, `\(producer)` gave \(elements.count)")
+                .limit, "forEach takes at most \(Limits.forEachElements) elements, \(name(of: producer)) gave \(elements.count)")
         }
         return elements
     }
 
-    private static func split(_ value: EncodedValue, producer: String) throws -> [Data] {
+    private static func split(_ value: EncodedValue, producer: String?) throws -> [Data] {
         func refuse(_ found: String) -> OperationFault {
-            OperationFault(.parameters, "forEach needs a list, `\(producer)` gave \(found)")
+            OperationFault(.parameters, "forEach needs a list, \(name(of: producer)) gave \(found)")
         }
         switch value.encoding {
         case .void: throw refuse("nothing")
@@ -43,6 +43,8 @@ enum Decision {
             }
         }
     }
+
+    private static func name(of producer: String?) -> String { producer.map { "`\($0)`" } ?? "its producer" }
 
     private static func name(of kind: JSONScanner.Kind) -> String {
         switch kind {

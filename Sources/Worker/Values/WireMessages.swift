@@ -37,11 +37,6 @@ extension WireAttemptEnd {
 }
 
 extension WireAssignment {
-    /// Between being asked to end and being forced to.
-    var effectiveGraceMilliseconds: Int64 {
-        graceMilliseconds > 0 ? Int64(graceMilliseconds) : ExecutorState.graceMillisecondsDefault
-    }
-
     /// Whether something it receives has to be fetched first.
     var hasLargeInputs: Bool { inputs.contains(where: \.needsFetch) }
 }

@@ -24,17 +24,19 @@ struct CheckCommand: ToolCommand {
     /// How long to look for a coordinator nobody named.
     private static let standardCoordinatorTimeout = DurationArgument(milliseconds: 400)
 
+    private var coordinatorTimeout: DurationArgument? { connection.isExplicit ? nil : Self.standardCoordinatorTimeout }
+
     func execute(_ console: Console) async throws -> ExitStatus {
         let loaded: LoadedGraph
         do {
-            loaded = try await graph.load()
+            loaded = try await graph.load(types: .coordinator(connection, timeout: coordinatorTimeout, waitForWorkers: false))
         } catch let error as ToolError where console.isJSON && !error.faults.isEmpty {
             try await console.writeValue(GraphReport.json(faults: error.faults))
             throw error
         }
         let report = GraphReport(loaded, console, withPlan: plan)
         do {
-            let client = try await connection.connect(timeout: connection.isExplicit ? nil : Self.standardCoordinatorTimeout)
+            let client = try await connection.connect(timeout: coordinatorTimeout)
             do {
                 let status = try await report.coordinatorCheck(client, false)
                 await client.close()

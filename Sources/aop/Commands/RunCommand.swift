@@ -36,7 +36,7 @@ struct RunCommand: ToolCommand {
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
-        let loaded = try await graph.load()
+        let loaded = try await graph.load(types: .builtIn)
         let reporter = ProgressReporter(console: console)
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
         // From here on a signal ends nothing by itself: it becomes an event of the run.

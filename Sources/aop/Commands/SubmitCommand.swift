@@ -33,7 +33,8 @@ struct SubmitCommand: ToolCommand {
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
-        let loaded = try await graph.load(name: name)
+        let loaded = try await graph.load(
+            name: name, types: .coordinator(connection, timeout: nil, waitForWorkers: waitForWorkers))
         return try await connection.withConnection { connection in
             do {
                 if check { return try await GraphReport(loaded, console).coordinatorCheck(connection, waitForWorkers) }

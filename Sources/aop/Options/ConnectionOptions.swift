@@ -26,7 +26,8 @@ struct ConnectionOptions: ParsableArguments, Sendable {
 
     func connect(timeout: DurationArgument? = nil) async throws -> ClusterConnection {
         let endpoint = try endpoint()
-        let cookie = endpoint.isLoopback ? try Cookie.load() : nil
+        // Made here if need be: whoever starts first, the coordinator finds the same one.
+        let cookie = endpoint.isLoopback ? try Cookie.loadOrCreate() : nil
         return try await ClusterConnection.connect(
             to: endpoint, cookie: cookie, connectTimeout: (timeout ?? connectTimeout).duration)
     }

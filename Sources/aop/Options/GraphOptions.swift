@@ -10,20 +10,29 @@ struct GraphOptions: ParsableArguments, Sendable {
     @Option(name: .customLong("set"), help: ArgumentHelp("Replace a variable of the file's `vars`; may be repeated.", valueName: "name=value"))
     var set: [Assignment] = []
 
-    /// Reads and checks the file.
+    /// Reads and checks the file. Of a faulty one `types` says which operations nobody has, so that every error is shown
+    /// at once; those of a sound one are checked when it is handed in.
     ///
     /// - Throws: `ToolError` with every fault of the file, exit code 6.
-    func load(name: String? = nil) async throws -> LoadedGraph {
+    func load(name: String? = nil, types: OperationTypes) async throws -> LoadedGraph {
         let values = Dictionary(set.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         let options = GraphFileOptions(set: values, name: name)
         let file = file
         // Reading may block, on standard input for as long as somebody types.
-        return try await OwnThread.run {
+        let result: Result<LoadedGraph, GraphFileErrors> = try await OwnThread.run {
             do throws(GraphFileErrors) {
-                return try GraphFileLoader.load(path: file, options: options)
+                return .success(try GraphFileLoader.load(path: file, options: options))
             } catch {
-                throw ToolError.refused(error.errors.map(FileFault.init))
+                return .failure(error)
             }
+        }
+        switch result {
+        case .success(let loaded): return loaded
+        case .failure(let error):
+            let unknown = await types.unknown(among: Set(error.operations.map(\.type)))
+            let more = error.operations.compactMap { operation in unknown[operation.type].map(operation.error) }
+            let all = (error.errors + more).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+            throw ToolError.refused(all.map(FileFault.init))
         }
     }
 }

@@ -18,7 +18,7 @@ final class CommandRunner: Sendable {
         self.loop = loop
         loop.runOnOwnThread(name: "test-commands")
         host = HostSettings(
-            hostName: "testhost", passedNames: passedNames, workingDirectory: workingDirectory,
+            hostName: "testhost", environment: CommandEnvironment(passedNames: passedNames), workingDirectory: workingDirectory,
             temporaryDirectory: try TemporaryDirectory.make(),
             commands: try CommandHost(loop: loop, logger: Logger(label: "test")))
     }
