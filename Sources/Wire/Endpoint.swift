@@ -93,12 +93,15 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         } else if host.contains(":") {
             throw EndpointError(text: text, problem: "has an IPv6 address without brackets", remedy: "write tcp://[ADDRESS]:PORT")
         }
-        guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ";") }) else {
+        guard !host.isEmpty, host.utf8.count <= 253,
+            host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ";") })
+        else {
             throw EndpointError(text: text, problem: "has no valid host", remedy: "write tcp://HOST:PORT, e.g. \(Endpoint.standard)")
         }
         if portText == "*" { return .tcp(host: host, port: 0) }
         guard portText.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let port = UInt16(portText) else {
-            throw EndpointError(text: text, problem: "has the port `\(portText)`", remedy: "use a number from 1 to 65535, or 0 to listen on any free port")
+            throw EndpointError(
+                text: text, problem: "has the port `\(portText)`", remedy: "use a number from 1 to 65535, or 0 to listen on any free port")
         }
         return .tcp(host: host, port: port)
     }
@@ -110,7 +113,8 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         // sockaddr_un.sun_path, with its closing zero.
         guard rest.utf8.count <= 107 else {
             throw EndpointError(
-                text: text, problem: "has a path of \(rest.utf8.count) bytes; Linux allows 107 for a socket", remedy: "choose a shorter directory")
+                text: text, problem: "has a path of \(rest.utf8.count) bytes; Linux allows 107 for a socket",
+                remedy: "choose a shorter directory")
         }
         return .ipc(path: String(rest))
     }

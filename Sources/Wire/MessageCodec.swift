@@ -60,7 +60,8 @@ private func decode<Message: Envelope>(_ frames: [Buffer], limitBytes: Int) thro
     guard frames.count <= Limits.messageFrames else { throw .tooManyFrames(frames.count) }
     guard first.count <= limitBytes else {
         throw .tooLarge(
-            what: "a message", bytes: first.count, limit: limitBytes == Limits.helloBytes ? "helloBytes" : "messageBytes", limitBytes: limitBytes)
+            what: "a message", bytes: first.count, limit: limitBytes == Limits.helloBytes ? "helloBytes" : "messageBytes",
+            limitBytes: limitBytes)
     }
     var options = BinaryDecodingOptions()
     options.messageDepthLimit = Limits.messageDepth

@@ -82,7 +82,8 @@ import Wire
         let again = ledger.attached()
         guard case .send(let request) = again.first else { return #expect(Bool(false), "nothing was sent") }
         #expect(request.id == id && request.follow.submission == "abc")
-        expect(ledger.received(response(id, .following(.with { $0.submission = view("abc", .succeeded) })))
+        expect(
+            ledger.received(response(id, .following(.with { $0.submission = view("abc", .succeeded) })))
                 == [.deliver(id, .view(view("abc", .succeeded))), .endFollow(id, nil)])
     }
 

@@ -20,7 +20,8 @@ import Wire
     @Test func json_keepsOrder_andEscapes() async throws {
         let text = try await written(
             .shape([
-                ("b", .string("\"\\\n\u{1}é")), ("a", .number(1.5)), ("whole", .number(2)), ("none", .null), ("list", .array([.bool(true), .integer(-3)])),
+                ("b", .string("\"\\\n\u{1}é")), ("a", .number(1.5)), ("whole", .number(2)), ("none", .null),
+                ("list", .array([.bool(true), .integer(-3)])),
             ]))
         #expect(text == #"{"schema":1,"b":"\"\\\n\u0001é","a":1.5,"whole":2,"none":null,"list":[true,-3]}"# + "\n")
     }
@@ -51,9 +52,11 @@ import Wire
         #expect(String(decoding: text, as: UTF8.self) == whole.base64EncodedString())
     }
 
-    @Test(arguments: [
-        ("90s", 90_000), ("1h30m", 5_400_000), ("500ms", 500), ("2", 2000), ("1.5s", 1500), ("1d", 86_400_000),
-    ] as [(String, Int64)]) func durations_areRead(_ text: String, _ milliseconds: Int64) {
+    @Test(
+        arguments: [
+            ("90s", 90_000), ("1h30m", 5_400_000), ("500ms", 500), ("2", 2000), ("1.5s", 1500), ("1d", 86_400_000),
+        ] as [(String, Int64)]) func durations_areRead(_ text: String, _ milliseconds: Int64)
+    {
         #expect(DurationArgument(argument: text)?.milliseconds == milliseconds)
     }
 

@@ -54,8 +54,9 @@ import Wire
         try [UInt8](repeating: 1, count: 10).withUnsafeBytes { try blob.append($0) }
         let named = BlobKey(digest: BlobDigest(hashing: Data([2])), size: 10)
         #expect(store.mismatch(of: blob, with: named)?.contains("was named") == true)
-        #expect(store.mismatch(of: blob, with: BlobKey(digest: named.digest, size: 11))
-            == "it has 10 bytes where 11 were named")
+        #expect(
+            store.mismatch(of: blob, with: BlobKey(digest: named.digest, size: 11))
+                == "it has 10 bytes where 11 were named")
     }
 
     @Test func halfWrittenFiles_areRemovedAtTheNextStart() throws {

@@ -52,10 +52,11 @@ import Wire
             _ = try second.attach(role, incarnation: 1)
             let code = try first.expect { if case .refusal(let refusal) = $0.body { refusal.code } else { nil } }
             #expect(code == .superseded)
-            try second.send(.with {
-                $0.heartbeat.sentAt = 2
-                $0.heartbeat.accepting = true
-            })
+            try second.send(
+                .with {
+                    $0.heartbeat.sentAt = 2
+                    $0.heartbeat.accepting = true
+                })
             try second.expect { if case .heartbeatAnswer = $0.body { () } else { nil } }
             try first.send(.with { $0.heartbeat.sentAt = 3 })
             try first.expect { if case .helloWanted = $0.body { () } else { nil } }
@@ -73,10 +74,11 @@ import Wire
         try await TestCoordinator.run(in: path, { $0.cookie = cookie }) { coordinator in
             let version = try refusal(coordinator) { try $0.hello(.client, incarnation: 1, cookie: cookie, major: 2) }
             #expect(version.code == .version)
-            #expect(version.message == """
-                this coordinator (aop \(ProductVersion.current)) speaks protocol 1, the peer (aop \
-                \(ProductVersion.current)) speaks 2; run the same release on both sides
-                """)
+            #expect(
+                version.message == """
+                    this coordinator (aop \(ProductVersion.current)) speaks protocol 1, the peer (aop \
+                    \(ProductVersion.current)) speaks 2; run the same release on both sides
+                    """)
             for wrong in [[], [UInt8](repeating: 6, count: 32)] {
                 let refused = try refusal(coordinator) { try $0.hello(.executor, incarnation: 1, cookie: wrong) }
                 #expect(refused.code == .cookie)
@@ -102,7 +104,12 @@ import Wire
             }
             #expect(try code(.submit(.with { $0.graph = .group([]) })) == .malformed)
             #expect(try code(.submit(.with { $0.key = "k" })) == .malformed)
-            #expect(try code(.submit(.with { $0.key = "k"; $0.graph = .group([.noop("a", receives: [99])]) })) == .malformed)
+            #expect(
+                try code(
+                    .submit(
+                        .with {
+                            $0.key = "k"; $0.graph = .group([.noop("a", receives: [99])])
+                        })) == .malformed)
             #expect(try code(.show(.with { $0.submission = "none" })) == .notFound)
             #expect(try code(.show(.with { $0.submission = String(repeating: "x", count: 1000) })) == .malformed)
             #expect(try code(.output(.with { $0.after = .max })) == .malformed)
@@ -122,12 +129,13 @@ import Wire
             first.close()
             let second = try coordinator.peer()
             _ = try second.attach(.executor, incarnation: 3, slots: 1)
-            try supervisor.send(.with {
-                $0.executorEnded = .with {
-                    $0.executorIncarnation = 1
-                    $0.text = "signal 9"
-                }
-            })
+            try supervisor.send(
+                .with {
+                    $0.executorEnded = .with {
+                        $0.executorIncarnation = 1
+                        $0.text = "signal 9"
+                    }
+                })
             try supervisor.expect { message in
                 if case .acknowledgement(let list) = message.body, list.endedExecutors == [1] { () } else { nil }
             }

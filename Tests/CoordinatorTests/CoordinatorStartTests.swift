@@ -15,10 +15,11 @@ import Wire
         let error = try #require(throws: CoordinatorError.self) {
             try CoordinatorService(configuration, logger: TestCoordinator.quiet)
         }
-        #expect("\(error)" == """
-            refusing to listen on tcp://0.0.0.0:7600: other hosts could reach it, and there are no keys yet; run \
-            `aop keys init`, or listen on tcp://127.0.0.1:7600
-            """)
+        #expect(
+            "\(error)" == """
+                refusing to listen on tcp://0.0.0.0:7600: other hosts could reach it, and there are no keys yet; run \
+                `aop keys init`, or listen on tcp://127.0.0.1:7600
+                """)
         configuration.endpoints = [.standard]
         configuration.http = try HTTPAddress("0.0.0.0:7601")
         let http = try #require(throws: CoordinatorError.self) {

@@ -56,21 +56,28 @@ import Wire
         }
         try await TestCoordinator.run(in: path) { coordinator in
             let worker = try coordinator.peer()
-            let welcome = try worker.attach(.executor, incarnation: 1, held: [.with {
-                $0.unit = running.unit
-                $0.attempt = running.attempt
-                $0.state = .running
-            }])
+            let welcome = try worker.attach(
+                .executor, incarnation: 1,
+                held: [
+                    .with {
+                        $0.unit = running.unit
+                        $0.attempt = running.attempt
+                        $0.state = .running
+                    }
+                ])
             #expect(welcome.epoch > epoch)
             #expect(welcome.drop.isEmpty && welcome.name == "here/0")
             // Its label is known again: what it prints finds its place.
-            try worker.send(.with {
-                $0.output.chunks = [.with {
-                    $0.unit = running.unit
-                    $0.attempt = running.attempt
-                    $0.bytes = Data("still here".utf8)
-                }]
-            })
+            try worker.send(
+                .with {
+                    $0.output.chunks = [
+                        .with {
+                            $0.unit = running.unit
+                            $0.attempt = running.attempt
+                            $0.bytes = Data("still here".utf8)
+                        }
+                    ]
+                })
             try worker.succeed(running)
             let next = try worker.assignments(1)[0]
             #expect(next.path == "b" && next.attempt > running.attempt)
@@ -141,11 +148,15 @@ import Wire
             try worker.giveOnePart(of: value)
             worker.close()
             worker = try coordinator.peer()
-            _ = try worker.attach(.executor, incarnation: 1, held: [.with {
-                $0.unit = assignment.unit
-                $0.attempt = assignment.attempt
-                $0.state = .finished
-            }])
+            _ = try worker.attach(
+                .executor, incarnation: 1,
+                held: [
+                    .with {
+                        $0.unit = assignment.unit
+                        $0.attempt = assignment.attempt
+                        $0.state = .finished
+                    }
+                ])
             try worker.report(assignment.unit, assignment.attempt, end)
             try worker.give(value)
             try worker.acknowledgement(of: assignment.unit)
@@ -200,15 +211,16 @@ import Wire
         try await TestCoordinator.run(in: path) { coordinator in
             let client = try coordinator.peer()
             _ = try client.attach(.client, incarnation: 2)
-            try client.send(.with {
-                $0.request = .with {
-                    $0.id = 5
-                    $0.submit = .with {
-                        $0.key = "large"
-                        $0.graphBlob = WireBlobReference(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
+            try client.send(
+                .with {
+                    $0.request = .with {
+                        $0.id = 5
+                        $0.submit = .with {
+                            $0.key = "large"
+                            $0.graphBlob = WireBlobReference(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
+                        }
                     }
-                }
-            })
+                })
             try client.give(bytes)
             let id = try client.expect { message in
                 if case .response(let response) = message.body { response.submitted.id } else { nil }
@@ -225,29 +237,42 @@ import Wire
             _ = try client.attach(.client, incarnation: 2)
             let id = try client.submit(.group([.noop("a"), .noop("b")]))
             for assignment in try worker.assignments(2) {
-                try worker.send(.with {
-                    $0.output.chunks = (0..<3).map { index in
-                        .with {
-                            $0.unit = assignment.unit
-                            $0.attempt = assignment.attempt
-                            $0.stream = .stderr
-                            $0.index = UInt64(index)
-                            $0.bytes = Data("\(assignment.path)\(index)".utf8)
+                try worker.send(
+                    .with {
+                        $0.output.chunks = (0..<3).map { index in
+                            .with {
+                                $0.unit = assignment.unit
+                                $0.attempt = assignment.attempt
+                                $0.stream = .stderr
+                                $0.index = UInt64(index)
+                                $0.bytes = Data("\(assignment.path)\(index)".utf8)
+                            }
                         }
-                    }
-                })
+                    })
                 try worker.succeed(assignment)
             }
-            guard case .output(let page) = try client.request(1, .output(.with {
-                $0.submission = id
-                $0.path = "b"
-            })).body else { throw Timeout(what: "no output") }
+            guard
+                case .output(let page) = try client.request(
+                    1,
+                    .output(
+                        .with {
+                            $0.submission = id
+                            $0.path = "b"
+                        })
+                ).body
+            else { throw Timeout(what: "no output") }
             #expect(page.records.map { String(decoding: $0.bytes, as: UTF8.self) } == ["b0", "b1", "b2"])
             #expect(page.ended && page.id == id)
-            guard case .failed(let failed) = try client.request(2, .output(.with {
-                $0.submission = id
-                $0.path = "c"
-            })).body else { throw Timeout(what: "no failure") }
+            guard
+                case .failed(let failed) = try client.request(
+                    2,
+                    .output(
+                        .with {
+                            $0.submission = id
+                            $0.path = "c"
+                        })
+                ).body
+            else { throw Timeout(what: "no failure") }
             #expect(failed.code == .notFound)
         }
     }

@@ -12,10 +12,11 @@ import Testing
         let first = try DataDirectory(path: path)
         let error = try #require(throws: DataDirectoryError.self) { try DataDirectory(path: path) }
         #expect(error == .inUse(path: path, holder: getpid()))
-        #expect("\(error)" == """
-            the data directory \(path) is in use by another coordinator (process \(getpid())); stop that one, or name \
-            another directory with --data
-            """)
+        #expect(
+            "\(error)" == """
+                the data directory \(path) is in use by another coordinator (process \(getpid())); stop that one, or name \
+                another directory with --data
+                """)
         _ = consume first
         _ = try DataDirectory(path: path)
     }

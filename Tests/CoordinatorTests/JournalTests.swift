@@ -63,13 +63,16 @@ import Testing
         try tamper("UPDATE journal SET body = (SELECT body FROM journal WHERE first = 1) WHERE first = 11")
         let database = try JournalDatabase(try DataDirectory(path: path))
         let error = try #require(throws: JournalError.self) { try folded(database) }
-        #expect(error == .damagedBatch(
-            path: path + "/journal.sqlite", first: 11, reason: "its chain hash does not fit"))
-        #expect("\(error)" == """
-            \(path)/journal.sqlite: the batch of facts that begins at 11 is damaged (its chain hash does not fit). \
-            Nothing was changed. Keep a copy of the data directory, then put a backup of it in its place, or start \
-            afresh with another --data
-            """)
+        #expect(
+            error
+                == .damagedBatch(
+                    path: path + "/journal.sqlite", first: 11, reason: "its chain hash does not fit"))
+        #expect(
+            "\(error)" == """
+                \(path)/journal.sqlite: the batch of facts that begins at 11 is damaged (its chain hash does not fit). \
+                Nothing was changed. Keep a copy of the data directory, then put a backup of it in its place, or start \
+                afresh with another --data
+                """)
     }
 
     @Test func missingBatch_isRefused() throws {
@@ -77,8 +80,10 @@ import Testing
         try tamper("DELETE FROM journal WHERE first = 11")
         let database = try JournalDatabase(try DataDirectory(path: path))
         let error = try #require(throws: JournalError.self) { try folded(database) }
-        #expect(error == .damagedBatch(
-            path: path + "/journal.sqlite", first: 21, reason: "fact 11 should follow: a batch is missing"))
+        #expect(
+            error
+                == .damagedBatch(
+                    path: path + "/journal.sqlite", first: 21, reason: "fact 11 should follow: a batch is missing"))
     }
 
     @Test func exchangedSequences_areRefused() throws {
@@ -109,10 +114,11 @@ import Testing
         try writeThreeBatches()
         try tamper("INSERT INTO schema_versions VALUES (7, 'snapshots', '3.1.0')")
         let error = try #require(throws: JournalError.self) { try JournalDatabase(try DataDirectory(path: path)) }
-        #expect("\(error)" == """
-            \(path)/journal.sqlite has schema 7 (“snapshots”), written by aop 3.1.0; this release knows schemas up to 1: \
-            start the newer release, or name another directory with --data
-            """)
+        #expect(
+            "\(error)" == """
+                \(path)/journal.sqlite has schema 7 (“snapshots”), written by aop 3.1.0; this release knows schemas up to 1: \
+                start the newer release, or name another directory with --data
+                """)
     }
 
     @Test func fileThatIsNoDatabase_isRefused() throws {

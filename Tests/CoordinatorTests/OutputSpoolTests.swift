@@ -25,8 +25,9 @@ import Testing
     private func read(
         _ spool: OutputDatabase, _ submission: UInt32, units: [Int]? = nil, after: Int64 = 0, limit: Int = 1 << 20
     ) throws -> OutputPage {
-        try spool.read(OutputQuery(
-            submission: SubmissionNumber(submission), units: units, after: after, limitBytes: limit))
+        try spool.read(
+            OutputQuery(
+                submission: SubmissionNumber(submission), units: units, after: after, limitBytes: limit))
     }
 
     @Test func records_areReadInPagesInOrder() throws {

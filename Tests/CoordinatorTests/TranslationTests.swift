@@ -20,17 +20,28 @@ import Wire
             $0.name = "g"
             $0.parameters = [Data("{}".utf8)]
             $0.nodes = [
-                .with { $0.kind = .group(.with { $0.ordered = true; $0.stopOnFailure = true; $0.maxConcurrent = 3 }) },
+                .with {
+                    $0.kind = .group(
+                        .with {
+                            $0.ordered = true; $0.stopOnFailure = true; $0.maxConcurrent = 3
+                        })
+                },
                 .with {
                     $0.id = "a"
-                    $0.kind = .operation(.with { $0.type = "shell"; $0.version = 2; $0.templated = true })
+                    $0.kind = .operation(
+                        .with {
+                            $0.type = "shell"; $0.version = 2; $0.templated = true
+                        })
                     $0.retries = 4
                     $0.timeoutMilliseconds = 1000
                     $0.graceMilliseconds = 0
                 },
                 .with {
                     $0.id = "each"
-                    $0.kind = .forEach(.with { $0.as = "x"; $0.literal = true; $0.elements = [Data("1".utf8)] })
+                    $0.kind = .forEach(
+                        .with {
+                            $0.as = "x"; $0.literal = true; $0.elements = [Data("1".utf8)]
+                        })
                     $0.after = [1]
                     $0.forwardFailure = true
                 },
@@ -42,16 +53,21 @@ import Wire
                 },
             ]
         }
-        #expect(try Graph(wire: wire) == Graph(name: "g", nodes: [
-            Node(id: "", parent: 0, kind: .group(GroupNode(isOrdered: true, stopsOnFailure: true, maxConcurrent: 3))),
-            Node(
-                id: "a", parent: 0, kind: .operation(OperationNode(type: "shell", version: 2, parameters: 0, isTemplated: true)),
-                retries: 4, timeoutMilliseconds: 1000, graceMilliseconds: 0),
-            Node(
-                id: "each", parent: 0, kind: .forEach(ForEachNode(name: "x", elements: [Array("1".utf8)])), after: [1],
-                forwardsFailure: true),
-            Node(id: "", parent: 2, kind: .forEach(ForEachNode(name: "y")), receives: [1], receivesArray: true),
-        ], parameters: [Array("{}".utf8)]))
+        #expect(
+            try Graph(wire: wire)
+                == Graph(
+                    name: "g",
+                    nodes: [
+                        Node(id: "", parent: 0, kind: .group(GroupNode(isOrdered: true, stopsOnFailure: true, maxConcurrent: 3))),
+                        Node(
+                            id: "a", parent: 0,
+                            kind: .operation(OperationNode(type: "shell", version: 2, parameters: 0, isTemplated: true)),
+                            retries: 4, timeoutMilliseconds: 1000, graceMilliseconds: 0),
+                        Node(
+                            id: "each", parent: 0, kind: .forEach(ForEachNode(name: "x", elements: [Array("1".utf8)])), after: [1],
+                            forwardsFailure: true),
+                        Node(id: "", parent: 2, kind: .forEach(ForEachNode(name: "y")), receives: [1], receivesArray: true),
+                    ], parameters: [Array("{}".utf8)]))
     }
 
     @Test func malformedGraphs_areRefusedNamingNodeAndValue() {
@@ -60,8 +76,9 @@ import Wire
         #expect(error { $0.nodes[2].after = [.max] } == "node 2 of the graph waits for node 4294967295; the graph has 3 nodes")
         #expect(error { $0.nodes[1].operation.parameters = 1 } == "node 1 of the graph has the parameters 1; the graph has 1")
         #expect(error { $0.nodes[1].timeoutMilliseconds = .max }.contains("the limit is 4294967295 ms (49 days)"))
-        #expect(error { $0.nodes[1].id = String(repeating: "x", count: 256) }
-            == "the id of node 1 of the graph has 256 bytes; the limit is 255 (nameBytes)")
+        #expect(
+            error { $0.nodes[1].id = String(repeating: "x", count: 256) }
+                == "the id of node 1 of the graph has 256 bytes; the limit is 255 (nameBytes)")
         #expect(error { $0.nodes[1].kind = nil }.hasPrefix("node 1 of the graph has no kind"))
         #expect(error { $0.parameters[0] = Data(count: CoordinatorLimits.parameterBytes + 1) }.contains("(parameterBytes)"))
     }
@@ -73,16 +90,27 @@ import Wire
         }
         #expect(message(WireAttemptEnd()).contains("it has no outcome"))
         #expect(message(.with { $0.failure = WireFailures() }).contains("a failure without an error"))
-        #expect(message(.with {
-            $0.success = .with {
-                $0.encoding = .bytes
-                $0.inline = Data(count: Limits.inlineValueBytes)
-            }
-        }).contains("a value of 65536 bytes within a message"))
+        #expect(
+            message(
+                .with {
+                    $0.success = .with {
+                        $0.encoding = .bytes
+                        $0.inline = Data(count: Limits.inlineValueBytes)
+                    }
+                }
+            ).contains("a value of 65536 bytes within a message"))
         #expect(message(.with { $0.success = .with { $0.encoding = .UNRECOGNIZED(9) } }).contains("unknown encoding 9"))
-        #expect(message(.with { $0.success = .with { $0.blob = .with { $0.digest = Data(count: 3) } } })
-            .contains("a digest of 3 bytes"))
-        #expect(message(.with { $0.storedElements = .with { $0.digest = Data(count: 32); $0.size = .max } })
+        #expect(
+            message(.with { $0.success = .with { $0.blob = .with { $0.digest = Data(count: 3) } } })
+                .contains("a digest of 3 bytes"))
+        #expect(
+            message(
+                .with {
+                    $0.storedElements = .with {
+                        $0.digest = Data(count: 32); $0.size = .max
+                    }
+                }
+            )
             .contains("the limit is"))
     }
 

@@ -31,10 +31,14 @@ import Testing
     @Test func group_withRetries_beginsAnewWithAllChildren() {
         var cluster = FakeCluster()
         cluster.attach(1)
-        cluster.submit(Sketch.group("root", [
-            .ordered("steps", [.op("a"), .forEach("each", of: nil, list: ["1", "2"], body: .op("body")), .op("c")], retries: 1),
-            .op("after", after: ["steps"]),
-        ]).graph())
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [
+                    .ordered("steps", [.op("a"), .forEach("each", of: nil, list: ["1", "2"], body: .op("body")), .op("c")], retries: 1),
+                    .op("after", after: ["steps"]),
+                ]
+            ).graph())
         cluster.end("steps/a")
         cluster.end("steps/each/0")
         cluster.end("steps/each/1", failure("no"))

@@ -70,9 +70,13 @@ import Testing
     @Test func forEach_makesOneChildPerElement_andDeliversInElementOrder() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)
-        cluster.submit(Sketch.ordered("root", [
-            .op("files"), .forEach("count", of: "files", body: .op("body")), .op("total", receives: ["count"]),
-        ]).graph())
+        cluster.submit(
+            Sketch.ordered(
+                "root",
+                [
+                    .op("files"), .forEach("count", of: "files", body: .op("body")), .op("total", receives: ["count"]),
+                ]
+            ).graph())
         cluster.end("files", .success(text("[1,2,3]")))
         #expect(cluster.find("count", on: nil)?.1.kind == .decide)
         cluster.end("count", .elements([Array("1".utf8), Array("2".utf8), Array("3".utf8)]))
@@ -114,13 +118,21 @@ import Testing
     @Test func nestedForEach_bindsBothElements_andSeesOuterNodes() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 8)
-        cluster.submit(Sketch.group("root", [
-            .op("base"),
-            .forEach("outer", of: nil, list: ["1", "2"], body: .group("g", [
-                .op("first"),
-                .forEach("inner", of: nil, list: ["7", "8"], body: .op("leaf", receives: ["base", "first"])),
-            ])),
-        ]).graph())
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [
+                    .op("base"),
+                    .forEach(
+                        "outer", of: nil, list: ["1", "2"],
+                        body: .group(
+                            "g",
+                            [
+                                .op("first"),
+                                .forEach("inner", of: nil, list: ["7", "8"], body: .op("leaf", receives: ["base", "first"])),
+                            ])),
+                ]
+            ).graph())
         cluster.end("base", .success(text("B")))
         cluster.end("outer/0/first", .success(text("F0")))
         cluster.end("outer/1/first", .success(text("F1")))

@@ -91,10 +91,14 @@ struct FakeCluster {
         nextPeer += 1
         peers[executor] = peer
         self.held[executor]?.removeAll { assignment in !held.contains { $0.attempt == assignment.attempt } }
-        step([.executorAttached(peer, ExecutorAttachment(
-            identity: WorkerIdentity(incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1),
-            slots: slots, operations: operations, labels: [], held: held
-        ))])
+        step([
+            .executorAttached(
+                peer,
+                ExecutorAttachment(
+                    identity: WorkerIdentity(incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1),
+                    slots: slots, operations: operations, labels: [], held: held
+                ))
+        ])
     }
 
     /// Attaches again with what it holds; what the coordinator tells it to drop is dropped.

@@ -2,8 +2,12 @@ import Scheduling
 
 /// Describes a graph in a test; references are by id, looked up over the whole graph.
 indirect enum Sketch {
-    case op(String, type: String = "noop", receives: [String] = [], after: [String] = [], retries: Int = 0, timeout: Int64 = 0, forwards: Bool = false)
-    case group(String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0, timeout: Int64 = 0)
+    case op(
+        String, type: String = "noop", receives: [String] = [], after: [String] = [], retries: Int = 0, timeout: Int64 = 0,
+        forwards: Bool = false)
+    case group(
+        String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0,
+        timeout: Int64 = 0)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
 
     static func ordered(_ id: String, _ children: [Sketch], stop: Bool = true, retries: Int = 0) -> Sketch {
@@ -27,24 +31,31 @@ private struct GraphBuilder {
         func id(_ name: String) -> String { index == 0 || isBody ? "" : name }
         switch sketch {
         case .op(let name, let type, let receives, let after, let retries, let timeout, let forwards):
-            append(name, Node(
-                id: id(name), parent: parent, kind: .operation(OperationNode(type: type, parameters: 0)),
-                retries: retries, timeoutMilliseconds: timeout, forwardsFailure: forwards
-            ), receives, after)
+            append(
+                name,
+                Node(
+                    id: id(name), parent: parent, kind: .operation(OperationNode(type: type, parameters: 0)),
+                    retries: retries, timeoutMilliseconds: timeout, forwardsFailure: forwards
+                ), receives, after)
         case .group(let name, let children, let ordered, let stop, let max, let after, let retries, let timeout):
-            append(name, Node(
-                id: id(name), parent: parent,
-                kind: .group(GroupNode(isOrdered: ordered, stopsOnFailure: stop, maxConcurrent: max)),
-                retries: retries, timeoutMilliseconds: timeout
-            ), [], after)
+            append(
+                name,
+                Node(
+                    id: id(name), parent: parent,
+                    kind: .group(GroupNode(isOrdered: ordered, stopsOnFailure: stop, maxConcurrent: max)),
+                    retries: retries, timeoutMilliseconds: timeout
+                ), [], after)
             for child in children { add(child, parent: index, isBody: false) }
         case .forEach(let name, let producer, let list, let body, let max, let stop):
-            append(name, Node(
-                id: id(name), parent: parent,
-                kind: .forEach(ForEachNode(
-                    name: "item", elements: list.map { $0.map { Array($0.utf8) } }, stopsOnFailure: stop, maxConcurrent: max
-                ))
-            ), producer.map { [$0] } ?? [], [])
+            append(
+                name,
+                Node(
+                    id: id(name), parent: parent,
+                    kind: .forEach(
+                        ForEachNode(
+                            name: "item", elements: list.map { $0.map { Array($0.utf8) } }, stopsOnFailure: stop, maxConcurrent: max
+                        ))
+                ), producer.map { [$0] } ?? [], [])
             add(body, parent: index, isBody: true)
         }
     }

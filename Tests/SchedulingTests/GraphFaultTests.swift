@@ -5,8 +5,9 @@ import Testing
     private func messages(_ sketch: Sketch) -> [String] { sketch.graph().faults().map { "\($0.path): \($0.message)" } }
 
     @Test func cycle_isNamedWithItsMembers() {
-        #expect(messages(.group("root", [.op("a", after: ["c"]), .op("b", receives: ["a"]), .op("c", receives: ["b"])]))
-            .map { $0.contains("cycle: ") } == [true])
+        #expect(
+            messages(.group("root", [.op("a", after: ["c"]), .op("b", receives: ["a"]), .op("c", receives: ["b"])]))
+                .map { $0.contains("cycle: ") } == [true])
     }
 
     @Test func cycle_throughGroupMembership_isFound() {
@@ -20,8 +21,9 @@ import Testing
     }
 
     @Test func waitingForWhatContainsIt_isRefused() {
-        #expect(messages(.group("root", [.group("g", [.op("a", after: ["g"])])]))
-            == ["g/a: waits for `g`, which contains it; it would wait for ever"])
+        #expect(
+            messages(.group("root", [.group("g", [.op("a", after: ["g"])])]))
+                == ["g/a: waits for `g`, which contains it; it would wait for ever"])
     }
 
     @Test func referenceIntoAForEach_isRefused() {
@@ -74,15 +76,21 @@ import Testing
             .typesRegistered(["a", "ü"]),
             .workerMet(WorkerNumber(0), WorkerIdentity(incarnation: Incarnation(1), name: "h/0", host: "h", pid: 4)),
             .workerEnded(WorkerNumber(2)),
-            .submitted(Admission(
-                number: SubmissionNumber(1), id: "i", key: "k", name: "n",
-                graph: Sketch.group("root", [
-                    .op("a", receives: []), .forEach("f", of: nil, list: ["1"], body: .op("b", after: ["a"], retries: 2, timeout: 9)),
-                ]).graph(), at: 1
-            )),
+            .submitted(
+                Admission(
+                    number: SubmissionNumber(1), id: "i", key: "k", name: "n",
+                    graph: Sketch.group(
+                        "root",
+                        [
+                            .op("a", receives: []),
+                            .forEach("f", of: nil, list: ["1"], body: .op("b", after: ["a"], retries: 2, timeout: 9)),
+                        ]
+                    ).graph(), at: 1
+                )),
             .assigned(unit, attempt, WorkerNumber(1), at: 2),
             .attemptEnded(unit, attempt, .success(text("x")), startedAt: 1, at: 2),
-            .attemptEnded(unit, attempt, .success(Payload(encoding: .bytes, storage: .blob(digest: [1, 2], size: 99))), startedAt: 1, at: 2),
+            .attemptEnded(
+                unit, attempt, .success(Payload(encoding: .bytes, storage: .blob(digest: [1, 2], size: 99))), startedAt: 1, at: 2),
             .attemptEnded(unit, attempt, .failure([failure]), startedAt: 1, at: 2),
             .attemptEnded(unit, attempt, .stopped, startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .elements([[1], []]), startedAt: 0, at: 2),

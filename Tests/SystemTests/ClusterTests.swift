@@ -145,7 +145,9 @@ extension SystemTests {
                 let padding = String(repeating: "x", count: 6000)
                 let nodes = (0..<300).map { "  - {id: n\($0), op: noop, with: {}, env: {}}\n".replacing(", env: {}", with: "") }
                 // Comments do not travel: the size must be in the graph itself.
-                let large = (0..<300).map { "  - {id: big\($0), op: writeFile, with: {path: /dev/null/\(padding)\($0)}, receives: n\($0), whenReceivedFails: run}\n" }
+                let large = (0..<300).map {
+                    "  - {id: big\($0), op: writeFile, with: {path: /dev/null/\(padding)\($0)}, receives: n\($0), whenReceivedFails: run}\n"
+                }
                 let graph = try harness.write("large.yaml", "group:\n" + nodes.joined() + large.joined())
                 let submitted = try await harness.aop("submit", graph, "-o", "json")
                 #expect(submitted.status == 0, "\(submitted)")

@@ -110,7 +110,8 @@ extension SystemTests {
                 _ = try await harness.startCoordinator()
                 _ = harness.startWorker()
                 let graph = try harness.write(
-                    "long.yaml", "group:\n  - {id: long, run: touch '\(harness.directory)/started'; sleep 600}\n  - {id: quick, run: echo quick}\n")
+                    "long.yaml",
+                    "group:\n  - {id: long, run: touch '\(harness.directory)/started'; sleep 600}\n  - {id: quick, run: echo quick}\n")
                 let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
                 try await eventually("the command runs") { FileManager.default.fileExists(atPath: "\(harness.directory)/started") }
                 let cancelled = try await harness.aop("cancel", id, "--reason", "test", "--wait")
@@ -129,7 +130,8 @@ extension SystemTests {
                 _ = try await harness.startCoordinator()
                 _ = harness.startWorker()
                 let graph = try harness.write(
-                    "two.yaml", "group:\n  - {id: long, run: touch '\(harness.directory)/started'; sleep 600}\n  - {id: quick, run: echo quick}\n")
+                    "two.yaml",
+                    "group:\n  - {id: long, run: touch '\(harness.directory)/started'; sleep 600}\n  - {id: quick, run: echo quick}\n")
                 let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
                 try await eventually("the command runs") { FileManager.default.fileExists(atPath: "\(harness.directory)/started") }
                 let cancelled = try await harness.aop("cancel", "\(id)/long", "--wait")
@@ -161,7 +163,9 @@ extension SystemTests {
             }
         }
 
-        @Test(arguments: [["lst"], ["submit"], ["run", "x.yaml", "--workers", "0"], ["show"], ["wait"], ["list", "--connect-timeout", "soon"]])
+        @Test(arguments: [
+            ["lst"], ["submit"], ["run", "x.yaml", "--workers", "0"], ["show"], ["wait"], ["list", "--connect-timeout", "soon"],
+        ])
         func wrongUsage_exits64(_ arguments: [String]) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.start(BuiltProducts.aop, arguments).finish()

@@ -155,7 +155,8 @@ extension SystemTests {
 
         @Test func outputAboveItsLimit_failsAndNamesLimitSizeAndKey() async throws {
             try await ProcessHarness.with { harness in
-                let graph = try harness.write("limit.yaml", "group:\n  - {id: big, run: head -c 5000000 /dev/zero, output: bytes, maxOutput: 1MiB}\n")
+                let graph = try harness.write(
+                    "limit.yaml", "group:\n  - {id: big, run: head -c 5000000 /dev/zero, output: bytes, maxOutput: 1MiB}\n")
                 let finished = try await harness.aop("run", graph, "-o", "json")
                 #expect(finished.status == 2, "\(finished)")
                 let error = try JSON(parsing: finished.text)["errors"][0]

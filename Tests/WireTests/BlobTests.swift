@@ -11,7 +11,9 @@ import Wire
     static func chunk(_ request: WireBlobRequest, of value: [UInt8]) throws -> (WireBlobChunk, Buffer) {
         let range = try #require(request.range(inValueOf: value.count))
         return (
-            .with { $0.digest = request.digest; $0.offset = request.offset; $0.size = UInt64(value.count) },
+            .with {
+                $0.digest = request.digest; $0.offset = request.offset; $0.size = UInt64(value.count)
+            },
             Buffer(Array(value[range]))
         )
     }
@@ -35,7 +37,8 @@ import Wire
         #expect(hasher.finalize() == digest)
     }
 
-    @Test(arguments: [0, 1, 65_536, Limits.blobChunkBytes, Limits.blobChunkBytes + 1, 3_000_000], [1, 4]) func aValue_comesWholeInAnyOrderOfItsParts(
+    @Test(arguments: [0, 1, 65_536, Limits.blobChunkBytes, Limits.blobChunkBytes + 1, 3_000_000], [1, 4])
+    func aValue_comesWholeInAnyOrderOfItsParts(
         count: Int, window: Int
     ) throws {
         let value = Self.value(count)
@@ -91,11 +94,16 @@ import Wire
             }
             return nil
         }
-        #expect(try failure { chunk, bytes in chunk.missing = true; bytes = nil }?.hasSuffix("is not held any more by the peer that offered it") == true)
-        #expect(try failure { chunk, _ in chunk.size = 7 }?.hasSuffix("has 7 bytes, not 100000") == true)
-        #expect(try failure { _, bytes in bytes = Buffer([1]) }?.hasSuffix("came with a part of 1 bytes at 0; 100000 were asked for") == true)
         #expect(
-            try failure { _, bytes in bytes = Buffer([UInt8](repeating: 0, count: 100_000)) }?.hasSuffix("came with other bytes than its digest says")
+            try failure { chunk, bytes in
+                chunk.missing = true; bytes = nil
+            }?.hasSuffix("is not held any more by the peer that offered it") == true)
+        #expect(try failure { chunk, _ in chunk.size = 7 }?.hasSuffix("has 7 bytes, not 100000") == true)
+        #expect(
+            try failure { _, bytes in bytes = Buffer([1]) }?.hasSuffix("came with a part of 1 bytes at 0; 100000 were asked for") == true)
+        #expect(
+            try failure { _, bytes in bytes = Buffer([UInt8](repeating: 0, count: 100_000)) }?.hasSuffix(
+                "came with other bytes than its digest says")
                 == true)
         #expect(try failure { chunk, _ in chunk.digest = Data(count: 32) } == nil)
         #expect(try failure { chunk, _ in chunk.offset = 1 } == nil)
@@ -103,7 +111,9 @@ import Wire
 
     @Test func requests_areCutToTheValue() {
         func range(_ offset: UInt64, _ length: UInt32, _ size: Int) -> Range<Int>? {
-            WireBlobRequest.with { $0.offset = offset; $0.length = length }.range(inValueOf: size)
+            WireBlobRequest.with {
+                $0.offset = offset; $0.length = length
+            }.range(inValueOf: size)
         }
         #expect(range(0, 10, 100) == 0..<10)
         #expect(range(95, 10, 100) == 95..<100)

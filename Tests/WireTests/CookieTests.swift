@@ -51,7 +51,8 @@ import Wire
         #expect(throws: CookieError.mode(path: path, mode: mode)) { try Cookie.loadOrCreate(directory: directory.path) }
     }
 
-    @Test(arguments: ["", "abc", String(repeating: "0", count: 63), String(repeating: "0", count: 66), String(repeating: "G", count: 64)]) func otherContents_areRefused(
+    @Test(arguments: ["", "abc", String(repeating: "0", count: 63), String(repeating: "0", count: 66), String(repeating: "G", count: 64)])
+    func otherContents_areRefused(
         text: String
     ) throws {
         let directory = try Directory()

@@ -5,7 +5,8 @@ import Wire
     @Test(arguments: [
         ("tcp://127.0.0.1:7600", true), ("tcp://127.8.9.1:1", true), ("tcp://localhost:7600", true), ("tcp://[::1]:7600", true),
         ("tcp://[::ffff:127.0.0.1]:7600", true), ("tcp://0.0.0.0:7600", false), ("tcp://*:7600", false), ("tcp://10.0.0.1:7600", false),
-        ("tcp://[::]:7600", false), ("tcp://[fe80::1]:7600", false), ("tcp://coordinator:7600", false), ("tcp://127.0.0.1.example.org:7600", false),
+        ("tcp://[::]:7600", false), ("tcp://[fe80::1]:7600", false), ("tcp://coordinator:7600", false),
+        ("tcp://127.0.0.1.example.org:7600", false),
         ("tcp://localhost.example.org:7600", false), ("ipc:///run/aop/socket", true), ("ipc://@aop", true), ("inproc://aop", true),
     ]) func isRead_andKnowsWhetherItIsLocal(text: String, isLoopback: Bool) throws {
         let endpoint = try Endpoint(text)
@@ -28,7 +29,10 @@ import Wire
         ("tcp://host", "the endpoint `tcp://host` has no port; write tcp://host:7600"),
         ("tcp://[::1]", "the endpoint `tcp://[::1]` has no port; write tcp://[::1]:7600"),
         ("tcp://::1:7600", "the endpoint `tcp://::1:7600` has an IPv6 address without brackets; write tcp://[ADDRESS]:PORT"),
-        ("tcp://host:77000", "the endpoint `tcp://host:77000` has the port `77000`; use a number from 1 to 65535, or 0 to listen on any free port"),
+        (
+            "tcp://host:77000",
+            "the endpoint `tcp://host:77000` has the port `77000`; use a number from 1 to 65535, or 0 to listen on any free port"
+        ),
         ("tcp://host:+7", "the endpoint `tcp://host:+7` has the port `+7`; use a number from 1 to 65535, or 0 to listen on any free port"),
         ("tcp://:7600", "the endpoint `tcp://:7600` has no valid host; write tcp://HOST:PORT, e.g. tcp://127.0.0.1:7600"),
         ("ipc://relative", "the endpoint `ipc://relative` does not name an absolute path; write ipc:///run/user/1000/aop.sock"),

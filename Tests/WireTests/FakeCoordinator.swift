@@ -68,7 +68,8 @@ final class FakeCoordinator: Sendable {
     }
 
     private static func serve(
-        _ router: RouterSocket, _ orders: Mailbox<Order>, _ script: Script, _ received: EventLog<WirePeerMessage>, _ heartbeats: EventLog<WireHeartbeat>
+        _ router: RouterSocket, _ orders: Mailbox<Order>, _ script: Script, _ received: EventLog<WirePeerMessage>,
+        _ heartbeats: EventLog<WireHeartbeat>
     ) throws {
         var script = script
         var peer: RoutingID?

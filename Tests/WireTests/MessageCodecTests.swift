@@ -14,7 +14,13 @@ import Wire
                     $0.path = "build/compile"
                     $0.operation = "shell"
                     $0.parameters = Data(#"{"run":"true"}"#.utf8)
-                    $0.inputs = [.with { $0.value = .with { $0.encoding = .text; $0.inline = Data("héllo".utf8) } }]
+                    $0.inputs = [
+                        .with {
+                            $0.value = .with {
+                                $0.encoding = .text; $0.inline = Data("héllo".utf8)
+                            }
+                        }
+                    ]
                 }
             ]
         }
@@ -22,10 +28,20 @@ import Wire
     static let reports = WirePeerMessage.with {
         $0.reports = .with {
             $0.reports = [
-                .with { $0.unit = 17; $0.attempt = 9; $0.started = .with { $0.startedAt = 1_700_000_000_000 } },
+                .with {
+                    $0.unit = 17; $0.attempt = 9; $0.started = .with { $0.startedAt = 1_700_000_000_000 }
+                },
                 .with {
                     $0.unit = 18
-                    $0.ended = .with { $0.failure = .with { $0.errors = [.with { $0.code = .exit; $0.exitCode = 3; $0.message = "exited with 3" }] } }
+                    $0.ended = .with {
+                        $0.failure = .with {
+                            $0.errors = [
+                                .with {
+                                    $0.code = .exit; $0.exitCode = 3; $0.message = "exited with 3"
+                                }
+                            ]
+                        }
+                    }
                 },
             ]
         }
@@ -37,7 +53,9 @@ import Wire
     }
 
     @Test func aChunk_carriesItsBytesBesideIt() throws {
-        let chunk = WireBlobChunk.with { $0.digest = Data(repeating: 1, count: 32); $0.size = 5 }
+        let chunk = WireBlobChunk.with {
+            $0.digest = Data(repeating: 1, count: 32); $0.size = 5
+        }
         let bytes = Buffer(Array("hello".utf8))
         let frames = try WirePeerMessage.with { $0.blobChunk = chunk }.frames(attachment: bytes)
         #expect(frames.count == 2)
@@ -87,7 +105,9 @@ import Wire
         var random = SeededGenerator(seed: UInt64(seed))
         let templates: [[UInt8]] = [
             try Self.dispatch.serializedBytes(), try Self.reports.serializedBytes(),
-            try WirePeerMessage.with { $0.request = .with { $0.submit = .with { $0.graph = .with { $0.nodes = [.with { $0.id = "a" }] } } } }.serializedBytes(),
+            try WirePeerMessage.with {
+                $0.request = .with { $0.submit = .with { $0.graph = .with { $0.nodes = [.with { $0.id = "a" }] } } }
+            }.serializedBytes(),
         ]
         for _ in 0..<500 {
             var bytes: [UInt8]
@@ -102,7 +122,9 @@ import Wire
             }
             let frames = [Buffer(bytes)]
             do throws(WireError) { _ = try WirePeerMessage(frames: frames) } catch { #expect(!error.description.isEmpty, "seed \(seed)") }
-            do throws(WireError) { _ = try WireCoordinatorMessage(frames: frames) } catch { #expect(!error.description.isEmpty, "seed \(seed)") }
+            do throws(WireError) { _ = try WireCoordinatorMessage(frames: frames) } catch {
+                #expect(!error.description.isEmpty, "seed \(seed)")
+            }
         }
     }
 
@@ -128,7 +150,8 @@ import Wire
     }
 
     /// The deepest value a graph can have is read, and a deeper one refused, on a stack of the size that ``Limits`` names.
-    @Test(arguments: [(1000, true), (1100, false), (100_000, false)]) func deepNesting_isReadUpToTheLimit(levels: Int, isRead: Bool) throws {
+    @Test(arguments: [(1000, true), (1100, false), (100_000, false)]) func deepNesting_isReadUpToTheLimit(levels: Int, isRead: Bool) throws
+    {
         let bytes = Self.nested(levels)
         let log = EventLog<Bool>()
         let thread = Thread {

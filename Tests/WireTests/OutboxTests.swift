@@ -3,7 +3,9 @@ import Testing
 @testable import Wire
 
 @Suite struct OutboxTests {
-    static func message(_ number: Int, bytes: Int = 10) -> [Buffer] { [Buffer([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes))] }
+    static func message(_ number: Int, bytes: Int = 10) -> [Buffer] {
+        [Buffer([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes))]
+    }
 
     @Test func keepsItsOrder_andCountsItsBytes() throws {
         var outbox = Outbox()

@@ -36,7 +36,8 @@ import Wire
         }
     }
 
-    @Test(arguments: SocketTests.Transport.allCases) func attaches_exchangesMessages_andSaysGoodbye(transport: SocketTests.Transport) throws {
+    @Test(arguments: SocketTests.Transport.allCases) func attaches_exchangesMessages_andSaysGoodbye(transport: SocketTests.Transport) throws
+    {
         let coordinator = try FakeCoordinator(at: SocketTests.endpoint(transport), context: context)
         let link = link(coordinator.endpoint) { $0.capabilities = ["x"] }
         link.send(.with { $0.request = .with { $0.id = 1 } })  // nobody there: dropped
@@ -45,7 +46,8 @@ import Wire
         #expect(welcome.epoch == 1 && !same && link.isAttached)
         let hello = try hello(coordinator)
         #expect(hello.protocolMajor == 1 && hello.productVersion == ProductVersion.current && hello.role == .client)
-        #expect(hello.cookie == Data([1, 2, 3]) && hello.incarnation == 99 && hello.host == HostName.current && hello.pid == UInt32(getpid()))
+        #expect(
+            hello.cookie == Data([1, 2, 3]) && hello.incarnation == 99 && hello.host == HostName.current && hello.pid == UInt32(getpid()))
         #expect(hello.capabilities == ["x"] && hello.lastCoordinatorIncarnation == 0 && !hello.hasExecutor)
 
         for id in 2...1001 { link.send(.with { $0.request = .with { $0.id = UInt64(id) } }) }
@@ -120,7 +122,9 @@ import Wire
 
     @Test func aRefusal_isFinal() throws {
         var script = FakeCoordinator.Script()
-        script.refusal = .with { $0.code = .version; $0.message = "protocol 1 is not 2: upgrade" }
+        script.refusal = .with {
+            $0.code = .version; $0.message = "protocol 1 is not 2: upgrade"
+        }
         let coordinator = try FakeCoordinator(script, context: context)
         let link = link(coordinator.endpoint)
         link.start()
@@ -151,7 +155,13 @@ import Wire
 
     @Test func heartbeats_keepTheLease_andTheirLossEndsIt() throws {
         let coordinator = try FakeCoordinator(context: context)
-        let link = link(coordinator.endpoint) { $0.heartbeat = { .with { $0.running = 3; $0.accepting = true } } }
+        let link = link(coordinator.endpoint) {
+            $0.heartbeat = {
+                .with {
+                    $0.running = 3; $0.accepting = true
+                }
+            }
+        }
         link.start()
         _ = try attached()
         // Twelve intervals of 50 ms are longer than the lease of 400.
@@ -171,7 +181,11 @@ import Wire
     @Test func aPeerThatHangs_fallsSilent_andSaysHelloAgainWhenItGoesOn() throws {
         let coordinator = try FakeCoordinator(context: context)
         let gate = Gate()
-        let link = link(coordinator.endpoint) { $0.heartbeat = { gate.pass(); return WireHeartbeat() } }
+        let link = link(coordinator.endpoint) {
+            $0.heartbeat = {
+                gate.pass(); return WireHeartbeat()
+            }
+        }
         link.start()
         _ = try attached()
         _ = try coordinator.heartbeats.next("heartbeat") { $0 }

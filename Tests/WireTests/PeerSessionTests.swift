@@ -61,7 +61,11 @@ import Wire
     static let welcomed = WireCoordinatorMessage.with { $0.welcome = welcome }
     static let dispatch = WireCoordinatorMessage.with { $0.dispatch = .init() }
     static func answer(_ sentAt: Int64) -> WireCoordinatorMessage { .with { $0.heartbeatAnswer = .with { $0.sentAt = UInt64(sentAt) } } }
-    static func refusal(_ code: WireRefusal.Code, _ text: String = "no") -> WireRefusal { .with { $0.code = code; $0.message = text } }
+    static func refusal(_ code: WireRefusal.Code, _ text: String = "no") -> WireRefusal {
+        .with {
+            $0.code = code; $0.message = text
+        }
+    }
 
     /// From the start to a welcome: the hello left at 10, the welcome came at 20.
     static let attaching = [
@@ -138,7 +142,10 @@ import Wire
             Self.dispatch, .with { $0.stop = .init() }, .with { $0.acknowledgement = .init() }, .with { $0.blobRequest = .init() },
             .with { $0.blobChunk = .init() }, .with { $0.response = .init() }, .with { $0.events = .init() },
         ]
-        Self.run(Self.attaching + messages.map { Row(30, .message($0), [.deliver]) } + [Row(31, .message(Self.welcomed), []), Row(32, .message(.init()), [])])
+        Self.run(
+            Self.attaching + messages.map { Row(30, .message($0), [.deliver]) } + [
+                Row(31, .message(Self.welcomed), []), Row(32, .message(.init()), []),
+            ])
     }
 
     @Test func heartbeats_goOutOncePerInterval() {
@@ -244,7 +251,9 @@ import Wire
     @Test func afterReattachment_theLimitsCanComeAgain() {
         Self.run(
             Self.attaching + [
-                Row(3020, .tick, [.emit(.leaseOver), .disconnect, .emit(.detached(reason: "nothing was heard from the coordinator for 3000 ms"))]),
+                Row(
+                    3020, .tick,
+                    [.emit(.leaseOver), .disconnect, .emit(.detached(reason: "nothing was heard from the coordinator for 3000 ms"))]),
                 Row(3070, .tick, [.connect]), Row(3071, .connected, [.sayHello]), Row(3072, .helloSent, []),
                 Row(3080, .message(Self.welcomed), [.emit(.attached(Self.welcome, sameCoordinator: true))]),
                 Row(3090, .lost("gone"), [.disconnect, .emit(.detached(reason: "gone"))]),
@@ -269,7 +278,9 @@ import Wire
         for message: WireCoordinatorMessage in [.with { $0.helloWanted = .init() }] {
             Self.run(
                 Self.attaching + [
-                    Row(30, .message(message), [.disconnect, .emit(.detached(reason: "the coordinator does not know this connection (any more)"))]),
+                    Row(
+                        30, .message(message),
+                        [.disconnect, .emit(.detached(reason: "the coordinator does not know this connection (any more)"))]),
                     Row(80, .tick, [.connect]),
                 ])
         }
@@ -282,7 +293,9 @@ import Wire
             ])
     }
 
-    @Test(arguments: [WireRefusal.Code.unspecified, .version, .cookie, .malformed, .UNRECOGNIZED(99)]) func aFinalRefusal_stops(code: WireRefusal.Code) {
+    @Test(arguments: [WireRefusal.Code.unspecified, .version, .cookie, .malformed, .UNRECOGNIZED(99)]) func aFinalRefusal_stops(
+        code: WireRefusal.Code
+    ) {
         let refusal = Self.refusal(code)
         Self.run([
             Row(0, .start, [.connect]), Row(1, .connected, [.sayHello]), Row(2, .helloSent, []),
@@ -300,15 +313,21 @@ import Wire
     }
 
     @Test func close_isFinalFromEverywhere() {
-        let lists: [[Row]] = [[], [Row(0, .start, [.connect])], Self.attaching, Self.attaching + [Row(30, .lost("x"), [.disconnect, .emit(.detached(reason: "x"))])]]
+        let lists: [[Row]] = [
+            [], [Row(0, .start, [.connect])], Self.attaching,
+            Self.attaching + [Row(30, .lost("x"), [.disconnect, .emit(.detached(reason: "x"))])],
+        ]
         for rows in lists {
-            let session = Self.run(rows + [Row(50, .close, [.stop]), Row(60, .close, []), Row(10_000_000, .tick, []), Row(10_000_001, .start, [])])
+            let session = Self.run(
+                rows + [Row(50, .close, [.stop]), Row(60, .close, []), Row(10_000_000, .tick, []), Row(10_000_001, .start, [])])
             #expect(session.deadline == nil)
         }
     }
 
     @Test func nonsensicalTimes_areLifted() {
-        let hasty = WireWelcome.with { $0.heartbeatMilliseconds = 1; $0.leaseMilliseconds = 1; $0.orphanLimitMilliseconds = 1 }
+        let hasty = WireWelcome.with {
+            $0.heartbeatMilliseconds = 1; $0.leaseMilliseconds = 1; $0.orphanLimitMilliseconds = 1
+        }
         let session = Self.run([
             Row(0, .start, [.connect]), Row(0, .connected, [.sayHello]), Row(0, .helloSent, []),
             Row(0, .message(.with { $0.welcome = hasty }), [.emit(.attached(hasty, sameCoordinator: false))]),
@@ -328,7 +347,8 @@ import Wire
             now += Int64.random(in: 0...1500, using: &random)
             let inputs: [Input] = [
                 .start, .connected, .connected, .helloSent, .helloSent, .heartbeatSent, .tick, .tick, .lost("x"), .message(Self.welcomed),
-                .message(Self.welcomed), .message(Self.answer(now - Int64.random(in: 0...3000, using: &random) + 3000)), .message(Self.dispatch),
+                .message(Self.welcomed), .message(Self.answer(now - Int64.random(in: 0...3000, using: &random) + 3000)),
+                .message(Self.dispatch),
                 .message(.with { $0.helloWanted = .init() }), .message(.with { $0.farewell = .init() }),
             ]
             guard let input = inputs.randomElement(using: &random) else { return }

@@ -191,7 +191,8 @@ import Wire
         let pair = try Pair(.tcp)
         let second = try RouterSocket(context: pair.context)
         #expect { try second.bind(pair.endpoint) } throws: {
-            "\($0)" == "bind \(pair.endpoint) failed: Address already in use; another process listens there: stop it, or choose another endpoint"
+            "\($0)"
+                == "bind \(pair.endpoint) failed: Address already in use; another process listens there: stop it, or choose another endpoint"
         }
         second.close()
     }
@@ -200,7 +201,9 @@ import Wire
         let context = try ZMQContext()
         let router = try RouterSocket(context: context)
         #expect { try router.bind(Endpoint("tcp://192.0.2.1:7600")) } throws: { "\($0)".contains("must be an address of this host") }
-        #expect { try router.bind(Endpoint("ipc:///nonexistent/dir/s")) } throws: { "\($0)".contains("the directory of the socket must exist") }
+        #expect { try router.bind(Endpoint("ipc:///nonexistent/dir/s")) } throws: {
+            "\($0)".contains("the directory of the socket must exist")
+        }
         router.close()
         #expect { try router.receive() } throws: { "\($0)" == "using a closed socket failed: Socket operation on non-socket" }
         context.terminate()
@@ -223,7 +226,9 @@ import Wire
         let router = try RouterSocket(context: context)
 
         #expect(FileManager.default.createFile(atPath: path, contents: Data("precious".utf8)))
-        #expect { try router.bind(endpoint) } throws: { "\($0)" == "bind \(endpoint) failed: the path exists and is not a socket; choose another one" }
+        #expect { try router.bind(endpoint) } throws: {
+            "\($0)" == "bind \(endpoint) failed: the path exists and is not a socket; choose another one"
+        }
         #expect(FileManager.default.contents(atPath: path) == Data("precious".utf8))
         try FileManager.default.removeItem(atPath: path)
 

@@ -37,7 +37,9 @@ import Wire
         let write = WriteFileOperation(.init(path: "\(directory)/a"))
         write.receivedValue = .success(.text("hällo"))
         guard case .success(.void) = await end(of: write) else { return #expect(Bool(false)) }
-        guard case .success(let value) = await end(of: ReadFileOperation(.init(path: "\(directory)/a"))) else { return #expect(Bool(false)) }
+        guard case .success(let value) = await end(of: ReadFileOperation(.init(path: "\(directory)/a"))) else {
+            return #expect(Bool(false))
+        }
         #expect(value == .text("hällo"))
         let missing = await end(of: ReadFileOperation(.init(path: "\(directory)/b"))).fault?.message
         #expect(missing == "cannot read \(directory)/b: No such file or directory")
@@ -49,7 +51,8 @@ import Wire
 
     @Test func http_givesTheBody_andNamesABadStatus() async throws {
         let server = try TestServer { request in
-            request.hasPrefix("GET /ok") ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
+            request.hasPrefix("GET /ok")
+                ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
                 : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         }
         #expect(await end(of: HTTPOperation(.init(url: "\(server.address)/ok"))).text == "hello")

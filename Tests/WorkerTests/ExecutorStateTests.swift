@@ -46,10 +46,11 @@ import Wire
         #expect(first == [.report(.started(one, at: 100)), .start(one, assignment(one))])
         #expect(state.queuedCount == 1)
         let second = state.ended(one, .success(value("x")), now: 5, at: 105)
-        #expect(second == [
-            .report(.ended(one, .attempt(startedAt: 100, endedAt: 105, .success(value("x"))))),
-            .report(.started(two, at: 105)), .start(two, assignment(two)),
-        ])
+        #expect(
+            second == [
+                .report(.ended(one, .attempt(startedAt: 100, endedAt: 105, .success(value("x"))))),
+                .report(.started(two, at: 105)), .start(two, assignment(two)),
+            ])
     }
 
     @Test func end_isKeptUntilAcknowledged_andOfferedAfterEachAttach() {
@@ -85,7 +86,9 @@ import Wire
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
         let actions = state.orphanLimitOver(now: 1)
-        #expect(Set(actions.map(String.init(describing:))) == Set([ExecutorAction.stop(one), .kill(one), .forget(two)].map(String.init(describing:))))
+        #expect(
+            Set(actions.map(String.init(describing:)))
+                == Set([ExecutorAction.stop(one), .kill(one), .forget(two)].map(String.init(describing:))))
         #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.forget(one)])
     }
 
@@ -112,7 +115,10 @@ import Wire
 
     @Test func cancelOfAnUnknownUnit_isAnsweredAsStopped() {
         var state = attached()
-        #expect(state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [.report(.ended(one, .attempt(startedAt: 0, endedAt: 1, .cancelled)))])
+        #expect(
+            state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [
+                .report(.ended(one, .attempt(startedAt: 0, endedAt: 1, .cancelled)))
+            ])
         #expect(state.stopOrdered([order(one, .superseded), order(one, .recalled)], now: 1, at: 1) == [])
     }
 
@@ -133,7 +139,8 @@ import Wire
     @Test func recalled_isGivenBackOnlyIfNotStarted() {
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
-        #expect(state.stopOrdered([order(one, .recalled), order(two, .recalled)], now: 1, at: 1) == [.report(.released(two)), .forget(two)])
+        #expect(
+            state.stopOrdered([order(one, .recalled), order(two, .recalled)], now: 1, at: 1) == [.report(.released(two)), .forget(two)])
     }
 
     @Test func largeInputs_areFetchedBeforeTheUnitQueues() {

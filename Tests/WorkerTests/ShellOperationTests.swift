@@ -28,9 +28,13 @@ import Wire
     }
 
     @Test func bytes_areUntouched_andNoneIsVoid() async {
-        guard case .success(let value) = await runner.run(.init(run: "printf '\\377\\n'", output: .bytes)) else { return #expect(Bool(false)) }
+        guard case .success(let value) = await runner.run(.init(run: "printf '\\377\\n'", output: .bytes)) else {
+            return #expect(Bool(false))
+        }
         #expect(value == .bytes(Data([0xff, 0x0a])))
-        guard case .success(.void) = await runner.run(.init(run: "echo x", output: ShellParameters.OutputForm.none)) else { return #expect(Bool(false)) }
+        guard case .success(.void) = await runner.run(.init(run: "echo x", output: ShellParameters.OutputForm.none)) else {
+            return #expect(Bool(false))
+        }
     }
 
     @Test func invalidUTF8_failsAndSaysWhatToDo() async {
@@ -80,7 +84,9 @@ import Wire
         #expect(await runner.run(.init(exec: ["cat"], stdin: "unused"), input: .text("hällo")).text == "hällo")
         #expect(await runner.run(.init(exec: ["cat"], stdin: "given")).text == "given")
         let big = Data((0..<10_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        guard case .success(let value) = await runner.run(.init(exec: ["cat"], output: .bytes), input: .bytes(big)) else { return #expect(Bool(false)) }
+        guard case .success(let value) = await runner.run(.init(exec: ["cat"], output: .bytes), input: .bytes(big)) else {
+            return #expect(Bool(false))
+        }
         #expect(value.bytes == big)
     }
 
@@ -104,10 +110,11 @@ import Wire
     @Test func environment_isClean() async {
         setenv("WORKER_TEST_SECRET", "s", 1)
         let bindings = Bindings([.init(name: "item", index: 3, element: Array(#"{"k":"v"}"#.utf8))])
-        let text = await runner.run(
-            .init(run: "env", environment: ["A": "node", "B": "b"], variables: ["A": "var", "C": "c"]), bindings: bindings,
-            path: "root/a"
-        ).text ?? ""
+        let text =
+            await runner.run(
+                .init(run: "env", environment: ["A": "node", "B": "b"], variables: ["A": "var", "C": "c"]), bindings: bindings,
+                path: "root/a"
+            ).text ?? ""
         let lines = Set(text.split(separator: "\n").map(String.init))
         for expected in [
             "A=node", "B=b", "C=c", #"item={"k":"v"}"#, "item_k=v", "index=3", "AOP_SUBMISSION=s1", "AOP_PATH=root/a", "AOP_ATTEMPT=2",
@@ -133,7 +140,9 @@ import Wire
     }
 
     /// `N` stands for a number of seconds that nobody else sleeps.
-    @Test(arguments: ["sleep N &", "(setsid sleep N &) ; true", "timeout 1000 sleep N &", "(trap '' TERM HUP; sleep N) >/dev/null 2>&1 </dev/null &"])
+    @Test(arguments: [
+        "sleep N &", "(setsid sleep N &) ; true", "timeout 1000 sleep N &", "(trap '' TERM HUP; sleep N) >/dev/null 2>&1 </dev/null &",
+    ])
     func backgroundChildren_neitherHangNorSurvive(_ template: String) async throws {
         let sleep = "sleep 3\(Self.seed)\(template.utf8.count)"
         let start = ContinuousClock.now

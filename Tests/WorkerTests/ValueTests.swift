@@ -11,7 +11,9 @@ import Wire
         _ = try JSONScanner.check(Array(text.utf8))
     }
 
-    @Test(arguments: ["", " ", "{", "[1,]", "{\"a\"}", "01", "1.", "tru", "\"\\x\"", "\"\n\"", "[1] 2", "{\"a\":1,}", "+1", "\"abc", "\\", "[1 2]"])
+    @Test(arguments: [
+        "", " ", "{", "[1,]", "{\"a\"}", "01", "1.", "tru", "\"\\x\"", "\"\n\"", "[1] 2", "{\"a\":1,}", "+1", "\"abc", "\\", "[1 2]",
+    ])
     func malformedText_isRefused(_ text: String) {
         #expect(throws: JSONScanner.Malformed.self) { try JSONScanner.check(Array(text.utf8)) }
     }

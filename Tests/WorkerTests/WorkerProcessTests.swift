@@ -60,38 +60,73 @@ import Wire
             coordinator.reports.count { if case .ended? = $0.body { $0.unit == 1 } else { false } } == 2
         }
         #expect(coordinator.reports.count { if case .started? = $0.body { true } else { false } } == 1)
-        coordinator.send(to: executor, .with {
-            $0.acknowledgement = .with { $0.units = [.with { $0.unit = 1; $0.attempt = 1 << 32 | 1 }] }
-        })
+        coordinator.send(
+            to: executor,
+            .with {
+                $0.acknowledgement = .with {
+                    $0.units = [
+                        .with {
+                            $0.unit = 1; $0.attempt = 1 << 32 | 1
+                        }
+                    ]
+                }
+            })
         // Forgotten now: told to stop it, it only says that it has ended.
-        coordinator.send(to: executor, .with {
-            $0.stop = .with { $0.units = [.with { $0.unit = 1; $0.attempt = 1 << 32 | 1; $0.reason = .cancelled }] }
-        })
+        coordinator.send(
+            to: executor,
+            .with {
+                $0.stop = .with {
+                    $0.units = [
+                        .with {
+                            $0.unit = 1; $0.attempt = 1 << 32 | 1; $0.reason = .cancelled
+                        }
+                    ]
+                }
+            })
         try await waitFor("answered as stopped") { [coordinator] in
-            coordinator.reports.contains { if case .ended(let end)? = $0.body, case .stopped? = end.outcome { $0.unit == 1 } else { false } }
+            coordinator.reports.contains {
+                if case .ended(let end)? = $0.body, case .stopped? = end.outcome { $0.unit == 1 } else { false }
+            }
         }
     }
 
     @Test func ownOperations_forEach_andTemplates_work() async throws {
         defer { end() }
         let executor = try await coordinator.executor()
-        coordinator.dispatch([
-            .shell(1, "") {
-                $0.operation = "CountWords"
-                $0.parameters = Data("{}".utf8)
-                $0.inputs = [.with { $0.value = .with { $0.encoding = .text; $0.inline = Data("a b  c".utf8) } }]
-            },
-            .shell(2, "") {
-                $0.kind = .decide
-                $0.inputs = [.with { $0.value = .with { $0.encoding = .json; $0.inline = Data("[1.50,\"x\"]".utf8) } }]
-            },
-            .shell(3, "") {
-                $0.parameters = Data(#"{"exec":["echo","${item}","$$"]}"#.utf8)
-                $0.templated = true
-                $0.bindings = [.with { $0.name = "item"; $0.element = Data("\"e\"".utf8) }]
-            },
-            .shell(4, "") { $0.operation = "nope" },
-        ], to: executor)
+        coordinator.dispatch(
+            [
+                .shell(1, "") {
+                    $0.operation = "CountWords"
+                    $0.parameters = Data("{}".utf8)
+                    $0.inputs = [
+                        .with {
+                            $0.value = .with {
+                                $0.encoding = .text; $0.inline = Data("a b  c".utf8)
+                            }
+                        }
+                    ]
+                },
+                .shell(2, "") {
+                    $0.kind = .decide
+                    $0.inputs = [
+                        .with {
+                            $0.value = .with {
+                                $0.encoding = .json; $0.inline = Data("[1.50,\"x\"]".utf8)
+                            }
+                        }
+                    ]
+                },
+                .shell(3, "") {
+                    $0.parameters = Data(#"{"exec":["echo","${item}","$$"]}"#.utf8)
+                    $0.templated = true
+                    $0.bindings = [
+                        .with {
+                            $0.name = "item"; $0.element = Data("\"e\"".utf8)
+                        }
+                    ]
+                },
+                .shell(4, "") { $0.operation = "nope" },
+            ], to: executor)
         #expect(try await coordinator.end(of: 1).success.inline == Data("3".utf8))
         #expect(try await coordinator.end(of: 2).elements.elements == [Data("1.50".utf8), Data("\"x\"".utf8)])
         #expect(try await coordinator.end(of: 3).success.inline == Data("e $".utf8))
@@ -103,32 +138,48 @@ import Wire
         let executor = try await coordinator.executor()
         let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let reference = WireBlobReference(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
-        coordinator.dispatch([
-            .shell(1, "") {
-                $0.parameters = Data(#"{"exec":["cat"],"output":"bytes"}"#.utf8)
-                $0.inputs = [.with { $0.value = .with { $0.encoding = .bytes; $0.blob = reference } }]
-            }
-        ], to: executor)
+        coordinator.dispatch(
+            [
+                .shell(1, "") {
+                    $0.parameters = Data(#"{"exec":["cat"],"output":"bytes"}"#.utf8)
+                    $0.inputs = [
+                        .with {
+                            $0.value = .with {
+                                $0.encoding = .bytes; $0.blob = reference
+                            }
+                        }
+                    ]
+                }
+            ], to: executor)
         var answered = 0
         while true {
             let soFar = answered
             if coordinator.reports.contains(where: { if case .ended? = $0.body { true } else { false } }) { break }
             try await waitFor("request or end") { [coordinator] in
-                coordinator.blobRequests.count > soFar || !coordinator.reports.filter { if case .ended? = $0.body { true } else { false } }.isEmpty
+                coordinator.blobRequests.count > soFar
+                    || !coordinator.reports.filter { if case .ended? = $0.body { true } else { false } }.isEmpty
             }
             for request in coordinator.blobRequests.dropFirst(answered) {
                 let range = try #require(request.range(inValueOf: bytes.count))
                 coordinator.send(
                     to: executor, attachment: Buffer(bytes.subdata(in: range)),
-                    .with { $0.blobChunk = .with { $0.digest = request.digest; $0.offset = request.offset; $0.size = UInt64(bytes.count) } })
+                    .with {
+                        $0.blobChunk = .with {
+                            $0.digest = request.digest; $0.offset = request.offset; $0.size = UInt64(bytes.count)
+                        }
+                    })
                 answered += 1
             }
         }
         let end = try await coordinator.end(of: 1)
         #expect(end.success.blob == reference)
-        coordinator.send(to: executor, .with {
-            $0.blobRequest = .with { $0.digest = reference.digest; $0.offset = 600_000; $0.length = 200_000 }
-        })
+        coordinator.send(
+            to: executor,
+            .with {
+                $0.blobRequest = .with {
+                    $0.digest = reference.digest; $0.offset = 600_000; $0.length = 200_000
+                }
+            })
         try await waitFor("chunk") { [coordinator] in !coordinator.chunks.isEmpty }
         let (chunk, part) = try #require(coordinator.chunks.first)
         #expect(chunk.size == 700_000)
@@ -150,9 +201,17 @@ import Wire
         let executor = try await coordinator.executor()
         coordinator.dispatch([.shell(1, "trap '' TERM; \(sleep(2)) & wait") { $0.graceMilliseconds = 60_000 }], to: executor)
         try await waitFor("running") { [self] in !processes(with: sleep(2)).isEmpty }
-        coordinator.send(to: executor, .with {
-            $0.stop = .with { $0.units = [.with { $0.unit = 1; $0.attempt = 1 << 32 | 1; $0.reason = .cancelled; $0.now = true }] }
-        })
+        coordinator.send(
+            to: executor,
+            .with {
+                $0.stop = .with {
+                    $0.units = [
+                        .with {
+                            $0.unit = 1; $0.attempt = 1 << 32 | 1; $0.reason = .cancelled; $0.now = true
+                        }
+                    ]
+                }
+            })
         guard case .stopped? = try await coordinator.end(of: 1, within: 5).outcome else { return #expect(Bool(false)) }
         #expect(processes(with: sleep(2)).isEmpty)
     }
@@ -164,7 +223,9 @@ import Wire
         try await waitFor("running") { [self] in processes(with: sleep(3)).count >= 2 }
         kill(pid_t(executor.hello.pid), SIGKILL)
         let incarnation = executor.hello.incarnation
-        try await waitFor("proof of death", within: 5) { [coordinator] in coordinator.ended.contains { $0.executorIncarnation == incarnation } }
+        try await waitFor("proof of death", within: 5) { [coordinator] in
+            coordinator.ended.contains { $0.executorIncarnation == incarnation }
+        }
         #expect(processes(with: sleep(3)).isEmpty)
         #expect(coordinator.ended.first?.cause == .crashed)
         #expect(coordinator.ended.first?.text == "signal 9 (SIGKILL)")
@@ -181,7 +242,7 @@ import Wire
         try await waitFor("running") { [self] in processes(with: sleep(4)).count >= 2 }
         worker.signal(SIGKILL)
         let pid = pid_t(executor.hello.pid)
-        try await waitFor("nothing left", within: 1) { [self] in 
+        try await waitFor("nothing left", within: 1) { [self] in
             processes(with: sleep(4)).isEmpty && ProcessTable.Entry(id: pid)?.isZombie != false
         }
     }

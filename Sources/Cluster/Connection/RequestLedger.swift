@@ -101,7 +101,8 @@ struct RequestLedger {
     mutating func end(_ error: ClusterError) -> [Action] {
         if case .ended = connection { return [] }
         connection = .ended(error)
-        let actions = pending.keys.sorted().filter { follows[$0] == nil }.map { Action.finish($0, .failure(error)) }
+        let actions =
+            pending.keys.sorted().filter { follows[$0] == nil }.map { Action.finish($0, .failure(error)) }
             + follows.keys.sorted().map { Action.endFollow($0, error) }
         pending = [:]
         follows = [:]

@@ -137,15 +137,21 @@ private struct BlobWorker {
         case .graph:
             let bytes = try blob.file.contents()
             blob.file.discard()
-            report(.graph(pull, Self.reading { () throws(TranslationError) in
-                try Graph(wire: try Self.decode(WireGraph.self, bytes))
-            }))
+            report(
+                .graph(
+                    pull,
+                    Self.reading { () throws(TranslationError) in
+                        try Graph(wire: try Self.decode(WireGraph.self, bytes))
+                    }))
         case .elements:
             let bytes = try blob.file.contents()
             blob.file.discard()
-            report(.elements(pull, Self.reading { () throws(TranslationError) in
-                try ReportedEnd.elements(try Self.decode(WireElements.self, bytes))
-            }))
+            report(
+                .elements(
+                    pull,
+                    Self.reading { () throws(TranslationError) in
+                        try ReportedEnd.elements(try Self.decode(WireElements.self, bytes))
+                    }))
         }
     }
 

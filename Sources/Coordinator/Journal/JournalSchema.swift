@@ -14,11 +14,12 @@ struct Schema: Sendable {
     ///
     /// - Throws: `JournalError.newerSchema` when the file has a layout this release does not know; GRDB's errors.
     func migrate(_ database: Database, path: String) throws {
-        try database.execute(sql: """
-            CREATE TABLE IF NOT EXISTS schema_versions (
-                number INTEGER PRIMARY KEY, name TEXT NOT NULL, product TEXT NOT NULL
-            ) STRICT
-            """)
+        try database.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS schema_versions (
+                    number INTEGER PRIMARY KEY, name TEXT NOT NULL, product TEXT NOT NULL
+                ) STRICT
+                """)
         let newest = try Row.fetchOne(
             database, sql: "SELECT number, name, product FROM schema_versions ORDER BY number DESC LIMIT 1")
         let present: Int = newest?["number"] ?? 0
@@ -41,10 +42,12 @@ enum JournalSchema {
     /// One row per batch of facts that was committed together: `first` and `last` are the sequences it holds, `chain`
     /// the SHA-256 over the chain before it and its own content.
     static let schema = Schema(migrations: [
-        .init(name: "journal", sql: """
-            CREATE TABLE journal (
-                first INTEGER PRIMARY KEY, last INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
-            ) STRICT
-            """),
+        .init(
+            name: "journal",
+            sql: """
+                CREATE TABLE journal (
+                    first INTEGER PRIMARY KEY, last INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
+                ) STRICT
+                """)
     ])
 }

@@ -70,7 +70,8 @@ enum WriteAheadLogCheck {
             isBigEndian = magic & 1 == 1
             salts = (Self.word(header, 16, bigEndian: true), Self.word(header, 20, bigEndian: true))
             sum = Self.checksum(header[0..<24], from: (0, 0), bigEndian: isBigEndian)
-            headerFits = sum
+            headerFits =
+                sum
                 == (Self.word(header, 24, bigEndian: true), Self.word(header, 28, bigEndian: true))
             if !headerFits { bad = 1 }
         }
@@ -88,7 +89,8 @@ enum WriteAheadLogCheck {
                 var next = Self.checksum(frame[0..<8], from: sum, bigEndian: isBigEndian)
                 next = Self.checksum(frame[frameHeaderBytes...], from: next, bigEndian: isBigEndian)
                 if ofThisLog
-                    && next == (Self.word(frame, 16, bigEndian: true), Self.word(frame, 20, bigEndian: true)) {
+                    && next == (Self.word(frame, 16, bigEndian: true), Self.word(frame, 20, bigEndian: true))
+                {
                     sum = next
                     if isCommit { goodCommits += 1 }
                     return

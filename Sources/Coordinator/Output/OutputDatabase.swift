@@ -19,16 +19,18 @@ struct OutputDatabase {
     private static let removalRows = 2000
 
     private static let schema = Schema(migrations: [
-        .init(name: "output", sql: """
-            CREATE TABLE output (
-                position INTEGER PRIMARY KEY AUTOINCREMENT,
-                submission INTEGER NOT NULL, unit INTEGER NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL,
-                stream INTEGER NOT NULL, chunk INTEGER NOT NULL, at INTEGER NOT NULL, truncated INTEGER NOT NULL,
-                path TEXT NOT NULL, bytes BLOB NOT NULL
-            ) STRICT;
-            CREATE INDEX output_of_submission ON output (submission);
-            CREATE INDEX output_of_unit ON output (submission, unit)
-            """),
+        .init(
+            name: "output",
+            sql: """
+                CREATE TABLE output (
+                    position INTEGER PRIMARY KEY AUTOINCREMENT,
+                    submission INTEGER NOT NULL, unit INTEGER NOT NULL, attempt INTEGER NOT NULL, number INTEGER NOT NULL,
+                    stream INTEGER NOT NULL, chunk INTEGER NOT NULL, at INTEGER NOT NULL, truncated INTEGER NOT NULL,
+                    path TEXT NOT NULL, bytes BLOB NOT NULL
+                ) STRICT;
+                CREATE INDEX output_of_submission ON output (submission);
+                CREATE INDEX output_of_unit ON output (submission, unit)
+                """)
     ])
 
     /// - Throws: `JournalError` (a newer schema, a file that cannot be used), `DataDirectoryError`.
@@ -76,10 +78,11 @@ struct OutputDatabase {
         var added: [SubmissionNumber: Int64] = [:]
         try queue.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
-                let insert = try database.cachedStatement(sql: """
-                    INSERT INTO output (submission, unit, attempt, number, stream, chunk, at, truncated, path, bytes)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """)
+                let insert = try database.cachedStatement(
+                    sql: """
+                        INSERT INTO output (submission, unit, attempt, number, stream, chunk, at, truncated, path, bytes)
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        """)
                 for record in records {
                     let name = AttemptName(unit: record.unit, attempt: record.attempt)
                     guard try record.index >= next(name, database) else { continue }
@@ -106,9 +109,11 @@ struct OutputDatabase {
         if let known = nextIndex[name] { return known }
         let statement = try database.cachedStatement(
             sql: "SELECT max(chunk) FROM output WHERE submission = ? AND unit = ? AND attempt = ?")
-        let newest = try Int64.fetchOne(statement, arguments: [
-            name.unit.submission.rawValue, name.unit.index, Int64(bitPattern: name.attempt.rawValue),
-        ])
+        let newest = try Int64.fetchOne(
+            statement,
+            arguments: [
+                name.unit.submission.rawValue, name.unit.index, Int64(bitPattern: name.attempt.rawValue),
+            ])
         let next = newest.map { UInt64(bitPattern: $0) + 1 } ?? 0
         nextIndex[name] = next
         return next
@@ -156,7 +161,8 @@ struct OutputDatabase {
                 let record = Self.record(row)
                 if !page.records.isEmpty
                     && (bytes + record.bytes.count > query.limitBytes
-                        || page.records.count >= CoordinatorLimits.outputRecordsPerPage) {
+                        || page.records.count >= CoordinatorLimits.outputRecordsPerPage)
+                {
                     page.more = true
                     return page
                 }

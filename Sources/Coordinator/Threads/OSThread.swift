@@ -29,15 +29,17 @@ final class OSThread: @unchecked Sendable {
         pthread_attr_setstacksize(&attributes, stackBytes)
         let body = Unmanaged.passRetained(Body(name: name, run: run))
         var thread = pthread_t()
-        let status = pthread_create(&thread, &attributes, { argument in
-            guard let argument else {
-                preconditionFailure("pthread_create passed no argument; it was given the thread's body")
-            }
-            let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-            Thread.current.name = body.name
-            body.run()
-            return nil
-        }, body.toOpaque())
+        let status = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument else {
+                    preconditionFailure("pthread_create passed no argument; it was given the thread's body")
+                }
+                let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+                Thread.current.name = body.name
+                body.run()
+                return nil
+            }, body.toOpaque())
         guard status == 0 else {
             body.release()
             throw ThreadError(name: name, errno: status)

@@ -40,12 +40,14 @@ extension Node {
                 throw refuse("has the parameters \(operation.parameters); the graph has \(graph.parameters.count)")
             }
             try TranslationError.checkName(operation.type, "the operation type of node \(index) of the graph")
-            kind = .operation(OperationNode(
-                type: operation.type, version: Int(operation.version), parameters: Int(operation.parameters),
-                isTemplated: operation.templated))
+            kind = .operation(
+                OperationNode(
+                    type: operation.type, version: Int(operation.version), parameters: Int(operation.parameters),
+                    isTemplated: operation.templated))
         case .group(let group):
-            kind = .group(GroupNode(
-                isOrdered: group.ordered, stopsOnFailure: group.stopOnFailure, maxConcurrent: Int(group.maxConcurrent)))
+            kind = .group(
+                GroupNode(
+                    isOrdered: group.ordered, stopsOnFailure: group.stopOnFailure, maxConcurrent: Int(group.maxConcurrent)))
         case .forEach(let forEach):
             try TranslationError.checkCount(
                 forEach.elements.count, "elements in the forEach of node \(index)", limit: Limits.forEachElements,
@@ -53,9 +55,10 @@ extension Node {
             for element in forEach.elements {
                 try TranslationError.checkBytes(element.count, "an element of the forEach of node \(index)")
             }
-            kind = .forEach(ForEachNode(
-                name: forEach.as, elements: forEach.literal ? forEach.elements.map { [UInt8]($0) } : nil,
-                stopsOnFailure: forEach.stopOnFailure, maxConcurrent: Int(forEach.maxConcurrent)))
+            kind = .forEach(
+                ForEachNode(
+                    name: forEach.as, elements: forEach.literal ? forEach.elements.map { [UInt8]($0) } : nil,
+                    stopsOnFailure: forEach.stopOnFailure, maxConcurrent: Int(forEach.maxConcurrent)))
         case nil:
             throw refuse("has no kind; the client may be newer than this coordinator (\(ProductVersion.current))")
         }

@@ -21,8 +21,9 @@ enum ClientRequest {
             guard cancel.reason.utf8.count <= Failure.textBytesMax else {
                 throw TranslationError("a reason of \(cancel.reason.utf8.count) bytes; the limit is \(Failure.textBytesMax)")
             }
-            self = .scheduler(.cancel(
-                submission: cancel.submission, path: cancel.path, reason: cancel.reason, now: cancel.now))
+            self = .scheduler(
+                .cancel(
+                    submission: cancel.submission, path: cancel.path, reason: cancel.reason, now: cancel.now))
         case .list(let list):
             try Self.checkText(list.before, "`before`")
             self = .scheduler(.list(before: list.before, limit: Int(list.limit)))
@@ -31,9 +32,11 @@ enum ClientRequest {
             self = .scheduler(.show(submission: show.submission))
         case .operations(let operations):
             try Self.checkText(operations.submission, "the submission's id")
-            self = .scheduler(.operations(OperationQuery(
-                submission: operations.submission, path: operations.path, from: Int(operations.from),
-                limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly)))
+            self = .scheduler(
+                .operations(
+                    OperationQuery(
+                        submission: operations.submission, path: operations.path, from: Int(operations.from),
+                        limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly)))
         case .follow(let follow):
             try Self.checkText(follow.submission, "the submission's id")
             self = .scheduler(.follow(submission: follow.submission))
@@ -60,9 +63,10 @@ enum ClientRequest {
         try checkText(submit.name, "the submission's name")
         switch (submit.hasGraph, submit.hasGraphBlob) {
         case (true, false):
-            return .scheduler(.submit(
-                key: submit.key, name: submit.name, graph: try Graph(wire: submit.graph),
-                waitForWorkers: submit.waitForWorkers))
+            return .scheduler(
+                .submit(
+                    key: submit.key, name: submit.name, graph: try Graph(wire: submit.graph),
+                    waitForWorkers: submit.waitForWorkers))
         case (false, true):
             return .submitStored(submit, try BlobKey(wire: submit.graphBlob, limit: CoordinatorLimits.graphBytes))
         case (false, false): throw TranslationError("a submission without a graph")

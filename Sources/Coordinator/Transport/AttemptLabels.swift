@@ -46,8 +46,11 @@ struct AttemptLabels {
         guard label(unit, attempt) == nil, let id = submissionIDs[unit.submission] else { return nil }
         nextQuestion += 1
         asked[nextQuestion] = AttemptName(unit: unit, attempt: attempt)
-        return .request(RequestID(peer: Self.asker, number: nextQuestion), .operations(OperationQuery(
-            submission: id, path: "", from: unit.index, limit: 1, withValues: false, failedOnly: false)))
+        return .request(
+            RequestID(peer: Self.asker, number: nextQuestion),
+            .operations(
+                OperationQuery(
+                    submission: id, path: "", from: unit.index, limit: 1, withValues: false, failedOnly: false)))
     }
 
     /// The answer to a question.

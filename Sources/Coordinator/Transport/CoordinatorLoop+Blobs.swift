@@ -10,8 +10,9 @@ extension CoordinatorLoop {
             return counters.note(.violation, "\(peer.host) offers more values than a peer may", now.boot, logger)
         }
         nextNumber += 1
-        peer.pulls.add(Pull(
-            id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: BlobFetch(reference: key.wire)))
+        peer.pulls.add(
+            Pull(
+                id: PullID(rawValue: nextNumber), key: key, purpose: purpose, fetch: BlobFetch(reference: key.wire)))
         startPulls(of: peer)
     }
 

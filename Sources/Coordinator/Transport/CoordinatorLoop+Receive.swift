@@ -66,8 +66,9 @@ extension CoordinatorLoop {
         for executor in peers.peers(ofIncarnation: ended.executorIncarnation, where: \.isExecutor) {
             forget(executor, "its supervisor says that its process has ended")
         }
-        inputs.append(.executorEnded(
-            supervisor: peer.id, Incarnation(ended.executorIncarnation), crashed: ended.cause == .crashed))
+        inputs.append(
+            .executorEnded(
+                supervisor: peer.id, Incarnation(ended.executorIncarnation), crashed: ended.cause == .crashed))
     }
 
     private func receive(_ report: WireUnitReport, from peer: Peer) {
@@ -106,7 +107,11 @@ extension CoordinatorLoop {
         case .executor:
             let attachment: ExecutorAttachment
             do throws(TranslationError) { attachment = try ExecutorAttachment(wire: hello) } catch {
-                return refuse(hello, .with { $0.code = .malformed; $0.message = "\(error)" }, message.routingID)
+                return refuse(
+                    hello,
+                    .with {
+                        $0.code = .malformed; $0.message = "\(error)"
+                    }, message.routingID)
             }
             let peer = add(hello, message, .executor(isDraining: false))
             for held in attachment.held where held.state != .finished {
@@ -131,10 +136,12 @@ extension CoordinatorLoop {
             id: peers.drawID(), routingID: message.routingID, fileDescriptor: message.fileDescriptor,
             incarnation: hello.incarnation, host: hello.host, role: role, now: now.boot)
         peers.insert(peer)
-        logger.debug("hello", metadata: [
-            "peer": "\(peer.id.rawValue)", "role": "\(role)", "host": "\(hello.host)", "pid": "\(hello.pid)",
-            "version": "\(hello.productVersion)",
-        ])
+        logger.debug(
+            "hello",
+            metadata: [
+                "peer": "\(peer.id.rawValue)", "role": "\(role)", "host": "\(hello.host)", "pid": "\(hello.pid)",
+                "version": "\(hello.productVersion)",
+            ])
         return peer
     }
 
@@ -146,13 +153,17 @@ extension CoordinatorLoop {
             }
         }
         guard hello.protocolMajor == ProtocolVersion.major else {
-            return refusal(.version, """
+            return refusal(
+                .version,
+                """
                 this coordinator (aop \(ProductVersion.current)) speaks protocol \(ProtocolVersion.major), the peer \
                 (aop \(hello.productVersion.prefix(40))) speaks \(hello.protocolMajor); run the same release on both sides
                 """)
         }
         if let cookie = configuration.cookie, !Cookie.isEqual(hello.cookie, cookie) {
-            return refusal(.cookie, """
+            return refusal(
+                .cookie,
+                """
                 the cookie does not fit: only processes of the user who runs the coordinator may connect; run as that \
                 user, with the same XDG_STATE_HOME
                 """)
@@ -175,12 +186,13 @@ extension CoordinatorLoop {
 
     /// A newer connection of the same process took over.
     func supersede(_ peer: Peer) {
-        sendOnce(.with {
-            $0.refusal = .with {
-                $0.code = .superseded
-                $0.message = "a newer connection of the same process took over"
-            }
-        }, to: peer.routingID)
+        sendOnce(
+            .with {
+                $0.refusal = .with {
+                    $0.code = .superseded
+                    $0.message = "a newer connection of the same process took over"
+                }
+            }, to: peer.routingID)
         forget(peer, "a newer connection of the same process took over")
     }
 

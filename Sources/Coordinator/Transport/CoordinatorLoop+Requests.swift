@@ -5,10 +5,15 @@ import Wire
 extension CoordinatorLoop {
     func receive(_ request: WireRequest, from peer: Peer) {
         guard peer.requests.count + peer.pulls.count < CoordinatorLimits.requestsPerPeer else {
-            return respond(request.id, .failed(WireRequestFailed(.busy, """
-                this connection has \(CoordinatorLimits.requestsPerPeer) requests waiting (requestsPerPeer); wait for \
-                answers before asking more
-                """)), to: peer)
+            return respond(
+                request.id,
+                .failed(
+                    WireRequestFailed(
+                        .busy,
+                        """
+                        this connection has \(CoordinatorLimits.requestsPerPeer) requests waiting (requestsPerPeer); wait for \
+                        answers before asking more
+                        """)), to: peer)
         }
         do throws(TranslationError) {
             switch try ClientRequest(wire: request) {
@@ -36,20 +41,24 @@ extension CoordinatorLoop {
         switch (peer.requests.removeValue(forKey: request.number), reply) {
         case (.output(let number, let after, let limitBytes)?, .located(let submission, let id, let units, let ended)):
             let ticket = OutputTicket(peer: peer.id, request: number, submission: id, isEnded: ended)
-            output.post(.read(ticket, OutputQuery(
-                submission: submission, units: units, after: after, limitBytes: limitBytes)))
+            output.post(
+                .read(
+                    ticket,
+                    OutputQuery(
+                        submission: submission, units: units, after: after, limitBytes: limitBytes)))
         case (.reply(let number)?, _), (.output(let number, _, _)?, _): respond(number, reply.wire, to: peer)
         case (nil, _): logger.error("the scheduler answered request \(request.number), which nobody asked")
         }
     }
 
     func respond(_ request: UInt64, _ body: WireResponse.OneOf_Body?, to peer: Peer) {
-        send(.with {
-            $0.response = .with {
-                $0.request = request
-                $0.body = body
-            }
-        }, to: peer)
+        send(
+            .with {
+                $0.response = .with {
+                    $0.request = request
+                    $0.body = body
+                }
+            }, to: peer)
     }
 
     // MARK: Output
@@ -67,9 +76,10 @@ extension CoordinatorLoop {
                 counters.note(.violation, "a piece of output of \(chunk.bytes.count) bytes", now.boot, logger)
                 continue
             }
-            records.append(OutputRecord(
-                unit: unit, attempt: attempt, attemptNumber: label.number, path: label.path, stream: stream,
-                index: chunk.index, at: chunk.at, bytes: [UInt8](chunk.bytes), isTruncated: chunk.truncated))
+            records.append(
+                OutputRecord(
+                    unit: unit, attempt: attempt, attemptNumber: label.number, path: label.path, stream: stream,
+                    index: chunk.index, at: chunk.at, bytes: [UInt8](chunk.bytes), isTruncated: chunk.truncated))
         }
         guard !records.isEmpty else { return }
         outputBytesInFlight += records.reduce(0) { $0 + $1.spooledBytes }

@@ -99,10 +99,12 @@ extension CoordinatorLoop {
             logger.error("assignments for \(peer.host) cannot be sent: \(error)")
             for assignment in dispatch.assignments {
                 let failure = Failure(
-                    code: .limit, message: "parameters and inputs do not fit one message (\(error)); hand large data over "
+                    code: .limit,
+                    message: "parameters and inputs do not fit one message (\(error)); hand large data over "
                         + "as the value of one operation or as a file", host: peer.host)
-                inputs.append(.ended(
-                    peer.id, assignment.unit, assignment.attempt, .failure([failure]), startedAt: 0, at: now.wall))
+                inputs.append(
+                    .ended(
+                        peer.id, assignment.unit, assignment.attempt, .failure([failure]), startedAt: 0, at: now.wall))
             }
             return []
         }
@@ -137,13 +139,14 @@ extension CoordinatorLoop {
     }
 
     private func sendEvents(_ submission: String, _ events: [WireEvent], _ view: SubmissionView, to peer: Peer) {
-        send(.with {
-            $0.events = .with {
-                $0.submission = submission
-                $0.events = events
-                $0.view = view.wire
-            }
-        }, to: peer)
+        send(
+            .with {
+                $0.events = .with {
+                    $0.submission = submission
+                    $0.events = events
+                    $0.view = view.wire
+                }
+            }, to: peer)
     }
 
     private func catchUp(_ peer: Peer) {
@@ -200,8 +203,10 @@ extension CoordinatorLoop {
             case .unroutable?: return forget(peer, "its connection is gone")
             case .full?:
                 if peer.outbox.bytes > Limits.outboxBytes {
-                    counters.note(.violation, "\(peer.host) left \(peer.outbox.bytes) bytes unread; its connection is "
-                        + "given up (outboxBytes)", now.boot, logger)
+                    counters.note(
+                        .violation,
+                        "\(peer.host) left \(peer.outbox.bytes) bytes unread; its connection is "
+                            + "given up (outboxBytes)", now.boot, logger)
                     forget(peer, "it read too slowly")
                 }
                 return

@@ -182,9 +182,10 @@ final class CoordinatorLoop {
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
             case .probe(let probe):
-                probe.set(Health(
-                    epoch: scheduler.epoch, peers: peers.count,
-                    factsInFlight: scheduler.sequence.rawValue - durable.rawValue))
+                probe.set(
+                    Health(
+                        epoch: scheduler.epoch, peers: peers.count,
+                        factsInFlight: scheduler.sequence.rawValue - durable.rawValue))
             case .shutdown(let reason): end(reason)
             }
         }
@@ -239,7 +240,8 @@ final class CoordinatorLoop {
 
     /// Nothing is read while the disk is far behind: peers are slowed down instead of memory filled.
     private func pauseOrResume() {
-        let isBehind = scheduler.sequence.rawValue - durable.rawValue > CoordinatorLimits.factsInFlight
+        let isBehind =
+            scheduler.sequence.rawValue - durable.rawValue > CoordinatorLimits.factsInFlight
             || outputBytesInFlight > CoordinatorLimits.outputInFlightBytes
         switch (isBehind, routerToken) {
         case (true, .some(let token)):

@@ -41,8 +41,10 @@ struct PullEnd {
         }
         switch graph {
         case .success(let graph):
-            return .submit(request: request, .submit(
-                key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers))
+            return .submit(
+                request: request,
+                .submit(
+                    key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers))
         case .failure(let error): return .refuse(request: request, WireRequestFailed(.malformed, "\(error)"))
         }
     }

@@ -26,7 +26,8 @@ struct Recovery {
         directory = try DataDirectory(path: configuration.dataDirectory)
         database = try JournalDatabase(directory)
         if case .tornTail(let commits) = database.logFinding {
-            logger.notice("""
+            logger.notice(
+                """
                 the last process ended while it was writing: an unfinished transaction behind \(commits) whole ones was \
                 dropped; nobody had been told of it
                 """)
@@ -50,7 +51,8 @@ struct Recovery {
         self.scheduler = scheduler
         self.outputs = outputs
         submissionIDs = ids
-        logger.info("""
+        logger.info(
+            """
             journal folded: \(folded.sequence.rawValue) facts, \(ids.count) submissions, in \
             \(BootClock.milliseconds() - began) ms; epoch \(scheduler.epoch)
             """)

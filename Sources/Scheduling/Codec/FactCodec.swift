@@ -146,16 +146,19 @@ extension ByteReader {
             return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
         case Kind.workerMet:
             let number = WorkerNumber(try unsigned32())
-            return .workerMet(number, WorkerIdentity(
-                incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32()
-            ))
+            return .workerMet(
+                number,
+                WorkerIdentity(
+                    incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32()
+                ))
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
         case Kind.submitted:
-            return .submitted(Admission(
-                number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                graph: try graph(), at: try signed()
-            ))
+            return .submitted(
+                Admission(
+                    number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
+                    graph: try graph(), at: try signed()
+                ))
         case Kind.assigned:
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptEnded:

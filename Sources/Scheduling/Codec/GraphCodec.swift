@@ -68,14 +68,15 @@ extension ByteReader {
         case 1:
             return .group(GroupNode(isOrdered: try flag(), stopsOnFailure: try flag(), maxConcurrent: try index()))
         case 2:
-            return .forEach(ForEachNode(
-                name: try text(),
-                elements: try optional { reader throws(DecodingFailure) in
-                    try reader.list { reader throws(DecodingFailure) in try reader.content() }
-                },
-                stopsOnFailure: try flag(),
-                maxConcurrent: try index()
-            ))
+            return .forEach(
+                ForEachNode(
+                    name: try text(),
+                    elements: try optional { reader throws(DecodingFailure) in
+                        try reader.list { reader throws(DecodingFailure) in try reader.content() }
+                    },
+                    stopsOnFailure: try flag(),
+                    maxConcurrent: try index()
+                ))
         case let other:
             throw DecodingFailure("\(other) is no kind of node")
         }

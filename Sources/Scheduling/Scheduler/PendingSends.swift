@@ -52,10 +52,11 @@ extension Scheduler {
         let state = durable.submissions[submission].units[unit.index]
         var worker = ""
         if case .assigned(_, let number) = state.phase { worker = durable.workers[number.index].identity.name }
-        pending.events[unit.submission, default: []].append(UnitEvent(
-            unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
-            state: operationState(of: state), at: at, worker: worker, errors: errors, attempt: Int(state.attempts)
-        ))
+        pending.events[unit.submission, default: []].append(
+            UnitEvent(
+                unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
+                state: operationState(of: state), at: at, worker: worker, errors: errors, attempt: Int(state.attempts)
+            ))
     }
 }
 

@@ -116,10 +116,12 @@ extension Scheduler {
     private mutating func recallForIdle() {
         for idle in workers.sessions.indices where canTake(idle) && workers.sessions[idle].units.isEmpty {
             let lanes = workers.sessions[idle].lanes
-            guard let busy = workers.sessions.indices.filter({ index in
-                workers.sessions[index].isAttached && workers.sessions[index].recalled.isEmpty
-                    && workers.sessions[index].units.count > workers.sessions[index].slots
-            }).max(by: { workers.sessions[$0].units.count < workers.sessions[$1].units.count }) else { return }
+            guard
+                let busy = workers.sessions.indices.filter({ index in
+                    workers.sessions[index].isAttached && workers.sessions[index].recalled.isEmpty
+                        && workers.sessions[index].units.count > workers.sessions[index].slots
+                }).max(by: { workers.sessions[$0].units.count < workers.sessions[$1].units.count })
+            else { return }
             let spare = workers.sessions[busy].units.dropFirst(workers.sessions[busy].slots)
             let wanted = spare.suffix((spare.count + 1) / 2).filter { lanes.contains(operationClass(of: $0)) }
             for unit in wanted {

@@ -52,16 +52,21 @@ extension Scheduler {
         case (.group, _):
             return nil
         case (.forEach, .success), (.operation, .elements):
-            return .failure([Failure(
-                code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",
-                typeName: "ProtocolViolation"
-            )])
+            return .failure([
+                Failure(
+                    code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",
+                    typeName: "ProtocolViolation"
+                )
+            ])
         case (.forEach, .elements(let elements)) where elements.count > configuration.graphLimits.elementsMax:
-            return .failure([Failure(
-                code: .limit,
-                message: "forEach got \(elements.count) elements, more than the limit of \(configuration.graphLimits.elementsMax); split the list",
-                typeName: "LimitExceeded"
-            )])
+            return .failure([
+                Failure(
+                    code: .limit,
+                    message:
+                        "forEach got \(elements.count) elements, more than the limit of \(configuration.graphLimits.elementsMax); split the list",
+                    typeName: "LimitExceeded"
+                )
+            ])
         case (_, .failure(let failures)) where failures.isEmpty:
             return .failure([Failure(code: .operation, message: "failed without saying why", typeName: "UnknownFailure")])
         case (.operation, .success), (.operation, .failure), (.operation, .stopped),

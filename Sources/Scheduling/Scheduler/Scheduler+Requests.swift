@@ -33,10 +33,11 @@ extension Scheduler {
         if let first = durable.submissionByKey[key] {
             let submission = durable.submission(first)
             guard submission.graph == graph else {
-                return .failed(.refused(
-                    message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key",
-                    errors: []
-                ))
+                return .failed(
+                    .refused(
+                        message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key",
+                        errors: []
+                    ))
             }
             return .submitted(id: submission.id, existing: true)
         }
@@ -46,15 +47,18 @@ extension Scheduler {
         }
         let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
         guard held + graph.nodes.count <= configuration.unitsMax else {
-            return .failed(.busy(
-                "\(held) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
-            ))
+            return .failed(
+                .busy(
+                    "\(held) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
+                ))
         }
         let number = SubmissionNumber(UInt32(durable.submissions.count + 1))
         let id = drawID()
-        emit(.submitted(Admission(
-            number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall
-        )), &outputs)
+        emit(
+            .submitted(
+                Admission(
+                    number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall
+                )), &outputs)
         return .submitted(id: id, existing: false)
     }
 
@@ -81,11 +85,12 @@ extension Scheduler {
             guard case .operation(let operation) = node.kind, !known.contains(operation.type) else { continue }
             // A malformed graph has no paths.
             let path = faults.isEmpty ? graph.path(of: index) : ""
-            unknown.append(AdmissionError(
-                node: index, path: path,
-                message: "unknown operation `\(operation.type)`: no worker has ever registered it"
-                    + "; start one that does, or submit with --wait-for-workers"
-            ))
+            unknown.append(
+                AdmissionError(
+                    node: index, path: path,
+                    message: "unknown operation `\(operation.type)`: no worker has ever registered it"
+                        + "; start one that does, or submit with --wait-for-workers"
+                ))
         }
         return faults + unknown
     }
@@ -110,7 +115,8 @@ extension Scheduler {
         case 1: return .found(fitting[0].number)
         default:
             let ids = fitting.prefix(5).map(\.id).joined(separator: ", ")
-            return .failed(.ambiguous("`\(text)` fits \(fitting.count) submissions (\(ids)\(fitting.count > 5 ? ", …" : "")); give more of the id"))
+            return .failed(
+                .ambiguous("`\(text)` fits \(fitting.count) submissions (\(ids)\(fitting.count > 5 ? ", …" : "")); give more of the id"))
         }
     }
 

@@ -45,7 +45,8 @@ extension Graph {
         func bad(_ node: Int, _ message: String) -> [AdmissionError] { [AdmissionError(node: node, path: "", message: message)] }
         guard let root = nodes.first else { return bad(0, "the graph is empty; it needs a root group") }
         guard nodes.count <= limits.nodesMax else {
-            return bad(0, "the graph has \(nodes.count) nodes, more than the limit of \(limits.nodesMax); split it into several submissions")
+            return bad(
+                0, "the graph has \(nodes.count) nodes, more than the limit of \(limits.nodesMax); split it into several submissions")
         }
         guard case .group = root.kind, root.parent == 0 else { return bad(0, "node 0 must be the root group") }
         guard root.receives.isEmpty, root.after.isEmpty else { return bad(0, "the root group cannot wait for anything") }
@@ -130,13 +131,16 @@ extension Graph {
                 var template = Int(layout.template[index])
                 while template >= 0, template != Int(layout.template[target]) { template = layout.outerTemplate(template) }
                 if template < 0 {
-                    faults.append(fault(index, "waits for `\(name)`, which is made once per element of a forEach; refer to the forEach itself"))
+                    faults.append(
+                        fault(index, "waits for `\(name)`, which is made once per element of a forEach; refer to the forEach itself"))
                     continue
                 }
                 if let group = retriedGroup(around: target, butNot: index) {
-                    faults.append(fault(
-                        index, "waits for `\(name)` inside `\(path(of: group))`, which may begin anew (retry); refer to `\(path(of: group))` itself"
-                    ))
+                    faults.append(
+                        fault(
+                            index,
+                            "waits for `\(name)` inside `\(path(of: group))`, which may begin anew (retry); refer to `\(path(of: group))` itself"
+                        ))
                 }
             }
         }

@@ -124,7 +124,8 @@ extension Submission {
         let parent = Int(units[unit].parent)
         guard parent >= 0 else { return effects.append(.submissionEnded(number)) }
         units[parent].openChildren -= 1
-        if case .success = outcome {} else {
+        if case .success = outcome {
+        } else {
             units[parent].unsuccessfulChildren += 1
             if stopsOnFailure(parent), !units[parent].stopsChildren, units[parent].stop == nil {
                 units[parent].stopsChildren = true

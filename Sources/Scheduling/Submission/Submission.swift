@@ -83,10 +83,11 @@ struct Submission {
         for node in nodes {
             let isRoot = units.count == base
             let parentUnit = isRoot ? parent : base + Int(layout.offset[graph.nodes[Int(node)].parent])
-            units.append(Unit(
-                node: node, parent: Int32(parentUnit), base: Int32(base),
-                position: isRoot ? Int32(position) : layout.position[Int(node)]
-            ))
+            units.append(
+                Unit(
+                    node: node, parent: Int32(parentUnit), base: Int32(base),
+                    position: isRoot ? Int32(position) : layout.position[Int(node)]
+                ))
             if case .operation = graph.nodes[Int(node)].kind { counts.total += 1 }
         }
         for unit in base..<units.count { resetCounters(unit) }

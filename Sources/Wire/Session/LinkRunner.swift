@@ -22,7 +22,10 @@ final class LinkRunner {
     private var isAwaitingHeartbeat = false
     private var hasEnded = false
 
-    init(_ configuration: PeerLink.Configuration, context: ZMQContext, shared: LinkShared, handler: @escaping @Sendable (PeerLink.Event) -> Void) {
+    init(
+        _ configuration: PeerLink.Configuration, context: ZMQContext, shared: LinkShared,
+        handler: @escaping @Sendable (PeerLink.Event) -> Void
+    ) {
         self.configuration = configuration
         self.context = context
         self.shared = shared

@@ -251,7 +251,8 @@ public struct PeerSession: Sendable {
             return [.disconnect, .emit(.refused(refusal)), .stop]
         case .refusal(let refusal): return detach(refusal.message.isEmpty ? "refused: \(refusal.code)" : refusal.message, at: now)
         case .farewell(let farewell):
-            return [.emit(.farewell(farewell.reason))] + detach("the coordinator has stopped\(farewell.reason.isEmpty ? "" : ": \(farewell.reason)")", at: now)
+            return [.emit(.farewell(farewell.reason))]
+                + detach("the coordinator has stopped\(farewell.reason.isEmpty ? "" : ": \(farewell.reason)")", at: now)
         case .helloWanted: return detach("the coordinator does not know this connection (any more)", at: now)
         case .welcome, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, nil:
             preconditionFailure("a message that does not end a session was taken for one that does")

@@ -38,7 +38,9 @@ public enum Cookie {
         }
         try create(in: directory)
         guard let cookie = try load(directory: directory) else {
-            throw .system(SystemCallError(operation: "open", subject: path(in: directory), errno: ENOENT, remedy: "it was removed just now: try again"))
+            throw .system(
+                SystemCallError(
+                    operation: "open", subject: path(in: directory), errno: ENOENT, remedy: "it was removed just now: try again"))
         }
         return cookie
     }
@@ -79,7 +81,9 @@ public enum Cookie {
         guard descriptor >= 0 else { throw .system(SystemCallError(operation: "open", subject: temporary, errno: errno)) }
         defer { unlink(temporary) }
         let failure = write(Array("\(Hexadecimal.text(of: bytes))\n".utf8), to: descriptor, path: temporary)
-        guard close(descriptor) == 0 || failure != nil else { throw .system(SystemCallError(operation: "close", subject: temporary, errno: errno)) }
+        guard close(descriptor) == 0 || failure != nil else {
+            throw .system(SystemCallError(operation: "close", subject: temporary, errno: errno))
+        }
         if let failure { throw .system(failure) }
         guard link(temporary, path(in: directory)) == 0 || errno == EEXIST else {
             throw .system(SystemCallError(operation: "link", subject: path(in: directory), errno: errno))

@@ -23,7 +23,8 @@ public enum StateDirectory {
             current = parent(of: current)
         }
         for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
-            throw SystemCallError(operation: "mkdir", subject: directory, errno: errno, remedy: "set XDG_STATE_HOME to a directory you can write to")
+            throw SystemCallError(
+                operation: "mkdir", subject: directory, errno: errno, remedy: "set XDG_STATE_HOME to a directory you can write to")
         }
         var status = stat()
         guard stat(path, &status) == 0 else {

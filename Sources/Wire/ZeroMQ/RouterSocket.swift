@@ -48,7 +48,9 @@ public final class RouterSocket {
         do {
             return try Endpoint(text)
         } catch {
-            throw ZMQError(operation: "bind", errno: EINVAL, message: "libzmq bound \(endpoint) and calls it `\(text)`, which is no endpoint: \(error)")
+            throw ZMQError(
+                operation: "bind", errno: EINVAL, message: "libzmq bound \(endpoint) and calls it `\(text)`, which is no endpoint: \(error)"
+            )
         }
     }
 

@@ -13,7 +13,8 @@ struct SocketFile {
         guard let path = endpoint.path, let status = status(of: path) else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw ZMQError(
-                operation: "bind", errno: EEXIST, message: "bind \(endpoint) failed: the path exists and is not a socket; choose another one")
+                operation: "bind", errno: EEXIST,
+                message: "bind \(endpoint) failed: the path exists and is not a socket; choose another one")
         }
         if isAnswered(path) { throw ZMQError(operation: "bind", endpoint: endpoint, errno: EADDRINUSE) }
     }

@@ -98,7 +98,9 @@ final class SocketHandle {
     /// Sends one frame.
     func send(_ frame: Buffer, more: Bool) throws(ZMQError) -> SendResult {
         let pointer = try open()
-        let code = try frame.withMessage { message in Self.attempt { zmq_msg_send(&message, pointer, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) } }
+        let code = try frame.withMessage { message in
+            Self.attempt { zmq_msg_send(&message, pointer, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) }
+        }
         return try Self.result(code)
     }
 

@@ -66,7 +66,8 @@ public final class SocketMonitor {
         case ZMQ_EVENT_MONITOR_STOPPED: .stopped
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: .handshakeSucceeded(fileDescriptor: value)
         case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: .handshakeFailed(reason: String(cString: zmq_strerror(value)))
-        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL: .handshakeFailed(reason: "the other side does not speak ZMTP (0x\(String(value, radix: 16)))")
+        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+            .handshakeFailed(reason: "the other side does not speak ZMTP (0x\(String(value, radix: 16)))")
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: .handshakeFailed(reason: "authentication was refused with \(value)")
         default: .other(number)
         }

@@ -87,7 +87,8 @@ final class UnitRunner {
         }
         let name = assignment.operation
         do {
-            let parameters = assignment.templated
+            let parameters =
+                assignment.templated
                 ? try Template.render(assignment.parameters, bindings: context.bindings) : assignment.parameters
             let operation = try entry.type.make(parameters: parameters)
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.

@@ -130,7 +130,9 @@ final class EventLoop: @unchecked Sendable {
     private func fireTimers() {
         guard !timers.isEmpty else { return }
         let now = Self.now()
-        let due = timers.filter { $0.value.deadline <= now }.sorted { ($0.value.deadline, $0.key.number) < ($1.value.deadline, $1.key.number) }
+        let due = timers.filter { $0.value.deadline <= now }.sorted {
+            ($0.value.deadline, $0.key.number) < ($1.value.deadline, $1.key.number)
+        }
         for (timer, entry) in due where timers.removeValue(forKey: timer) != nil { entry.work() }
     }
 

@@ -51,7 +51,8 @@ struct CommandRun: Sendable {
             process: process.value, processDescriptor: process.processDescriptor, stdout: pipes.output,
             stderr: pipes.error, stdin: pipes.input, input: pipes.unwritten, outputBytesMax: outputBytesMax,
             keepsOutput: keepsOutput, graceMilliseconds: context.graceMilliseconds,
-            markers: ["AOP_IDEMPOTENCY_KEY=\(context.idempotencyKey)", "AOP_ATTEMPT=\(context.attemptNumber)"], output: context.output, control: control)
+            markers: ["AOP_IDEMPOTENCY_KEY=\(context.idempotencyKey)", "AOP_ATTEMPT=\(context.attemptNumber)"], output: context.output,
+            control: control)
         let commands = context.host.commands
         return await withCheckedContinuation { continuation in
             commands.loop.submit { commands.watch(start) { continuation.resume(returning: $0) } }

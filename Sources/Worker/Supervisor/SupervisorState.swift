@@ -149,7 +149,8 @@ struct SupervisorState: Sendable {
         let pause = Self.backoffMilliseconds[min(count, Self.backoffMilliseconds.count - 1)]
         vacancies[index] = now + pause
         guard pause > 0 else { return [] }
-        let text = "executor \(index) has ended \(count + 1) times in a row; the next one starts in \(DurationText.seconds(milliseconds: pause))"
+        let text =
+            "executor \(index) has ended \(count + 1) times in a row; the next one starts in \(DurationText.seconds(milliseconds: pause))"
         return [.log(.init(level: .warning, text: text))]
     }
 

@@ -22,7 +22,9 @@ struct JSONScanner {
 
     static func scan<R>(_ bytes: some Collection<UInt8>, _ body: (inout JSONScanner) throws -> R) throws -> R {
         let copy = bytes.withContiguousStorageIfAvailable { buffer in
-            Result { var scanner = JSONScanner(UnsafeRawBufferPointer(buffer)); return try body(&scanner) }
+            Result {
+                var scanner = JSONScanner(UnsafeRawBufferPointer(buffer)); return try body(&scanner)
+            }
         }
         if let copy { return try copy.get() }
         return try Array(bytes).withUnsafeBytes { buffer in

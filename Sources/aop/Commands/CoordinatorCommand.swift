@@ -28,7 +28,9 @@ struct CoordinatorCommand: ToolCommand {
     var http: String = "127.0.0.1:7601"
     @Flag(name: .customLong("no-http"), help: "Serve no HTTP.")
     var noHTTP = false
-    @Option(help: "The directory that holds everything. (default: $XDG_STATE_HOME/aop, under systemd its state directory)", completion: .directory)
+    @Option(
+        help: "The directory that holds everything. (default: $XDG_STATE_HOME/aop, under systemd its state directory)",
+        completion: .directory)
     var data: String?
     @Option(
         help: ArgumentHelp(

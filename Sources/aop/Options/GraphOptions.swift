@@ -7,7 +7,8 @@ struct GraphOptions: ParsableArguments, Sendable {
     @Argument(help: "A graph file, YAML or JSON; - for standard input.", completion: .file(extensions: ["yaml", "yml", "json"]))
     var file: String
 
-    @Option(name: .customLong("set"), help: ArgumentHelp("Replace a variable of the file's `vars`; may be repeated.", valueName: "name=value"))
+    @Option(
+        name: .customLong("set"), help: ArgumentHelp("Replace a variable of the file's `vars`; may be repeated.", valueName: "name=value"))
     var set: [Assignment] = []
 
     /// Reads and checks the file. Of a faulty one `types` says which operations nobody has, so that every error is shown

@@ -36,7 +36,8 @@ enum DisplayWidth {
         var used = 0
         var kept = ""
         for character in text {
-            let shown: Character = character.isNewline || character.unicodeScalars.allSatisfy({ $0.value < 0x20 || $0.value == 0x7f })
+            let shown: Character =
+                character.isNewline || character.unicodeScalars.allSatisfy({ $0.value < 0x20 || $0.value == 0x7f })
                 ? " " : character
             used += of(shown)
             if used > width { return width > 0 ? dropLast(of: kept, toFit: width - 1) + "…" : "" }

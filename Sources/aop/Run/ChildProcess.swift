@@ -98,7 +98,9 @@ final class ChildProcess: Sendable {
     private static func ownExecutable() throws -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        guard length > 0 else { throw ToolError(.toolError, "internal", "/proc/self/exe cannot be read: \(String(cString: strerror(errno)))") }
+        guard length > 0 else {
+            throw ToolError(.toolError, "internal", "/proc/self/exe cannot be read: \(String(cString: strerror(errno)))")
+        }
         return String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

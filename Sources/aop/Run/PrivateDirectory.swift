@@ -16,7 +16,8 @@ struct PrivateDirectory: Sendable {
         guard mkdtemp(&template) != nil else {
             throw ToolError(
                 .toolError, "temporaryDirectory",
-                "no temporary directory can be made in \(base): \(String(cString: strerror(errno))); set TMPDIR to a directory you can write to")
+                "no temporary directory can be made in \(base): \(String(cString: strerror(errno))); set TMPDIR to a directory you can write to"
+            )
         }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }

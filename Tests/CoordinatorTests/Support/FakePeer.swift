@@ -38,23 +38,24 @@ final class FakePeer {
         _ role: WireRole, incarnation: UInt64, cookie: [UInt8] = [], operations: [String] = ["noop"], slots: UInt32 = 2,
         held: [WireHeldUnit] = [], major: UInt32 = ProtocolVersion.major
     ) throws {
-        try send(.with {
-            $0.hello = .with {
-                $0.protocolMajor = major
-                $0.role = role
-                $0.productVersion = ProductVersion.current
-                $0.cookie = Data(cookie)
-                $0.host = "here"
-                $0.pid = 7
-                $0.incarnation = incarnation
-                guard role == .executor else { return }
-                $0.executor = .with {
-                    $0.slots = slots
-                    $0.operations = operations.map { name in .with { $0.name = name } }
-                    $0.units = held
+        try send(
+            .with {
+                $0.hello = .with {
+                    $0.protocolMajor = major
+                    $0.role = role
+                    $0.productVersion = ProductVersion.current
+                    $0.cookie = Data(cookie)
+                    $0.host = "here"
+                    $0.pid = 7
+                    $0.incarnation = incarnation
+                    guard role == .executor else { return }
+                    $0.executor = .with {
+                        $0.slots = slots
+                        $0.operations = operations.map { name in .with { $0.name = name } }
+                        $0.units = held
+                    }
                 }
-            }
-        })
+            })
     }
 
     /// Says hello and waits for the welcome.
@@ -67,22 +68,26 @@ final class FakePeer {
     }
 
     func report(_ unit: UInt64, _ attempt: UInt64, _ body: WireUnitReport.OneOf_Body) throws {
-        try send(.with {
-            $0.reports.reports = [.with {
-                $0.unit = unit
-                $0.attempt = attempt
-                $0.body = body
-            }]
-        })
+        try send(
+            .with {
+                $0.reports.reports = [
+                    .with {
+                        $0.unit = unit
+                        $0.attempt = attempt
+                        $0.body = body
+                    }
+                ]
+            })
     }
 
     func request(_ id: UInt64, _ body: WireRequest.OneOf_Body) throws -> WireResponse {
-        try send(.with {
-            $0.request = .with {
-                $0.id = id
-                $0.body = body
-            }
-        })
+        try send(
+            .with {
+                $0.request = .with {
+                    $0.id = id
+                    $0.body = body
+                }
+            })
         return try expect { message in
             if case .response(let response) = message.body, response.request == id { response } else { nil }
         }
@@ -183,19 +188,25 @@ extension FakePeer {
     }
 
     func succeed(_ assignment: WireAssignment, _ value: WireValue = .text("ok")) throws {
-        try report(assignment.unit, assignment.attempt, .ended(.with {
-            $0.startedAt = 1
-            $0.endedAt = 2
-            $0.outcome = .success(value)
-        }))
+        try report(
+            assignment.unit, assignment.attempt,
+            .ended(
+                .with {
+                    $0.startedAt = 1
+                    $0.endedAt = 2
+                    $0.outcome = .success(value)
+                }))
         try acknowledgement(of: assignment.unit)
     }
 
     func submit(_ graph: WireGraph, key: String = "k") throws -> String {
-        let response = try request(UInt64.random(in: 1 ... .max), .submit(.with {
-            $0.key = key
-            $0.graph = graph
-        }))
+        let response = try request(
+            UInt64.random(in: 1 ... .max),
+            .submit(
+                .with {
+                    $0.key = key
+                    $0.graph = graph
+                }))
         guard case .submitted(let submitted) = response.body else { throw Timeout(what: "not admitted: \(response)") }
         return submitted.id
     }
@@ -207,10 +218,13 @@ extension FakePeer {
     }
 
     func operations(_ id: String) throws -> [WireOperationView] {
-        let response = try request(UInt64.random(in: 1 ... .max), .operations(.with {
-            $0.submission = id
-            $0.values = true
-        }))
+        let response = try request(
+            UInt64.random(in: 1 ... .max),
+            .operations(
+                .with {
+                    $0.submission = id
+                    $0.values = true
+                }))
         guard case .operations(let page) = response.body else { throw Timeout(what: "not listed: \(response)") }
         return page.operations
     }

@@ -31,7 +31,8 @@ final class RunningProcess: Sendable {
             var options = PlatformOptions()
             // A group of its own, as a shell gives it: a signal to it reaches nobody else.
             options.processGroupID = 0
-            let environment = Dictionary(uniqueKeysWithValues: environment.map { (Subprocess.Environment.Key(stringLiteral: $0.key), $0.value) })
+            let environment = Dictionary(
+                uniqueKeysWithValues: environment.map { (Subprocess.Environment.Key(stringLiteral: $0.key), $0.value) })
             let result = try await Subprocess.run(
                 .path(.init(executable)), arguments: Arguments(arguments), environment: .custom(environment),
                 workingDirectory: .init(directory), platformOptions: options, input: .none, output: .sequence, error: .sequence

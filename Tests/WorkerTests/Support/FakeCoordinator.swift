@@ -54,11 +54,15 @@ final class FakeCoordinator: Sendable {
         ready.wait()
         guard let result = box.bound.withLock({ $0 }) else { throw Failure.notBound }
         endpoint = try result.get()
-        box.loop.withLock { $0 = { [weak self, done] socket in
-            // Ends with `close`, which every test calls through `deinit`.
-            Self.run(socket, commands: commands) { [weak self] from, message, attachment, send in self?.take(from, message, attachment, send) }
-            done.signal()
-        } }
+        box.loop.withLock {
+            $0 = { [weak self, done] socket in
+                // Ends with `close`, which every test calls through `deinit`.
+                Self.run(socket, commands: commands) { [weak self] from, message, attachment, send in
+                    self?.take(from, message, attachment, send)
+                }
+                done.signal()
+            }
+        }
         start.signal()
     }
 
@@ -115,16 +119,18 @@ final class FakeCoordinator: Sendable {
         switch message.body {
         case .hello(let hello)?:
             state.withLock { $0.peers.append(Peer(id: from, hello: hello)) }
-            send(from, .with {
-                $0.welcome = .with {
-                    $0.epoch = 1
-                    $0.coordinatorIncarnation = 99
-                    $0.name = "fake/\(hello.executor.index)"
-                    $0.heartbeatMilliseconds = 200
-                    $0.leaseMilliseconds = 3000
-                    $0.orphanLimitMilliseconds = 600_000
-                }
-            })
+            send(
+                from,
+                .with {
+                    $0.welcome = .with {
+                        $0.epoch = 1
+                        $0.coordinatorIncarnation = 99
+                        $0.name = "fake/\(hello.executor.index)"
+                        $0.heartbeatMilliseconds = 200
+                        $0.leaseMilliseconds = 3000
+                        $0.orphanLimitMilliseconds = 600_000
+                    }
+                })
         case .heartbeat(let heartbeat)?:
             send(from, .with { $0.heartbeatAnswer = .with { $0.sentAt = heartbeat.sentAt } })
         default:
@@ -168,7 +174,9 @@ final class FakeCoordinator: Sendable {
     }
 
     var chunks: [(WireBlobChunk, Buffer?)] {
-        state.withLock { $0.messages.compactMap { if case .blobChunk(let chunk)? = $0.message.body { (chunk, $0.attachment) } else { nil } } }
+        state.withLock {
+            $0.messages.compactMap { if case .blobChunk(let chunk)? = $0.message.body { (chunk, $0.attachment) } else { nil } }
+        }
     }
 
     var blobRequests: [WireBlobRequest] {
