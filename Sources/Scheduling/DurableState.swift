@@ -59,12 +59,14 @@ struct DurableState {
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
             try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
-        case .cancelRequested(let unit, _, let at):
+        case .cancelRequested(let unit, _, let now, let at):
             let index = try self.index(of: unit)
-            submissions[index].requestStop(unit.index, .cancelled, at: at, &effects)
+            submissions[index].requestStop(unit.index, .cancelled, hurried: now, at: at, &effects)
         case .timedOut(let unit, let at):
             let index = try self.index(of: unit)
-            submissions[index].requestStop(unit.index, .timedOut, at: at, &effects)
+            // An operation's executor has had its grace already.
+            let isOperation = if case .assigned = submissions[index].units[unit.index].phase { true } else { false }
+            submissions[index].requestStop(unit.index, .timedOut, hurried: isOperation, at: at, &effects)
         case .groupRestarted(let unit, let at):
             let index = try self.index(of: unit)
             try submissions[index].restart(unit.index, at: at, &effects)

@@ -17,8 +17,8 @@ public enum Fact: Hashable, Sendable {
     case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
     /// The attempt is no longer the unit's: it goes back to the queue, or ends if it was being stopped.
     case attemptLost(UnitID, Attempt, LossCause, at: Int64)
-    /// A user asked to cancel the unit and everything in it.
-    case cancelRequested(UnitID, reason: String, at: Int64)
+    /// A user asked to cancel the unit and everything in it; `now`: without grace.
+    case cancelRequested(UnitID, reason: String, now: Bool, at: Int64)
     /// The unit's own timeout passed. Of a group, or of an operation whose worker did not enforce it.
     case timedOut(UnitID, at: Int64)
     /// A group that is to be tried again begins anew: all its children are new attempts, decided ones are dropped.

@@ -41,7 +41,7 @@ extension Scheduler {
         return workers.sessions.indices.compactMap { index in
             let session = workers.sessions[index]
             guard session.isAttached, session.isAccepting, !session.isSuspected, !session.isExclusive,
-                session.units.count < session.slots, ready.suspects.isEmpty,
+                session.units.count < session.slots, session.reservedFor == nil,
                 let lane = session.lanes.first(where: waiting.contains)
             else { return nil }
             return "worker \(index) has a free slot while units of class \(lane) wait"

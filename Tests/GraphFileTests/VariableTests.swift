@@ -120,4 +120,35 @@ import Testing
                 "4:23: op1: `as`: `index` is the position of a forEach's element; choose another name",
             ])
     }
+
+    @Test func anElementAlone_keepsItsType_unlessItIsQuotedOrTextIsWanted() throws {
+        let text = """
+            group:
+              - id: each
+                forEach: [1, 2]
+                op: Own
+                with: {n: "${item}", t: plain}
+              - id: typed
+                forEach: [1, 2]
+                op: Own
+                with:
+                  n: ${item}
+                  m: n=${item}
+              - id: wait
+                forEach: [1]
+                op: delay
+                with:
+                  seconds: ${item}
+              - id: read
+                forEach: [1]
+                op: readFile
+                with:
+                  path: ${item}
+            """
+        let found = try outline(text)
+        #expect(found.contains(#"{"n":"${item}","t":"plain"}"#))
+        #expect(found.contains(#"{"m":"n=${item}","n":"${=item}"}"#))
+        #expect(found.contains(#"{"seconds":"${=item}"}"#))
+        #expect(found.contains(#"{"path":"${item}"}"#))
+    }
 }

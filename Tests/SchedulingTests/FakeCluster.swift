@@ -132,6 +132,11 @@ struct FakeCluster {
         step([.ended(peer, assignment.unit, assignment.attempt, outcome, startedAt: now.wall, at: now.wall)])
     }
 
+    /// The executor holds it no longer; the scheduler has not been told.
+    mutating func forget(_ unit: Assignment, of executor: Int) {
+        held[executor]?.removeAll { $0.attempt == unit.attempt }
+    }
+
     mutating func begin(_ path: String) {
         guard let (owner, assignment) = find(path, on: nil), let peer = peers[owner] else { return }
         step([.started(peer, assignment.unit, assignment.attempt, at: now.wall)])

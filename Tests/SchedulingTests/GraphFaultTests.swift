@@ -95,7 +95,7 @@ import Testing
             .attemptEnded(unit, attempt, .stopped, startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .elements([[1], []]), startedAt: 0, at: 2),
             .attemptLost(unit, attempt, .suspected, at: 3),
-            .cancelRequested(unit, reason: "r", at: 4),
+            .cancelRequested(unit, reason: "r", now: true, at: 4),
             .timedOut(unit, at: 5),
             .groupRestarted(unit, at: 6),
         ]

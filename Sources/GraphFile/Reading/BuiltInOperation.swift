@@ -100,7 +100,8 @@ extension GraphReader {
     private mutating func readNumber(_ what: String, _ value: Int, scope: VariableScope, node: Int) -> JSONValue? {
         if let scalar = document.scalar(value) {
             if case .number(let text) = scalar.value, !text.hasPrefix("-") { return .number(text) }
-            if Template.pieces(of: scalar.text) != nil {
+            if let pieces = Template.pieces(of: scalar.text) {
+                if let typed = Self.typedReference(pieces, scope: scope) { return .string(typed) }
                 guard let text = readTemplate(scalar.text, scope: scope, value: value, node: node) else { return nil }
                 // An element's text is not known here: the worker sees it.
                 if scope.isTemplated, text.utf8.contains(UInt8(ascii: "$")) { return .string(text) }

@@ -103,7 +103,17 @@ extension GraphReader {
             guard let found = readVariable(name, keys: keys, scope: scope, isFixed: isFixed, value: value, node: node) else { return nil }
             return scope.isTemplated && !isFixed ? found.value.mapStrings(Template.escaped) : found.value
         }
+        if scalar.isPlain, !isFixed, let typed = Self.typedReference(pieces, scope: scope) { return .string(typed) }
         return readTemplate(scalar.text, scope: scope, isFixed: isFixed, value: value, node: node).map { .string($0) }
+    }
+
+    /// `${=name}`, for which the worker puts the element's value with its type, if the text is one element of a forEach
+    /// and nothing else.
+    static func typedReference(_ pieces: [Template.Piece], scope: VariableScope) -> String? {
+        guard scope.isTemplated, pieces.count == 1, case .variable(let name, let keys) = pieces[0], scope.isBinding(name) else {
+            return nil
+        }
+        return "${=\(([name] + keys).joined(separator: "."))}"
     }
 
     /// A text with its variables in it. What the worker is to fill in stays, everything else is written so that the

@@ -77,10 +77,11 @@ extension ByteWriter {
             write(attempt.rawValue)
             write(cause.rawValue)
             write(at)
-        case .cancelRequested(let unit, let reason, let at):
+        case .cancelRequested(let unit, let reason, let now, let at):
             write(Kind.cancelRequested)
             write(unit.rawValue)
             write(reason)
+            write(now)
             write(at)
         case .timedOut(let unit, let at):
             write(Kind.timedOut)
@@ -166,7 +167,7 @@ extension ByteReader {
         case Kind.attemptLost:
             return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try signed())
         case Kind.cancelRequested:
-            return .cancelRequested(try unit(), reason: try text(), at: try signed())
+            return .cancelRequested(try unit(), reason: try text(), now: try flag(), at: try signed())
         case Kind.timedOut:
             return .timedOut(try unit(), at: try signed())
         case Kind.groupRestarted:

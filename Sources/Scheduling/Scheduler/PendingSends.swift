@@ -8,8 +8,6 @@ struct PendingSends {
     var events: [SubmissionNumber: [UnitEvent]] = [:]
     /// Submissions whose followers are to see a new view.
     var touched: Set<SubmissionNumber> = []
-    /// The cancellation that is being decided asks for no grace.
-    var stopsNow = false
 
     mutating func send(_ message: Message, to peer: PeerID) { direct.append((peer, message)) }
     mutating func touch(_ number: SubmissionNumber) { touched.insert(number) }

@@ -47,5 +47,8 @@ struct ReadyUnits {
     }
 
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }
-    mutating func popSuspect() { _ = suspects.popFirst() }
+    mutating func removeSuspects() -> Deque<UnitID> {
+        defer { suspects = [] }
+        return suspects
+    }
 }

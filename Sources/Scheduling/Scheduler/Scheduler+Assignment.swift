@@ -3,18 +3,16 @@ extension Scheduler {
     /// Gives waiting units to executors: first to free slots, then ahead of need to those whose operations are short.
     /// One unit at a time in turn, so that work spreads before it piles up.
     mutating func assignReadyUnits(_ outputs: inout Outputs) {
-        let reserved = assignSuspect(&outputs)
-        guard ready.count > 0 else { return recallForIdle() }
-        assign(excluding: reserved, &outputs) { $0.slots }
-        guard ready.count > 0 else { return }
-        assign(excluding: reserved, &outputs) { $0.slots + $0.prefetch }
+        assignSuspects(&outputs)
+        if ready.count > 0 { assign(&outputs) { $0.slots } }
+        if ready.count > 0 { assign(&outputs) { $0.slots + $0.prefetch } }
+        recallForIdle()
     }
 
-    private mutating func assign(
-        excluding reserved: Int?, _ outputs: inout Outputs, upTo limit: (WorkerTable.Session) -> Int
-    ) {
+    private mutating func assign(_ outputs: inout Outputs, upTo limit: (WorkerTable.Session) -> Int) {
         var candidates = workers.sessions.indices.filter { index in
-            index != reserved && canTake(index) && workers.sessions[index].units.count < limit(workers.sessions[index])
+            workers.sessions[index].reservedFor == nil && canTake(index)
+                && workers.sessions[index].units.count < limit(workers.sessions[index])
         }
         // Those with the least to do come first.
         candidates.sort { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
@@ -55,24 +53,37 @@ extension Scheduler {
         }
     }
 
-    /// A unit under which a process died runs alone. The executor kept for it gets nothing new until it is empty.
-    /// - Returns: the executor that is being kept free, if any.
-    private mutating func assignSuspect(_ outputs: inout Outputs) -> Int? {
-        while let unit = ready.suspects.first {
-            guard isWaiting(unit) else {
-                ready.popSuspect()
+    /// Units under which a process died run alone: an executor is kept free for each until it is empty.
+    private mutating func assignSuspects(_ outputs: inout Outputs) {
+        guard !ready.suspects.isEmpty else { return }
+        for worker in workers.sessions.indices {
+            if let unit = workers.sessions[worker].reservedFor, !isWaiting(unit) || !canTake(worker) {
+                workers.sessions[worker].reservedFor = nil
+            }
+        }
+        for unit in ready.removeSuspects() where isWaiting(unit) {
+            guard let worker = executor(for: unit) else {
+                ready.pushSuspect(unit)
                 continue
             }
-            let lane = operationClass(of: unit)
-            let able = workers.sessions.indices.filter { canTake($0) && workers.sessions[$0].lanes.contains(lane) }
-            guard let worker = able.min(by: { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) })
-            else { return nil }
-            guard workers.sessions[worker].units.isEmpty else { return worker }
-            ready.popSuspect()
+            guard workers.sessions[worker].units.isEmpty else {
+                workers.sessions[worker].reservedFor = unit
+                ready.pushSuspect(unit)
+                continue
+            }
+            workers.sessions[worker].reservedFor = nil
             assign(unit, to: worker, &outputs)
             workers.sessions[worker].isExclusive = true
         }
-        return nil
+    }
+
+    /// The executor that is or may be kept for a suspect: of those not kept for another the one with the least to do.
+    private func executor(for unit: UnitID) -> Int? {
+        if let kept = workers.sessions.firstIndex(where: { $0.reservedFor == unit }) { return kept }
+        let lane = operationClass(of: unit)
+        return workers.sessions.indices
+            .filter { canTake($0) && workers.sessions[$0].reservedFor == nil && workers.sessions[$0].lanes.contains(lane) }
+            .min { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
     }
 
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) {

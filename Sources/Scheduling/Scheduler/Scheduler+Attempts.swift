@@ -20,10 +20,19 @@ extension Scheduler {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
         markRunning(unit)
         let index = durable.index(of: unit.submission)
-        durable.submissions[index].units[unit.index].startedAt = at
-        noteChange(unit, at: at, errors: [])
-        let node = durable.submissions[index].node(unit.index)
-        guard node.timeoutMilliseconds > 0 else { return }
+        durable.submissions[index].units[unit.index].startedAt = wallTime(reported: at)
+        noteChange(unit, at: now.wall, errors: [])
+        workers.sessions[number.index].recalled.removeAll { $0 == unit }
+        watchTimeout(ofAttempt: attempt, unit)
+    }
+
+    /// A time of an executor's clock, as far as it can be true.
+    private func wallTime(reported: Int64) -> Int64 { min(max(reported, 0), now.wall) }
+
+    /// Begins the coordinator's own watch over a running attempt's timeout.
+    mutating func watchTimeout(ofAttempt attempt: Attempt, _ unit: UnitID) {
+        let node = durable.submissions[durable.index(of: unit.submission)].node(unit.index)
+        guard case .operation = node.kind, node.timeoutMilliseconds > 0 else { return }
         let grace = node.graceMilliseconds ?? configuration.graceMillisecondsDefault
         timers.insert(
             .attemptTimeout(unit, attempt), due: now.boot + node.timeoutMilliseconds + grace + Self.timeoutSlackMilliseconds
@@ -41,13 +50,21 @@ extension Scheduler {
         guard let number = workers.number(of: peer) else { return }
         pending.acknowledgements[number.index, default: []].append(AttemptName(unit: unit, attempt: attempt))
         guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit) else { return }
-        if startedAt > 0 { workers.sessions[number.index].noteDuration(milliseconds: at - startedAt) }
-        emit(.attemptEnded(unit, attempt, outcome, startedAt: startedAt, at: at), &outputs)
+        let (duration, overflows) = at.subtractingReportingOverflow(startedAt)
+        if startedAt > 0, !overflows, (0...Self.observedDurationMax).contains(duration) {
+            workers.sessions[number.index].noteDuration(milliseconds: duration)
+        }
+        // The coordinator's clock orders facts; an executor's is only shown.
+        emit(.attemptEnded(unit, attempt, outcome, startedAt: wallTime(reported: startedAt), at: now.wall), &outputs)
     }
+
+    /// Longer ones say nothing about how many to send ahead: a day.
+    private static let observedDurationMax: Int64 = 86_400_000
 
     /// An outcome that cannot be the unit's is the executor's fault, and a failure of the attempt.
     private func checked(_ outcome: AttemptOutcome, _ unit: UnitID) -> AttemptOutcome? {
-        let kind = durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind
+        let index = durable.index(of: unit.submission)
+        let kind = durable.submissions[index].node(unit.index).kind
         switch (kind, outcome) {
         case (.group, _):
             return nil
@@ -67,6 +84,16 @@ extension Scheduler {
                     typeName: "LimitExceeded"
                 )
             ])
+        case (.forEach, .elements(let elements))
+        where !durable.submissions[index].hasRoom(
+            for: elements.count, ofForEach: unit.index, limit: configuration.graphLimits.unitsMax):
+            return .failure([
+                Failure(
+                    code: .limit,
+                    message: "\(elements.count) elements make more than the limit of \(configuration.graphLimits.unitsMax) units"
+                        + " in this submission; split the list",
+                    typeName: "LimitExceeded")
+            ])
         case (_, .failure(let failures)) where failures.isEmpty:
             return .failure([Failure(code: .operation, message: "failed without saying why", typeName: "UnknownFailure")])
         case (.operation, .success), (.operation, .failure), (.operation, .stopped),
@@ -77,6 +104,8 @@ extension Scheduler {
 
     mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        // Given back without being asked: it is ending and takes nothing more.
+        if !workers.sessions[number.index].recalled.contains(unit) { workers.sessions[number.index].isAccepting = false }
         lose(unit, .released, &outputs)
     }
 
@@ -89,11 +118,9 @@ extension Scheduler {
         emit(.attemptLost(unit, attempt, cause, at: now.wall), &outputs)
     }
 
-    mutating func orderStop(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber, _ reason: Unit.Stop) {
+    mutating func orderStop(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber, _ reason: Unit.Stop, now: Bool) {
         let told: StopOrder.Reason = reason == .timedOut ? .timeout : .cancelled
-        pending.stops[worker.index, default: []].append(
-            StopOrder(unit: unit, attempt: attempt, reason: told, now: pending.stopsNow)
-        )
+        pending.stops[worker.index, default: []].append(StopOrder(unit: unit, attempt: attempt, reason: told, now: now))
     }
 
     // MARK: Timers
@@ -120,9 +147,7 @@ extension Scheduler {
 
     private mutating func attemptTimeoutDue(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
         guard case .assigned(attempt, _) = durable.phase(unit) else { return }
-        pending.stopsNow = true
         emit(.timedOut(unit, at: now.wall), &outputs)
-        pending.stopsNow = false
     }
 
     mutating func watchTimeout(ofGroup unit: UnitID, startedAt: Int64) {

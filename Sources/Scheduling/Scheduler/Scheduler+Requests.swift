@@ -155,9 +155,7 @@ extension Scheduler {
             guard !durable.submissions[durable.index(of: number)].units[unit].hasEnded else {
                 return .cancelAccepted(id: id, alreadyEnded: true)
             }
-            pending.stopsNow = stopsNow
-            emit(.cancelRequested(UnitID(number, unit), reason: reason, at: now.wall), &outputs)
-            pending.stopsNow = false
+            emit(.cancelRequested(UnitID(number, unit), reason: reason, now: stopsNow, at: now.wall), &outputs)
             return .cancelAccepted(id: id, alreadyEnded: false)
         }
     }

@@ -20,7 +20,7 @@ extension Scheduler {
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
         workers.sessions[number.index].lanes = lanes(for: attachment.operations)
-        timers.insert(.lease(number), due: now.boot + configuration.leaseMilliseconds)
+        watchLease(of: number, due: now.boot + configuration.leaseMilliseconds)
         let drop = reconcile(number, attachment.held, &outputs)
         pending.send(.welcome(name: durable.workers[number.index].identity.name, drop: drop), to: peer)
     }
@@ -59,10 +59,17 @@ extension Scheduler {
                 continue
             }
             listed.insert(item.unit)
-            if item.state == .running { markRunning(item.unit) }
             let submission = durable.index(of: item.unit.submission)
+            if item.state == .running {
+                markRunning(item.unit)
+                watchTimeout(ofAttempt: item.attempt, item.unit)
+            }
+            if durable.submissions[submission].units[item.unit.index].isSuspect { workers.sessions[number.index].isExclusive = true }
             if item.state != .finished, let stop = durable.submissions[submission].units[item.unit.index].stop {
-                orderStop(item.unit, item.attempt, number, stop)
+                orderStop(
+                    item.unit, item.attempt, number, stop,
+                    now: durable.submissions[submission].units[item.unit.index].isHurried
+                )
             }
         }
         for unit in workers.sessions[number.index].units where !listed.contains(unit) {
@@ -106,11 +113,11 @@ extension Scheduler {
     /// The process and everything it started are gone: its units move now.
     private mutating func bury(_ number: WorkerNumber, crashed: Bool, _ outputs: inout Outputs) {
         let session = workers.sessions[number.index]
-        // An executor starts what it gets in order, so those behind its slots had not begun.
-        let begun = min(session.units.count, session.slots)
-        for (place, unit) in session.units.enumerated() {
-            let cause: LossCause = !crashed || place >= begun ? .processEnded : begun == 1 ? .crashed : .suspected
-            lose(unit, cause, &outputs)
+        // What was said to run, and what may have begun since: an executor starts in the order in which it was given.
+        let possible = session.units.enumerated().filter { place, unit in place < session.slots || isRunning(unit) }.map(\.element)
+        for unit in session.units {
+            let isPossible = crashed && possible.contains(unit)
+            lose(unit, !isPossible ? .processEnded : possible.count == 1 ? .crashed : .suspected, &outputs)
         }
         emit(.workerEnded(number), &outputs)
         if let peer = session.peer { workers.byPeer[peer] = nil }
@@ -119,25 +126,35 @@ extension Scheduler {
 
     /// After a start: executors that have units in the journal get time to attach again before these are given to others.
     mutating func awaitWorkers() {
-        let window = configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds
         for index in workers.sessions.indices where !workers.sessions[index].units.isEmpty {
-            let number = WorkerNumber(UInt32(index))
             workers.sessions[index].connection = .awaited
             workers.sessions[index].lastHeard = now.boot
-            timers.insert(.lease(number), due: now.boot + window)
+            watchLease(of: WorkerNumber(UInt32(index)), due: now.boot + reattachWindow)
         }
     }
 
+    private var reattachWindow: Int64 { configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds }
+
+    /// One timer for each executor: it is set again when it finds that its time has moved.
+    private mutating func watchLease(of number: WorkerNumber, due: Int64) {
+        guard !workers.sessions[number.index].isLeaseWatched else { return }
+        workers.sessions[number.index].isLeaseWatched = true
+        timers.insert(.lease(number), due: due)
+    }
+
     mutating func leaseDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
+        workers.sessions[number.index].isLeaseWatched = false
+        let heard = workers.sessions[number.index].lastHeard
         switch workers.sessions[number.index].connection {
         case .absent, .silent:
             return
         case .attached(let peer):
-            let due = workers.sessions[number.index].lastHeard + configuration.leaseMilliseconds
-            guard due <= now.boot else { return timers.insert(.lease(number), due: due) }
+            let due = heard + configuration.leaseMilliseconds
+            guard due <= now.boot else { return watchLease(of: number, due: due) }
             workers.byPeer[peer] = nil
         case .awaited:
-            break
+            let due = heard + reattachWindow
+            guard due <= now.boot else { return watchLease(of: number, due: due) }
         }
         for unit in workers.sessions[number.index].units where !isStopping(unit) { lose(unit, .leaseOver, &outputs) }
         if workers.sessions[number.index].units.isEmpty {
@@ -152,8 +169,15 @@ extension Scheduler {
 
     mutating func orphanLimitDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
         guard workers.sessions[number.index].connection == .silent else { return }
+        // It may have been back meanwhile; the limit counts from when it was last heard.
+        let due = workers.sessions[number.index].lastHeard + configuration.orphanLimitMilliseconds
+        guard due <= now.boot else { return timers.insert(.orphanLimit(number), due: due) }
         for unit in workers.sessions[number.index].units { lose(unit, .orphanLimitOver, &outputs) }
         workers.sessions[number.index].connection = .absent
+    }
+
+    private func isRunning(_ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].units[unit.index].isRunning
     }
 
     private func isStopping(_ unit: UnitID) -> Bool {

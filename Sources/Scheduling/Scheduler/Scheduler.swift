@@ -119,9 +119,9 @@ public struct Scheduler {
         switch effect {
         case .ready(let unit): queue(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
-        case .stop(let unit, let attempt, let worker, let reason): orderStop(unit, attempt, worker, reason)
+        case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
-        case .opened(let unit): watchTimeout(ofGroup: unit, startedAt: now.wall)
+        case .opened(let unit, let at): watchTimeout(ofGroup: unit, startedAt: at)
         case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
         case .submissionEnded(let number): pending.touch(number)
         }
@@ -158,11 +158,14 @@ public struct Scheduler {
     /// When the scheduler itself was not run in time, nobody's lease has been watched: all get a fresh one.
     private mutating func forgiveOwnPause(_ now: Instant) {
         guard let promisedWake, now.boot > promisedWake + Self.ownPauseMilliseconds else { return }
-        for index in workers.sessions.indices where workers.sessions[index].isAttached {
-            workers.sessions[index].lastHeard = now.boot
+        for index in workers.sessions.indices {
+            switch workers.sessions[index].connection {
+            case .attached, .awaited: workers.sessions[index].lastHeard = now.boot
+            case .absent, .silent: break
+            }
         }
     }
 
     /// Being woken later than this counts as a pause of the coordinator's own.
-    private static let ownPauseMilliseconds: Int64 = 1_000
+    private static let ownPauseMilliseconds: Int64 = 300
 }

@@ -26,6 +26,10 @@ struct WorkerTable {
         var units: [UnitID] = []
         /// It holds one unit that must run alone.
         var isExclusive = false
+        /// It is kept free for this unit, which must run alone.
+        var reservedFor: UnitID?
+        /// A timer looks after its lease.
+        var isLeaseWatched = false
         /// Units it was asked to give back.
         var recalled: [UnitID] = []
         /// Mean duration of its attempts in sixteenths of a millisecond, exponentially weighted; nil: none yet.
@@ -52,11 +56,13 @@ struct WorkerTable {
         var prefetch: Int {
             guard let meanDuration else { return 0 }
             let perSlot = min(Self.prefetchPerSlotMax, Self.prefetchMilliseconds * 16 / max(meanDuration, 16))
-            return slots * Int(perSlot)
+            return min(slots * Int(perSlot), Self.prefetchMax)
         }
 
         private static let prefetchMilliseconds: Int64 = 100
         private static let prefetchPerSlotMax: Int64 = 64
+        /// What an executor holds must fit its hello.
+        private static let prefetchMax = 4_096
     }
 
     var sessions: [Session] = []

@@ -3,8 +3,11 @@ public struct GraphLimits: Sendable {
     public var nodesMax: Int
     public var depthMax: Int
     public var elementsMax: Int
+    /// Units of one submission, everything its forEachs make included.
+    public var unitsMax: Int
 
-    public init(nodesMax: Int = 1_000_000, depthMax: Int = 1_000, elementsMax: Int = 1_000_000) {
+    public init(nodesMax: Int = 1_000_000, depthMax: Int = 1_000, elementsMax: Int = 1_000_000, unitsMax: Int = 5_000_000) {
+        self.unitsMax = unitsMax
         self.nodesMax = nodesMax
         self.depthMax = depthMax
         self.elementsMax = elementsMax
@@ -20,6 +23,12 @@ extension Graph {
         let structure = structuralFaults(limits)
         guard structure.isEmpty else { return structure }
         let layout = GraphLayout(self)
+        guard layout.expandedUnits[0] <= limits.unitsMax else {
+            return [
+                fault(
+                    0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
+            ]
+        }
         var faults = idFaults(layout) + referenceFaults(layout)
         if faults.isEmpty { faults = cycleFaults(layout) }
         return faults
@@ -119,32 +128,49 @@ extension Graph {
         var faults: [AdmissionError] = []
         for (index, node) in nodes.enumerated() {
             for target in node.receives + node.after {
-                let name = path(of: target)
-                if isAncestor(target, of: index) || target == index {
-                    faults.append(fault(index, "waits for `\(name)`, which contains it; it would wait for ever"))
-                    continue
-                }
-                if isAncestor(index, of: target) {
-                    faults.append(fault(index, "waits for `\(name)`, which is inside it; it would wait for ever"))
-                    continue
-                }
-                var template = Int(layout.template[index])
-                while template >= 0, template != Int(layout.template[target]) { template = layout.outerTemplate(template) }
-                if template < 0 {
-                    faults.append(
-                        fault(index, "waits for `\(name)`, which is made once per element of a forEach; refer to the forEach itself"))
-                    continue
-                }
-                if let group = retriedGroup(around: target, butNot: index) {
-                    faults.append(
-                        fault(
-                            index,
-                            "waits for `\(name)` inside `\(path(of: group))`, which may begin anew (retry); refer to `\(path(of: group))` itself"
-                        ))
-                }
+                if let message = faultOfReference(from: index, to: target, layout) { faults.append(fault(index, message)) }
             }
         }
         return faults
+    }
+
+    private func faultOfReference(from index: Int, to target: Int, _ layout: GraphLayout) -> String? {
+        if isAncestor(target, of: index) || target == index {
+            return "waits for `\(path(of: target))`, which contains it; it would wait for ever"
+        }
+        if isAncestor(index, of: target) {
+            return "waits for `\(path(of: target))`, which is inside it; it would wait for ever"
+        }
+        var template = Int(layout.template[index])
+        while template >= 0, template != Int(layout.template[target]) { template = layout.outerTemplate(template) }
+        if template < 0 {
+            return "waits for `\(path(of: target))`, which is made once per element of a forEach; refer to the forEach itself"
+        }
+        if let group = retriedGroup(around: target, butNot: index) {
+            let name = path(of: group)
+            return "waits for `\(path(of: target))` inside `\(name)`, which may begin anew (retry); refer to `\(name)` itself"
+        }
+        if let member = memberHoldingPlace(whileWaiting: index, for: target) {
+            return "waits for `\(path(of: target))` while `\(path(of: member))` holds one of the places of a group with `maxConcurrent`"
+                + " that the other needs, too; let `\(path(of: member))` itself wait (`after`)"
+        }
+        return nil
+    }
+
+    /// The member of a group with a limit that would hold its place while something inside it waits for another member:
+    /// with all places held like that nothing could go on.
+    private func memberHoldingPlace(whileWaiting index: Int, for target: Int) -> Int? {
+        var member = index
+        while member != 0 {
+            let group = nodes[member].parent
+            if case .group(let kind) = nodes[group].kind, kind.maxConcurrent > 0, member != index, isAncestor(group, of: target),
+                member != target, !isAncestor(member, of: target)
+            {
+                return member
+            }
+            member = group
+        }
+        return nil
     }
 
     private func isAncestor(_ candidate: Int, of node: Int) -> Bool {

@@ -21,6 +21,9 @@ final class GraphLayout: Sendable {
     let dependencies: Adjacency
     /// By node: the nodes that wait for it.
     let dependents: Adjacency
+    /// By template: units of one instance, those of forEachs inside it included whose lists are written in the graph.
+    /// `Int.max` when there are more than can be counted.
+    let expandedUnits: [Int]
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -86,6 +89,23 @@ final class GraphLayout: Sendable {
         self.subtreeUnits = subtreeUnits
         dependencies = waits.build()
         dependents = waited.build()
+        expandedUnits = Self.expandedUnits(graph, templates, forEachOfTemplate, template)
+    }
+
+    private static func expandedUnits(
+        _ graph: Graph, _ templates: [[Int32]], _ forEachOfTemplate: [Int32], _ template: [Int32]
+    ) -> [Int] {
+        var units = templates.map(\.count)
+        // A template's number is larger than that of the one around it.
+        for inner in stride(from: templates.count - 1, to: 0, by: -1) {
+            let forEach = Int(forEachOfTemplate[inner])
+            guard case .forEach(let kind) = graph.nodes[forEach].kind, let elements = kind.elements else { continue }
+            let outer = Int(template[forEach])
+            let (product, overflows) = units[inner].multipliedReportingOverflow(by: elements.count)
+            let (sum, overflowsToo) = units[outer].addingReportingOverflow(overflows ? 0 : product)
+            units[outer] = overflows || overflowsToo || units[outer] == .max ? .max : sum
+        }
+        return units
     }
 
     /// The distinct nodes that `node` waits for, in declared order.

@@ -46,7 +46,14 @@ extension Submission {
 
     private mutating func begin(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
-        case .blocked, .held: break
+        case .blocked: break
+        case .held:
+            let parent = units[unit].parent
+            if isAtLimit(Int(parent)) {
+                // Somebody else took the place that was meant for it.
+                heldChildren[parent, default: []].prepend(Int32(unit))
+                return
+            }
         case .ready, .assigned, .retryWait, .open, .ended, .dropped: return
         }
         units[unit].isActive = true
@@ -82,7 +89,7 @@ extension Submission {
         units[unit].attempts += 1
         units[unit].startedAt = at
         if units[unit].queuedAt == 0 { units[unit].queuedAt = at }
-        effects.append(.opened(id(unit)))
+        effects.append(.opened(id(unit), at: at))
         let children = children(of: unit)
         if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
         for child in children { work.append(.release(Int32(child))) }
@@ -226,23 +233,29 @@ extension Submission {
         case .ended, .dropped:
             return
         case .assigned(let attempt, let worker):
-            guard supersedes(reason, units[unit].stop) else { return }
-            units[unit].stop = reason
-            effects.append(.stop(id(unit), attempt, worker, reason))
+            guard note(reason, unit) else { return }
+            effects.append(.stop(id(unit), attempt, worker, units[unit].stop ?? reason, now: units[unit].isHurried))
             effects.append(.changed(id(unit), at: at, errors: []))
         case .open:
-            guard supersedes(reason, units[unit].stop) else { return }
-            units[unit].stop = reason
+            guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
         case .blocked, .held, .ready, .retryWait:
-            guard supersedes(reason, units[unit].stop) else { return }
-            units[unit].stop = reason
+            guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)
             } else {
                 finish(unit, .cancelled, at, &effects)
             }
         }
+    }
+
+    /// - Returns: whether that is news: a stronger reason, or the same without grace.
+    private mutating func note(_ reason: Unit.Stop, _ unit: Int) -> Bool {
+        let isStronger = supersedes(reason, units[unit].stop)
+        let isFaster = isHurrying && !units[unit].isHurried
+        if isStronger { units[unit].stop = reason }
+        if isFaster { units[unit].isHurried = true }
+        return isStronger || isFaster
     }
 
     /// A user's cancellation outranks what came before it: the outcome is to be "cancelled", not a timeout.

@@ -18,6 +18,7 @@ extension Submission {
         units[unit].lastWorker = worker
         units[unit].attempts += 1
         units[unit].stop = nil
+        units[unit].isHurried = false
         units[unit].startedAt = 0
     }
 
@@ -36,8 +37,8 @@ extension Submission {
         case (nil, .failure(let failures)):
             failAttempt(unit, named(failures, unit), at, &effects)
         case (nil, .stopped):
-            // Stopped though nobody asked: the worker did it on its own account. The work is still wanted.
-            requeue(unit, at, &effects)
+            // The operation cancelled itself.
+            finish(unit, .cancelled, at, &effects)
         case (nil, .elements(let elements)):
             guard case .forEach = node(unit).kind else { throw FactMismatch("\(path(of: unit)) is no forEach but got elements") }
             self.elements[Int32(unit)] = ElementList(elements)
@@ -73,9 +74,11 @@ extension Submission {
         settle(at: at, &effects)
     }
 
-    mutating func requestStop(_ unit: Int, _ reason: Unit.Stop, at: Int64, _ effects: inout [Effect]) {
+    mutating func requestStop(_ unit: Int, _ reason: Unit.Stop, hurried: Bool, at: Int64, _ effects: inout [Effect]) {
+        isHurrying = hurried
         stop(unit, reason, at, &effects)
         settle(at: at, &effects)
+        isHurrying = false
     }
 
     /// All descendants of a group begin anew; what its forEachs had made is dropped.

@@ -30,20 +30,27 @@ extension Submission {
     }
 
     /// The errors of a failed unit: an operation's own; a group's own, then its failed children's in child order,
-    /// then its cancelled children's. What a group's own stop cancelled is left out.
+    /// then its cancelled children's. What a group's own stop cancelled is left out. A list that would be too large to
+    /// send ends with one that counts the rest.
     func failures(of unit: Int) -> [Failure] {
-        guard case .failure(let own)? = units[unit].outcome else { return [] }
-        if case .operation = node(unit).kind { return own }
-        var failures = own
-        var cancelled: [Failure] = []
+        var list = FailureList()
+        collectFailures(of: unit, into: &list)
+        return list.failures
+    }
+
+    private func collectFailures(of unit: Int, into list: inout FailureList) {
+        guard case .failure(let own)? = units[unit].outcome else { return }
+        for failure in own { list.append(failure) }
+        if case .operation = node(unit).kind { return }
+        var cancelled: [Int] = []
         for child in children(of: unit) {
             switch units[child].outcome {
-            case .failure?: failures += self.failures(of: child)
-            case .cancelled? where units[child].stop != .siblingFailed: cancelled.append(cancelledFailure(child))
+            case .failure?: collectFailures(of: child, into: &list)
+            case .cancelled? where units[child].stop != .siblingFailed: cancelled.append(child)
             case .cancelled?, .success?, nil: break
             }
         }
-        return failures + cancelled
+        for child in cancelled { list.append(cancelledFailure(child)) }
     }
 
     func cancelledFailure(_ unit: Int) -> Failure {
@@ -85,6 +92,33 @@ extension Submission {
             current = parent
         }
         return bindings.reversed()
+    }
+}
+
+/// A list of failures that stays small enough to be sent.
+private struct FailureList {
+    private static let countMax = 100
+    private static let bytesMax = 256 * 1024
+    private var kept: [Failure] = []
+    private var bytes = 0
+    private var omitted = 0
+
+    mutating func append(_ failure: Failure) {
+        bytes += 64 + failure.message.utf8.count + (failure.stderr?.utf8.count ?? 0) + failure.origin.utf8.count + failure.image.count
+        if kept.isEmpty || (kept.count < Self.countMax && bytes <= Self.bytesMax) {
+            kept.append(failure)
+        } else {
+            omitted += 1
+        }
+    }
+
+    var failures: [Failure] {
+        guard omitted > 0, let first = kept.first else { return kept }
+        return kept + [
+            Failure(
+                code: first.code, message: "… and \(omitted) more failure\(omitted == 1 ? "" : "s")", typeName: "MoreFailures",
+                origin: first.origin)
+        ]
     }
 }
 

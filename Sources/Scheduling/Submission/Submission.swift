@@ -21,6 +21,8 @@ struct Submission {
     var counts = Counts()
     var hasBegun = false
     var work = Deque<Work>()
+    /// The stop that is being carried out asks for no grace.
+    var isHurrying = false
 
     /// One consequence that has still to be drawn.
     enum Work {
@@ -74,6 +76,13 @@ struct Submission {
     func bodyUnits(ofForEach node: Int) -> Int {
         let body = Int(layout.children[node].first ?? 0)
         return layout.templates[Int(layout.template[body])].count
+    }
+
+    /// Whether so many elements of a forEach can be made without more units than `limit`.
+    func hasRoom(for elements: Int, ofForEach unit: Int, limit: Int) -> Bool {
+        let body = Int(layout.children[Int(units[unit].node)].first ?? 0)
+        let (more, overflows) = layout.expandedUnits[Int(layout.template[body])].multipliedReportingOverflow(by: elements)
+        return !overflows && more <= limit - min(units.count, limit)
     }
 
     /// Appends the units of one instance of a template; their dependency counts are taken against what has ended.

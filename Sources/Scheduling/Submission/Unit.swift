@@ -37,6 +37,8 @@ struct Unit {
     let position: Int32
     var phase = Phase.blocked
     var stop: Stop?
+    /// It is to end without grace.
+    var isHurried = false
     /// Its group has begun to stop its children after a failure.
     var stopsChildren = false
     /// Index: dependencies not ended, plus one until its group is open.
@@ -85,11 +87,11 @@ enum Effect {
     /// It may be tried again at this wall time.
     case retry(UnitID, at: Int64)
     /// The worker is to stop this attempt.
-    case stop(UnitID, Attempt, WorkerNumber, Unit.Stop)
+    case stop(UnitID, Attempt, WorkerNumber, Unit.Stop, now: Bool)
     /// The attempt is the worker's no longer.
     case freed(UnitID, WorkerNumber)
-    /// A group has begun.
-    case opened(UnitID)
+    /// A group has begun, at this wall time.
+    case opened(UnitID, at: Int64)
     /// The unit's state changed in a way that followers are told.
     case changed(UnitID, at: Int64, errors: [Failure])
     case submissionEnded(SubmissionNumber)

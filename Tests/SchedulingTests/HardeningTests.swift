@@ -1,0 +1,167 @@
+import Scheduling
+import Testing
+
+/// Sequences that once went wrong.
+@Suite struct HardeningTests {
+    /// Ends what `executor` holds with times of the executor's own clock.
+    private func end(
+        _ path: String, in cluster: inout FakeCluster, startedAt: Int64, at: Int64, _ outcome: AttemptOutcome = .success(.void)
+    ) {
+        guard let (owner, unit) = cluster.find(path, on: nil), let peer = cluster.peers[owner] else {
+            Issue.record("nobody holds \(path)")
+            return
+        }
+        cluster.forget(unit, of: owner)
+        cluster.step([.ended(peer, unit.unit, unit.attempt, outcome, startedAt: startedAt, at: at)])
+    }
+
+    @Test(arguments: [-3, 0, 3_600_000, -3_600_000])
+    func groupTimeout_doesNotDependOnTheExecutorsClock(offset: Int64) {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.ordered("root", [.op("a"), .group("g", [.op("b")], timeout: 5_000)]).graph())
+        end("a", in: &cluster, startedAt: cluster.now.wall + offset, at: cluster.now.wall + offset)
+        cluster.advance(4_999)
+        #expect(cluster.state("g/b") != .stopping)
+        cluster.advance(1)
+        #expect(cluster.state("g/b") == .stopping)
+    }
+
+    @Test(arguments: [Int64.min, -5, 1, Int64.max], [Int64.min, -5, Int64.max])
+    func absurdTimes_areHarmless(startedAt: Int64, at: Int64) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.ordered("root", [.op("a", retries: 1), .group("g", [.op("b")], timeout: 5_000)]).graph())
+        end("a", in: &cluster, startedAt: startedAt, at: at, failure("no"))
+        cluster.advance(1_001)
+        end("a", in: &cluster, startedAt: startedAt, at: at)
+        try cluster.restart()
+        cluster.reattach(1)
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func operationThatCancelsItself_isCancelled_notRepeated() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.end("a", .stopped)
+        #expect(cluster.dispatched == ["a"])
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    @Test func waitingInsideAMember_forAnotherMemberOfALimitedGroup_isRefused() {
+        let inside = Sketch.group("root", [.group("A", [.op("x", after: ["y"])]), .group("B", [.op("y")])], max: 1).graph()
+        #expect(inside.faults().map { $0.message.contains("holds one of the places") } == [true])
+        let beside = Sketch.group("root", [.group("A", [.op("x")], after: ["B"]), .group("B", [.op("y")])], max: 1).graph()
+        #expect(beside.faults().isEmpty)
+    }
+
+    @Test func limitOfAGroup_holdsAlsoWhenAMemberEndsAsItBegins() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [
+                    .op("p"),
+                    .group(
+                        "G", [.op("z"), .op("b", receives: ["p"], forwards: true), .op("d", after: ["p"]), .op("y", after: ["z"])], max: 1),
+                ]
+            ).graph())
+        cluster.end("p", failure("no"))
+        cluster.end("G/z")
+        #expect(cluster.heldPaths.filter { $0.hasPrefix("G/") }.count <= 1)
+        cluster.drain()
+        #expect(cluster.view()?.counts.pending == 0)
+    }
+
+    @Test func suspectsOfDifferentTypes_doNotWaitForEachOther() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2, operations: ["foo", "bar"])
+        cluster.submit(Sketch.group("root", [.op("f", type: "foo"), .op("b", type: "bar")]).graph())
+        cluster.die(1)
+        cluster.attach(2, operations: ["bar"])
+        #expect(cluster.heldPaths == ["b"])
+    }
+
+    @Test func returningExecutor_restartsItsOrphanLimit() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        cluster.disconnect(1)
+        cluster.advance(10_000)
+        cluster.reattach(1)
+        cluster.advance(580_000)
+        cluster.disconnect(1)
+        cluster.advance(100_000)
+        #expect(cluster.state("a") == .stopping)
+    }
+
+    @Test func cancelNow_afterCancel_stopsWithoutGrace_alsoAfterAReattachment() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")])]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        #expect(cluster.stops.map(\.now) == [false])
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: true))
+        #expect(cluster.stops.map(\.now) == [true])
+        cluster.reattach(1)
+        #expect(cluster.stops.map(\.now) == [true])
+    }
+
+    @Test func listsThatMakeTooManyUnits_areRefused_orFail() {
+        let list = (0..<50).map { "\($0)" }
+        let nested = Sketch.group("root", [.forEach("o", of: nil, list: list, body: .forEach("i", of: nil, list: list, body: .op("x")))])
+            .graph()
+        #expect(nested.faults(limits: GraphLimits(unitsMax: 100)).first?.message.contains("limit of 100 units") == true)
+
+        var configuration = Scheduler.Configuration()
+        configuration.graphLimits.unitsMax = 100
+        var cluster = FakeCluster(configuration)
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("list"), .forEach("o", of: "list", body: .group("g", [.op("x"), .op("y")]))]).graph())
+        cluster.end("list")
+        cluster.end("o", .elements((0..<50).map { Array("\($0)".utf8) }))
+        #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .limit)
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    @Test func manyFailures_areDeliveredAsAListThatCanBeSent() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 300)
+        cluster.submit(Sketch.group("root", [.group("g", (0..<300).map { .op("o\($0)") }), .op("r", receives: ["g"])]).graph())
+        for index in 0..<300 { cluster.end("g/o\(index)", failure("bad \(index)")) }
+        guard case .failure(let failures)? = cluster.find("r", on: nil)?.1.inputs.first else {
+            Issue.record("no failure was delivered")
+            return
+        }
+        #expect(failures.count == 101)
+        #expect(failures.last?.message == "… and 200 more failures")
+    }
+
+    @Test func prefetchedUnits_areRecalledForAnIdleExecutor_whateverElseWaits() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("rare", type: "nobody")] + (0..<20).map { .op("o\($0)") }).graph())
+        cluster.end("o0")
+        cluster.end("o1")
+        #expect((cluster.held[1]?.count ?? 0) > 1)
+        cluster.attach(2)
+        #expect(cluster.stops.contains { $0.reason == .recalled })
+    }
+
+    @Test func executorThatGivesBackUnasked_getsNothingNew() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        guard let peer = cluster.peers[1], let unit = cluster.find("a", on: 1)?.1 else {
+            Issue.record("nothing handed out")
+            return
+        }
+        cluster.forget(unit, of: 1)
+        cluster.step([.released(peer, unit.unit, unit.attempt)])
+        #expect(cluster.dispatched == ["a"])
+    }
+}
