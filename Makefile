@@ -23,6 +23,7 @@ test: dependencies  ## build and run every test
 	scripts/check-purity.sh
 	scripts/check-format.sh
 	$(SWIFT) build --build-tests
+	scripts/check-determinism.sh
 	$(SWIFT) test --skip-build
 
 .PHONY: format
