@@ -18,6 +18,19 @@ enum CoordinatorLimits {
     static let packedMessageBytes = 1 << 20
     /// Bytes of a client's outbox from which on its events are left out and it gets a fresh view once it has read.
     static let followerBytes = 8 << 20
+    /// Bytes of large values' parts that are read for one peer or wait in its outbox; further parts are read once it has
+    /// taken these: bounds memory, and what other messages wait for.
+    static let partBytesInFlight = 8 << 20
+    /// Parts of large values one peer may have asked for and not got; an executor asks for a few values at a time.
+    static let partsPerPeer = 100_000
+    /// First index that no piece of output has: an attempt's pieces are counted from 0, one by one.
+    static let outputIndices: UInt64 = 1 << 62
+    /// Milliseconds of the loop's own pause from which on it waits for what the socket's threads still have to bring.
+    static let ownPauseMilliseconds: Int64 = 500
+    /// Milliseconds it waits then, at most.
+    static let settleMilliseconds = 50
+    /// Messages taken from the socket before the step after such a pause.
+    static let messagesAfterPause = 20_000
     /// Bytes of a graph handed over as a blob: bounds what a submission may cost in memory and in one journal row.
     static let graphBytes: UInt64 = 256 << 20
     /// Bytes of a serialized list of forEach elements handed over as a blob.

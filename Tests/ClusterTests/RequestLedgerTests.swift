@@ -118,6 +118,52 @@ import Wire
         #expect(request.unfollow.submission == "abc")
     }
 
+    private func unfollowed(_ actions: [RequestLedger.Action]) -> [String] {
+        actions.compactMap { action in
+            if case .send(let request) = action, case .unfollow(let unfollow)? = request.body { unfollow.submission } else { nil }
+        }
+    }
+
+    private func following(_ id: UInt64, _ submission: String) -> WireResponse {
+        response(id, .following(.with { $0.submission = view(submission) }))
+    }
+
+    @Test func abandonedFollow_isUnfollowedOnlyWhenNoOtherCanMeanTheSame() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (first, _) = ledger.follow("abc")
+        _ = ledger.received(following(first, "abc"))
+        let (last, _) = ledger.follow("last")
+        // `last` may be `abc`.
+        expect(ledger.abandon(first).isEmpty)
+        expect(unfollowed(ledger.received(following(last, "abc"))).isEmpty)
+        let (other, _) = ledger.follow("x")
+        expect(ledger.abandon(last).isEmpty)
+        // It was not: now it is certain that nobody wants `abc`.
+        expect(unfollowed(ledger.received(following(other, "xyz"))) == ["abc"])
+        expect(unfollowed(ledger.abandon(other)) == ["xyz"])
+    }
+
+    @Test func followAbandonedBeforeItsAnswer_isUnfollowedAfterIt() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.follow("last")
+        expect(ledger.abandon(id).isEmpty)
+        expect(unfollowed(ledger.received(following(id, "abc"))) == ["abc"])
+    }
+
+    @Test func newConnection_hasNothingToUnfollow() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (first, _) = ledger.follow("abc")
+        _ = ledger.received(following(first, "abc"))
+        let (second, _) = ledger.follow("x")
+        expect(ledger.abandon(first).isEmpty)
+        _ = ledger.detached(reason: "gone")
+        expect(sent(ledger.attached()) == [second])
+        expect(unfollowed(ledger.received(following(second, "xyz"))).isEmpty)
+    }
+
     @Test func end_endsEverything_andWhateverComesAfter() {
         var ledger = RequestLedger()
         _ = ledger.attached()

@@ -69,6 +69,14 @@ import Wire
         withExtendedLifetime(blob) {}
     }
 
+    @Test func storeOpenedAgain_holdsWhatItHeld() throws {
+        var store = try BlobStore(path: path)
+        let key = try store.store(Data(repeating: 3, count: 1000))
+        // Not ours, and no reason not to start.
+        try Data().write(to: URL(fileURLWithPath: path + "/lost+found"))
+        #expect(try BlobStore(path: path).contains(key))
+    }
+
     @Test func abandonedValue_leavesNothing() async throws {
         let store = try BlobStore(path: path)
         try await onThread {

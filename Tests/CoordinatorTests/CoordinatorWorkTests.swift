@@ -99,6 +99,78 @@ import Wire
         }
     }
 
+    @Test func outputOfWhatFinishedWhileTheCoordinatorWasAway_isKept() async throws {
+        let (id, assignment) = try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            return (try client.submit(.group([.noop("a")])), try worker.assignments(1)[0])
+        }
+        try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(
+                .executor, incarnation: 1,
+                held: [
+                    .with {
+                        $0.unit = assignment.unit
+                        $0.attempt = assignment.attempt
+                        $0.state = .finished
+                    }
+                ])
+            // No index is so large that it could not be counted on from: such a piece is refused.
+            for (index, text) in [(UInt64.max, "absurd"), (0, "last words")] {
+                try worker.send(
+                    .with {
+                        $0.output.chunks = [
+                            .with {
+                                $0.unit = assignment.unit
+                                $0.attempt = assignment.attempt
+                                $0.index = index
+                                $0.bytes = Data(text.utf8)
+                            }
+                        ]
+                    })
+            }
+            try worker.succeed(assignment)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            guard case .output(let page) = try client.request(1, .output(.with { $0.submission = id })).body else {
+                throw Timeout(what: "no output")
+            }
+            #expect(page.records.map(\.bytes) == [Data("last words".utf8)] && page.ended)
+        }
+    }
+
+    @Test func peerThatAsksForMoreThanItReads_getsItAllAsItReads() async throws {
+        let value = Data((0..<Limits.blobChunkBytes).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+        try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            _ = try client.submit(.group([.noop("a")]))
+            let assignment = try worker.assignments(1)[0]
+            try worker.report(assignment.unit, assignment.attempt, .ended(.with { $0.outcome = .success(.blob(value)) }))
+            try worker.give(value)
+            try worker.acknowledgement(of: assignment.unit)
+            // More than may wait for a peer in all.
+            let count = Limits.outboxBytes / Limits.blobChunkBytes + 50
+            for _ in 0..<count {
+                try worker.send(
+                    .with {
+                        $0.blobRequest.digest = Data(BlobDigest(hashing: value).bytes)
+                        $0.blobRequest.length = UInt32(value.count)
+                    })
+            }
+            for _ in 0..<count {
+                try worker.expectAttached { message, bytes in
+                    if case .blobChunk = message.body, bytes?.count == value.count { () } else { nil }
+                }
+            }
+        }
+    }
+
     @Test func resentSubmission_isTheSame() async throws {
         try await TestCoordinator.run(in: path) { coordinator in
             let client = try coordinator.peer()

@@ -19,6 +19,11 @@ import Wire
         return send
     }
 
+    /// `#expect` cannot call what mutates; this takes its result.
+    private func expect(_ holds: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(holds, sourceLocation: sourceLocation)
+    }
+
     @Test func heldSends_goWhenTheirFactsAreDurable_inOrder() {
         var held = HeldSends()
         held.append((1...100).map { send(UInt64($0), after: UInt64($0 / 10)) })
@@ -82,10 +87,80 @@ import Wire
         while let next = queue.startNext() { started.append(next.id.rawValue) }
         #expect(started == [1, 3, 4, 5])
         #expect(queue.contains(AttemptName(unit: UnitID(rawValue: 2), attempt: Attempt(rawValue: 1))))
+        #expect(queue.count == 6)
         #expect(queue.remove(PullID(rawValue: 3)) != nil)
         #expect(queue.startNext()?.id.rawValue == 6)
         #expect(queue.remove(PullID(rawValue: 1)) != nil)
         #expect(queue.startNext()?.id.rawValue == 2)
+        #expect(!queue.contains(AttemptName(unit: UnitID(rawValue: 1), attempt: Attempt(rawValue: 1))))
+        for id in [2, 4, 5, 6] as [UInt64] { #expect(queue.remove(PullID(rawValue: id)) != nil) }
+        expect(queue.isEmpty && queue.startNext() == nil)
+        queue.add(pull(7, 1))
+        #expect(queue.startNext()?.id.rawValue == 7)
+    }
+
+    @Test func line_keepsItsOrderHoweverLong() {
+        var line = Line<Int>()
+        var taken: [Int] = []
+        for number in 0..<3000 {
+            line.append(number)
+            if number % 3 == 0, let first = line.popFirst() { taken.append(first) }
+        }
+        expect(line.count == 2000)
+        while let first = line.popFirst() { taken.append(first) }
+        #expect(taken == Array(0..<3000) && line.isEmpty)
+    }
+
+    @Test func partsOfValues_areReadAsTheOutboxHasRoom() {
+        var reads = PartReads()
+        for offset in 0..<100 { expect(reads.add(.with { $0.offset = UInt64(offset) })) }
+        let room = CoordinatorLimits.partBytesInFlight / Limits.blobChunkBytes
+        var offsets: [UInt64] = []
+        while let next = reads.startNext(outboxBytes: 0) { offsets.append(next.offset) }
+        #expect(offsets == (0..<UInt64(room)).map(\.self))
+        // Read, but still in the outbox.
+        reads.ended()
+        expect(reads.startNext(outboxBytes: Limits.blobChunkBytes) == nil)
+        expect(reads.startNext(outboxBytes: 0)?.offset == UInt64(room))
+    }
+
+    @Test func ownPause_isWhatTheLoopDidNotListen() {
+        var pause = OwnPause()
+        // A message came before the planned end.
+        pause.waited(since: 1000, from: 1002, until: 2000, now: 1500, isListening: true)
+        expect(pause.end() == 2)
+        // Stopped while it waited; a long round before it; nothing planned.
+        pause.waited(since: 1500, from: 1500, until: 2500, now: 9000, isListening: true)
+        expect(pause.end() == 6500)
+        pause.waited(since: 9000, from: 9700, until: 9500, now: 9701, isListening: true)
+        expect(pause.end() == 701)
+        pause.waited(since: 9701, from: 9701, until: nil, now: 20_000, isListening: true)
+        expect(pause.end() == 0)
+        // While nothing is read, all of the time counts.
+        pause.waited(since: 20_000, from: 20_001, until: 20_500, now: 20_400, isListening: false)
+        pause.waited(since: 20_400, from: 20_400, until: nil, now: 24_000, isListening: false)
+        pause.waited(since: 24_000, from: 24_001, until: 25_000, now: 24_500, isListening: true)
+        expect(pause.end() == 4001)
+        expect(pause.end() == 0)
+    }
+
+    @Test func eventsThatCannotBeSent_leaveTheView() {
+        let error = WireError.tooLarge(what: "a message", bytes: 17, limit: "messageBytes", limitBytes: 16)
+        let events = WireCoordinatorMessage.with {
+            $0.events.submission = "abc"
+            $0.events.events = [.with { $0.path = "a" }]
+            $0.events.view.state = .failed
+        }
+        let rest = events.remainder(of: error)
+        #expect(rest?.events.events.isEmpty == true && rest?.events.view.state == .failed && rest?.events.submission == "abc")
+        #expect(rest?.remainder(of: error) == nil)
+        let answer = WireCoordinatorMessage.with {
+            $0.response.request = 5
+            $0.response.submission = WireSubmissionView()
+        }
+        #expect(answer.remainder(of: error)?.response.request == 5)
+        #expect(answer.remainder(of: error)?.response.failed.message.isEmpty == false)
+        #expect(answer.remainder(of: error)?.remainder(of: error) == nil)
     }
 
     @Test func rateLimit_countsWhatItKeepsQuiet() {

@@ -56,6 +56,11 @@ import Wire
         #expect(try render(#"{"a":"${file.ok}"}"#) == #"{"a":"true"}"#)
     }
 
+    @Test func typedReference_keepsTheValuesType() throws {
+        let text = #"{"a":"${=file.size}","b":"${=file.tags}","c":"${=index}","d":"${=outer}"}"#
+        #expect(try render(text) == #"{"a":1.50,"b":["t"],"c":7,"d":"x"}"#)
+    }
+
     @Test func index_isTheInnermostUnlessNamed() throws {
         #expect(try render(#"["${index}","${outer.index}","${file.index}"]"#) == #"["7","4","7"]"#)
     }

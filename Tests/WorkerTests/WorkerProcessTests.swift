@@ -40,6 +40,9 @@ import Wire
         #expect(hello.labels == ["zone=a"])
         #expect(hello.operations.map(\.name) == ["CountWords", "ReadText", "delay", "http", "noop", "readFile", "shell", "writeFile"])
         #expect(hello.operations.first?.receives == true)
+        // Not by the name of the link it was started through.
+        let name = try String(contentsOfFile: "/proc/\(executor.hello.pid)/comm", encoding: .utf8)
+        #expect(name != "exe\n")
         try await waitFor("supervisor") { [coordinator] in !coordinator.supervisors.isEmpty }
         #expect(coordinator.supervisors.first?.hello.incarnation == hello.supervisorIncarnation)
     }

@@ -30,6 +30,9 @@ struct RequestLedger {
     private var lastID: UInt64 = 0
     private var pending: [UInt64: WireRequest] = [:]
     private var follows: [UInt64: Followed] = [:]
+    /// What the coordinator reports on this connection though perhaps nobody wants it: settled once every follow is
+    /// answered, since one that is not may name the same submission by a prefix or `last`.
+    private var unwanted: Set<String> = []
 
     /// Takes up a request; the id names it in the actions to come.
     mutating func ask(_ body: WireRequest.OneOf_Body) -> (id: UInt64, actions: [Action]) {
@@ -48,16 +51,23 @@ struct RequestLedger {
     /// The asker is no longer interested.
     mutating func abandon(_ id: UInt64) -> [Action] {
         pending[id] = nil
-        guard let followed = follows.removeValue(forKey: id), followed.isAnswered, case .attached = connection else {
-            return []
-        }
-        guard !follows.values.contains(where: { $0.submission == followed.submission }) else { return [] }
-        return [.send(draw(.unfollow(.with { $0.submission = followed.submission })))]
+        guard let followed = follows.removeValue(forKey: id) else { return [] }
+        if followed.isAnswered { unwanted.insert(followed.submission) }
+        return unfollow()
+    }
+
+    /// Ends the reports that nobody wants, as soon as it is certain that nobody does.
+    private mutating func unfollow() -> [Action] {
+        guard case .attached = connection, follows.values.allSatisfy(\.isAnswered) else { return [] }
+        let submissions = unwanted.subtracting(follows.values.map(\.submission)).sorted()
+        unwanted = []
+        return submissions.map { submission in .send(draw(.unfollow(.with { $0.submission = submission }))) }
     }
 
     mutating func attached() -> [Action] {
         if case .ended = connection { return [] }
         connection = .attached
+        unwanted = []
         for id in follows.keys.sorted() where pending[id] == nil {
             guard let followed = follows[id] else { continue }
             pending[id] = .with {
@@ -76,13 +86,18 @@ struct RequestLedger {
 
     mutating func received(_ response: WireResponse) -> [Action] {
         let id = response.request
-        guard pending.removeValue(forKey: id) != nil else { return [] }
+        guard pending.removeValue(forKey: id) != nil else {
+            // The answer to a follow that was abandoned before it came.
+            guard case .following(let following)? = response.body, follows[id] == nil else { return [] }
+            unwanted.insert(following.submission.id)
+            return unfollow()
+        }
         guard follows[id] != nil else { return [.finish(id, Self.result(response))] }
         switch Self.result(response) {
         case .success(.following(let following)):
             follows[id]?.submission = following.submission.id
             follows[id]?.isAnswered = true
-            return deliver(.view(following.submission), to: id, view: following.submission)
+            return deliver(.view(following.submission), to: id, view: following.submission) + unfollow()
         case .success:
             return end(follow: id, Self.unexpected)
         case .failure(let error):
@@ -142,7 +157,7 @@ struct RequestLedger {
     private mutating func end(follow id: UInt64, _ error: ClusterError?) -> [Action] {
         follows[id] = nil
         pending[id] = nil
-        return [.endFollow(id, error)]
+        return [.endFollow(id, error)] + unfollow()
     }
 
     private static func result(_ response: WireResponse) -> Result<WireResponse.OneOf_Body, ClusterError> {

@@ -32,14 +32,16 @@ extension ClusterConnection {
 
     /// Asks for the cancellation of a submission, or of the operation or group at `path` within it.
     ///
-    /// When this returns the request is durable; the work ends as cancelled some time later.
+    /// When this returns the request is durable; the work ends as cancelled some time later. What `id` names is settled
+    /// first: a request that has to be repeated cannot come upon another submission.
     /// - Parameter now: end commands without their grace.
     /// - Returns: the whole id, and whether the work had already ended.
     public func cancel(
         _ id: String, path: String = "", reason: String = "", now: Bool = false
     ) async throws -> (id: String, alreadyEnded: Bool) {
+        let whole = try await show(id).id
         let request = WireCancel.with {
-            $0.submission = id
+            $0.submission = whole
             $0.path = path
             $0.reason = reason
             $0.now = now

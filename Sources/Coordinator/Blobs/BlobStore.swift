@@ -10,21 +10,26 @@ struct BlobStore {
     private var nextIncoming: UInt64 = 0
     private var incomingPath: String { root + "/incoming" }
 
-    /// Opens the store and removes what earlier processes left half-written.
+    /// Opens the store, removes what earlier processes left half-written, and makes the names durable that they left
+    /// between giving them and syncing the folder.
     ///
     /// - Throws: `BlobStoreError`.
     init(path: String) throws(BlobStoreError) {
         root = path
         try makeDirectory(root)
         try makeDirectory(incomingPath)
-        let left: [String]
-        do { left = try FileManager.default.contentsOfDirectory(atPath: incomingPath) } catch {
-            throw BlobStoreError(path: incomingPath, action: "list the directory", reason: "\(error)")
-        }
-        for name in left where unlink(incomingPath + "/" + name) != 0 {
+        for name in try names(in: incomingPath) where unlink(incomingPath + "/" + name) != 0 {
             throw failure(incomingPath + "/" + name, "remove a file that was left half-written")
         }
+        for name in try names(in: root) where name.utf8.count == 2 { try sync(root + "/" + name) }
+        try sync(root)
         try sync(URL(fileURLWithPath: root).deletingLastPathComponent().path)
+    }
+
+    private func names(in directory: String) throws(BlobStoreError) -> [String] {
+        do { return try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
+            throw BlobStoreError(path: directory, action: "list the directory", reason: "\(error)")
+        }
     }
 
     /// Whether the value is there, whole.

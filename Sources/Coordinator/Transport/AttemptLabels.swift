@@ -57,8 +57,18 @@ struct AttemptLabels {
     mutating func receive(_ message: Message) {
         guard case .reply(let request, let reply) = message, let name = asked.removeValue(forKey: request.number),
             case .operations(let views, _, _) = reply, let view = views.first, view.unit == name.unit.index,
-            labels[name.unit] == nil
+            // What has ended for us as well was reported before; the newest attempt is the one that counts.
+            !view.state.isFinal, labels[name.unit].map({ $0.attempt < name.attempt }) ?? true
         else { return }
         labels[name.unit] = Label(attempt: name.attempt, number: view.attempts, path: view.path)
+    }
+}
+
+extension OperationState {
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .succeeded, .failed, .cancelled: true
+        case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused: false
+        }
     }
 }

@@ -99,21 +99,31 @@ extension CoordinatorLoop {
 
     /// A peer asks for a part of a value.
     func receive(_ request: WireBlobRequest, from peer: Peer) {
-        guard let digest = BlobDigest(request.digest), request.length <= UInt32(Limits.blobChunkBytes) else {
+        guard BlobDigest(request.digest) != nil, request.length <= UInt32(Limits.blobChunkBytes) else {
             return counters.note(.violation, "a request for \(request.length) bytes of a value", now.boot, logger)
         }
-        let waiting = peer.outbox.bytes + peer.readsInFlight * Limits.blobChunkBytes
-        guard waiting <= Limits.outboxBytes else {
-            counters.note(.violation, "\(peer.host) asks for more parts of values than it reads", now.boot, logger)
-            return forget(peer, "it asked for more than it read")
+        guard peer.reads.add(request) else {
+            counters.note(
+                .violation,
+                "\(peer.host) has asked for \(CoordinatorLimits.partsPerPeer) parts of values that it has not got "
+                    + "(partsPerPeer); its connection is given up", now.boot, logger)
+            return forget(peer, "it asked for too many parts of values at once")
         }
-        peer.readsInFlight += 1
-        blobs.post(.read(peer.id, digest, offset: request.offset, length: Int(request.length)))
+        startReads(for: peer)
+    }
+
+    /// Reads what the peer asked for, as far as there is room for it in its outbox.
+    func startReads(for peer: Peer) {
+        while let request = peer.reads.startNext(outboxBytes: peer.outbox.bytes) {
+            guard let digest = BlobDigest(request.digest) else { preconditionFailure("a request without a digest was taken up") }
+            blobs.post(.read(peer.id, digest, offset: request.offset, length: Int(request.length)))
+        }
     }
 
     private func give(_ part: BlobStore.Part, of digest: BlobDigest, at offset: UInt64, to id: PeerID) {
         guard let peer = peers[id] else { return }
-        peer.readsInFlight -= 1
+        peer.reads.ended()
+        defer { startReads(for: peer) }
         var chunk = WireBlobChunk()
         chunk.digest = Data(digest.bytes)
         chunk.offset = offset

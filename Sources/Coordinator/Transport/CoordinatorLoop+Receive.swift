@@ -16,8 +16,9 @@ extension CoordinatorLoop {
         }
         if case .hello(let hello) = wire.body { return try greet(hello, message) }
         guard let peer else { return wantHello(message.routingID) }
-        if peer.isExecutor && now.boot - peer.lastHeard >= configuration.leaseMilliseconds {
-            // The scheduler may have given up on this connection: only a hello says what the executor holds now.
+        if peer.isExecutor && now.boot - peer.lastHeard - pauseBefore >= configuration.leaseMilliseconds {
+            // The scheduler may have given up on this connection: only a hello says what the executor holds now. Not for
+            // what was sent during a pause of our own and is read before the step that follows it.
             forget(peer, "it was silent for its lease")
             return wantHello(message.routingID)
         }
@@ -114,7 +115,8 @@ extension CoordinatorLoop {
                     }, message.routingID)
             }
             let peer = add(hello, message, .executor(isDraining: false))
-            for held in attachment.held where held.state != .finished {
+            // Also of what has finished: what it printed while we were away comes now.
+            for held in attachment.held {
                 if let question = labels.question(held.unit, held.attempt) { inputs.append(question) }
             }
             inputs.append(.executorAttached(peer.id, attachment))

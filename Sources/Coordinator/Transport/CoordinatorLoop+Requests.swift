@@ -76,6 +76,10 @@ extension CoordinatorLoop {
                 counters.note(.violation, "a piece of output of \(chunk.bytes.count) bytes", now.boot, logger)
                 continue
             }
+            guard chunk.index < CoordinatorLimits.outputIndices else {
+                counters.note(.violation, "a piece of output with the index \(chunk.index)", now.boot, logger)
+                continue
+            }
             records.append(
                 OutputRecord(
                     unit: unit, attempt: attempt, attemptNumber: label.number, path: label.path, stream: stream,

@@ -163,9 +163,7 @@ extension CoordinatorLoop {
         do throws(WireError) { append(try message.frames(attachment: attachment), to: peer) } catch {
             // Pages, events and dispatches are built to fit; this is for what nobody thought of.
             logger.error("a message for \(peer.host) cannot be sent: \(error)")
-            if case .response(let response) = message.body {
-                respond(response.request, .failed(WireRequestFailed(.unspecified, "the answer cannot be sent: \(error)")), to: peer)
-            }
+            if let remainder = message.remainder(of: error) { send(remainder, to: peer) }
         }
     }
 
@@ -199,7 +197,9 @@ extension CoordinatorLoop {
     private func flush(_ peer: Peer) throws {
         while true {
             switch try sendNext(peer) {
-            case .sent?: catchUp(peer)
+            case .sent?:
+                catchUp(peer)
+                startReads(for: peer)
             case .unroutable?: return forget(peer, "its connection is gone")
             case .full?:
                 if peer.outbox.bytes > Limits.outboxBytes {

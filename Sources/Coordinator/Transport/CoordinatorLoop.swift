@@ -42,6 +42,9 @@ final class CoordinatorLoop {
     /// The reading of time of this round.
     var now: Instant
 
+    /// Milliseconds before this round in which the loop itself did not read what peers had sent.
+    private(set) var pauseBefore: Int64 = 0
+
     private let directory: DataDirectory
     private let database: JournalDatabase
     private var phase = Phase.running
@@ -52,6 +55,7 @@ final class CoordinatorLoop {
     private var silenceCheckAt: Int64
     /// Whose connections have ended; what they still brought is read first.
     private var disconnected: [Peer] = []
+    private var ownPause = OwnPause()
     private var poller = Poller()
     private let mailToken: Poller.Token
     private let monitorToken: Poller.Token
@@ -127,13 +131,13 @@ final class CoordinatorLoop {
 
     /// - Returns: whether there is to be another one.
     private func round() throws -> Bool {
-        let ready = try poller.wait(until: deadline)
-        now = Self.readClocks()
+        let ready = try wait()
         if ready.isReadable(mailToken) { try readMail() }
         if ready.isReadable(monitorToken) { try readMonitor() }
         switch phase {
         case .running:
             if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { try receiveMessages() }
+            if routerToken != nil, isAfterPause { logger.notice("nothing was read from peers for \(pauseBefore) ms") }
             // While nothing is read, nobody's lease is watched either: what would renew it waits in the socket.
             if routerToken != nil {
                 forgetTheSilent()
@@ -152,6 +156,26 @@ final class CoordinatorLoop {
             return false
         }
     }
+
+    /// Waits for the next round and reads the clocks.
+    private func wait() throws -> Poller.Ready {
+        let (earlier, planned, isListening) = (now.boot, deadline, routerToken != nil)
+        let began = BootClock.milliseconds()
+        var ready = try poller.wait(until: planned)
+        now = Self.readClocks()
+        ownPause.waited(since: earlier, from: began, until: planned, now: now.boot, isListening: isListening)
+        pauseBefore = 0
+        guard let routerToken else { return ready }
+        pauseBefore = ownPause.end()
+        if isAfterPause, !ready.isReadable(routerToken) {
+            // Where the whole process was stopped, the socket's own threads have yet to take in what came meanwhile.
+            ready = try poller.wait(timeoutMilliseconds: CoordinatorLimits.settleMilliseconds)
+            now = Self.readClocks()
+        }
+        return ready
+    }
+
+    private var isAfterPause: Bool { pauseBefore >= CoordinatorLimits.ownPauseMilliseconds }
 
     /// Boot time of the next round, should nothing come; nil: none is needed.
     private var deadline: Int64? {
@@ -208,7 +232,9 @@ final class CoordinatorLoop {
         let ended = disconnected
         disconnected = []
         var bytes = 0
-        for _ in 0..<CoordinatorLimits.messagesPerStep {
+        // After a pause everybody who spoke is heard before the step that looks at leases.
+        let count = isAfterPause ? CoordinatorLimits.messagesAfterPause : CoordinatorLimits.messagesPerStep
+        for _ in 0..<count {
             guard bytes < CoordinatorLimits.bytesPerStep, let message = try router.receive() else { break }
             bytes += message.frames.reduce(0) { $0 + $1.count }
             try receive(message)
@@ -257,7 +283,7 @@ final class CoordinatorLoop {
         guard now.boot >= silenceCheckAt else { return }
         silenceCheckAt = now.boot + 1000
         let limit = max(CoordinatorLimits.silenceMilliseconds, 2 * configuration.leaseMilliseconds)
-        for peer in peers.all where now.boot - peer.lastHeard > limit {
+        for peer in peers.all where now.boot - peer.lastHeard - pauseBefore > limit {
             forget(peer, "nothing was heard of it for \(limit / 1000) s")
         }
     }

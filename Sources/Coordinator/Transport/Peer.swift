@@ -34,8 +34,8 @@ final class Peer {
     var requests: [UInt64: PendingRequest] = [:]
     /// Large values being asked of it, or waiting for their turn.
     var pulls = PullQueue()
-    /// Parts of large values that are being read for it.
-    var readsInFlight = 0
+    /// Parts of large values that it asked for.
+    var reads = PartReads()
     /// Submissions whose events it could not take, as they stand now.
     var laggingViews: [String: SubmissionView] = [:]
 

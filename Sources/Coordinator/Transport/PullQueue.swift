@@ -29,27 +29,33 @@ struct Pull {
 /// The large values asked of one peer: a few at a time, of each digest one, the others in order behind them.
 struct PullQueue {
     private(set) var active: [PullID: Pull] = [:]
-    private var waiting: [Pull] = []
+    /// Of each value that is not active one.
+    private var ready = Line<Pull>()
+    /// Those that want a value which another one of this queue is to get.
+    private var behind: [BlobKey: Line<Pull>] = [:]
+    /// The values of `active` and `ready`.
+    private var keys: Set<BlobKey> = []
+    private var attempts: Set<AttemptName> = []
+    private var behindCount = 0
 
-    var isEmpty: Bool { active.isEmpty && waiting.isEmpty }
+    var isEmpty: Bool { count == 0 }
 
     /// Whether this attempt's value is asked for already.
-    func contains(_ attempt: AttemptName) -> Bool {
-        waiting.contains { $0.attempt == attempt } || active.values.contains { $0.attempt == attempt }
-    }
+    func contains(_ attempt: AttemptName) -> Bool { attempts.contains(attempt) }
 
     /// How many wait or are active.
-    var count: Int { active.count + waiting.count }
+    var count: Int { active.count + ready.count + behindCount }
 
-    mutating func add(_ pull: Pull) { waiting.append(pull) }
+    mutating func add(_ pull: Pull) {
+        if let attempt = pull.attempt { attempts.insert(attempt) }
+        guard !keys.insert(pull.key).inserted else { return ready.append(pull) }
+        behind[pull.key, default: Line()].append(pull)
+        behindCount += 1
+    }
 
     /// The next one that may begin; it is active from now on.
     mutating func startNext() -> Pull? {
-        guard active.count < CoordinatorLimits.pullsPerPeer else { return nil }
-        guard let index = waiting.firstIndex(where: { pull in !active.values.contains { $0.key == pull.key } }) else {
-            return nil
-        }
-        let pull = waiting.remove(at: index)
+        guard active.count < CoordinatorLimits.pullsPerPeer, let pull = ready.popFirst() else { return nil }
         active[pull.id] = pull
         return pull
     }
@@ -64,5 +70,16 @@ struct PullQueue {
         return body(&pull)
     }
 
-    mutating func remove(_ id: PullID) -> Pull? { active.removeValue(forKey: id) }
+    mutating func remove(_ id: PullID) -> Pull? {
+        guard let pull = active.removeValue(forKey: id) else { return nil }
+        if let attempt = pull.attempt { attempts.remove(attempt) }
+        if let next = behind[pull.key]?.popFirst() {
+            ready.append(next)
+            behindCount -= 1
+            if behind[pull.key]?.isEmpty == true { behind[pull.key] = nil }
+        } else {
+            keys.remove(pull.key)
+        }
+        return pull
+    }
 }

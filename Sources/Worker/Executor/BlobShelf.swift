@@ -13,7 +13,7 @@ struct BlobShelf {
     private var byUser: [UnitKey: [BlobDigest]] = [:]
 
     mutating func put(_ bytes: Data, digest: BlobDigest, for user: UnitKey) {
-        entries[digest, default: Entry(bytes: bytes, users: [])].users.insert(user)
+        guard entries[digest, default: Entry(bytes: bytes, users: [])].users.insert(user).inserted else { return }
         byUser[user, default: []].append(digest)
     }
 
@@ -32,8 +32,7 @@ struct BlobShelf {
     /// - Returns: false when it is not held.
     mutating func use(_ digest: BlobDigest, for user: UnitKey) -> Bool {
         guard entries[digest] != nil else { return false }
-        entries[digest]?.users.insert(user)
-        byUser[user, default: []].append(digest)
+        if entries[digest]?.users.insert(user).inserted == true { byUser[user, default: []].append(digest) }
         return true
     }
 

@@ -148,7 +148,7 @@ final class Executor: @unchecked Sendable {
                 $0.slots = UInt32(configuration.slots)
                 $0.operations = types
                 $0.labels = configuration.labels
-                $0.units = state.withLock { $0.held }
+                $0.units = held()
                 $0.index = configuration.index
             }
         }
@@ -158,6 +158,14 @@ final class Executor: @unchecked Sendable {
         }
         self.link = link
         link.start()
+    }
+
+    /// What this executor holds, after everything that came in the session before has been seen: a dispatch that still
+    /// waited for its turn would be told as not held, be given to somebody else, and then start here too.
+    ///
+    /// Called on the link's queue, which may wait. What a loop that has ended did not see will never start.
+    private func held() -> [WireHeldUnit] {
+        loop.ask { [unowned self] in state.withLock { $0.held } } ?? state.withLock { $0.held }
     }
 
     // MARK: Signs of life

@@ -34,7 +34,7 @@ final class InputDesk {
 
     func cancel(_ key: UnitKey) {
         waiting[key] = nil
-        fetches.cancel(key)
+        giveUp(key)
     }
 
     func receive(_ chunk: WireBlobChunk, _ bytes: Buffer?) {
@@ -44,7 +44,7 @@ final class InputDesk {
                 ask(requests)
             case .arrived(let digest, let data, let units):
                 edit { shelf in for unit in units { shelf.put(data, digest: digest, for: unit) } }
-                for unit in units { collect(unit) }
+                for unit in units where !fetches.isAwaited(by: unit) { collect(unit) }
             case .failed(let reason, let units):
                 for unit in units { conclude(unit, .failure(ReceivedValue.Missing(reason: reason))) }
             }
@@ -114,8 +114,13 @@ final class InputDesk {
 
     private func conclude(_ key: UnitKey, _ result: Result<Void, ReceivedValue.Missing>) {
         guard waiting.removeValue(forKey: key) != nil else { return }
-        fetches.cancel(key)
+        giveUp(key)
         whenReady(key, result)
+    }
+
+    private func giveUp(_ key: UnitKey) {
+        let requests = fetches.cancel(key)
+        if !requests.isEmpty { ask(requests) }
     }
 }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Wire
 
-/// The large inputs that are on their way, each once however many units wait for it.
+/// The large inputs that are on their way, each once however many units wait for it: a few at a time, the others in
+/// order behind them, so that what the coordinator has to hold for this executor is bounded.
 struct InputFetches {
     /// What came of a chunk.
     enum Step {
@@ -13,23 +14,34 @@ struct InputFetches {
 
     private struct Fetch {
         var fetch: BlobFetch
-        var bytes: Data
+        var bytes = Data()
         var waiting: [UnitKey]
     }
 
+    /// Values on their way at a time: enough to keep the connection busy.
+    static let activeMax = 16
+
     private var fetches: [BlobDigest: Fetch] = [:]
+    private var active: Set<BlobDigest> = []
+    /// In the order in which they were wanted; some may not be wanted any more.
+    private var queue: [BlobDigest] = []
+    private var queueHead = 0
+    private var wanted: [UnitKey: Set<BlobDigest>] = [:]
+
+    /// Whether `unit` waits for a value.
+    func isAwaited(by unit: UnitKey) -> Bool { wanted[unit] != nil }
 
     /// Lets `unit` wait for a value.
     /// - Returns: what to ask the coordinator for.
     mutating func begin(_ reference: WireBlobReference, digest: BlobDigest, for unit: UnitKey) -> [WireBlobRequest] {
+        guard wanted[unit, default: []].insert(digest).inserted else { return [] }
         if fetches[digest] != nil {
-            if fetches[digest]?.waiting.contains(unit) == false { fetches[digest]?.waiting.append(unit) }
+            fetches[digest]?.waiting.append(unit)
             return []
         }
-        var fetch = BlobFetch(reference: reference)
-        let requests = fetch.start()
-        fetches[digest] = Fetch(fetch: fetch, bytes: Data(), waiting: [unit])
-        return requests
+        fetches[digest] = Fetch(fetch: BlobFetch(reference: reference), waiting: [unit])
+        queue.append(digest)
+        return startQueued()
     }
 
     mutating func receive(_ chunk: WireBlobChunk, _ buffer: Buffer?) -> [Step] {
@@ -39,8 +51,8 @@ struct InputFetches {
             switch step {
             case .requests(let requests): steps.append(.ask(requests))
             case .bytes(_, let buffer): buffer.withUnsafeBytes { entry.bytes.append(contentsOf: $0) }
-            case .finished: return steps + [.arrived(digest, entry.bytes, waiting: entry.waiting)]
-            case .failed(let reason): return steps + [.failed(reason: reason, waiting: entry.waiting)]
+            case .finished: return steps + end(digest, entry, .arrived(digest, entry.bytes, waiting: entry.waiting))
+            case .failed(let reason): return steps + end(digest, entry, .failed(reason: reason, waiting: entry.waiting))
             }
         }
         fetches[digest] = entry
@@ -48,13 +60,42 @@ struct InputFetches {
     }
 
     /// After the connection was made anew: what was on its way is asked for again.
-    func resume() -> [WireBlobRequest] { fetches.values.flatMap { $0.fetch.resume() } }
+    func resume() -> [WireBlobRequest] { active.flatMap { fetches[$0]?.fetch.resume() ?? [] } }
 
     /// `unit` does not wait any more. A fetch nobody waits for is given up.
-    mutating func cancel(_ unit: UnitKey) {
-        for (digest, fetch) in fetches where fetch.waiting.contains(unit) {
+    /// - Returns: what to ask the coordinator for instead.
+    mutating func cancel(_ unit: UnitKey) -> [WireBlobRequest] {
+        for digest in wanted.removeValue(forKey: unit) ?? [] {
             fetches[digest]?.waiting.removeAll { $0 == unit }
-            if fetches[digest]?.waiting.isEmpty == true { fetches[digest] = nil }
+            guard fetches[digest]?.waiting.isEmpty == true else { continue }
+            fetches[digest] = nil
+            active.remove(digest)
         }
+        return startQueued()
+    }
+
+    private mutating func end(_ digest: BlobDigest, _ entry: Fetch, _ step: Step) -> [Step] {
+        active.remove(digest)
+        for unit in entry.waiting {
+            wanted[unit]?.remove(digest)
+            if wanted[unit]?.isEmpty == true { wanted[unit] = nil }
+        }
+        let requests = startQueued()
+        return requests.isEmpty ? [step] : [.ask(requests), step]
+    }
+
+    private mutating func startQueued() -> [WireBlobRequest] {
+        var requests: [WireBlobRequest] = []
+        while active.count < Self.activeMax, queueHead < queue.count {
+            let digest = queue[queueHead]
+            queueHead += 1
+            guard fetches[digest] != nil, active.insert(digest).inserted else { continue }
+            requests += fetches[digest]?.fetch.start() ?? []
+        }
+        if queueHead == queue.count || queueHead >= 1024 {
+            queue.removeFirst(queueHead)
+            queueHead = 0
+        }
+        return requests
     }
 }

@@ -20,9 +20,26 @@ final class EventLoop: @unchecked Sendable {
         fileprivate let number: UInt64
     }
 
+    private struct Inbox {
+        var items: [Item] = []
+        /// The loop has ended: nothing is taken any more.
+        var isClosed = false
+    }
+
+    private struct Item {
+        let work: @Sendable () -> Void
+        /// Called in the place of `work` when the loop ends before it.
+        var dropped: (@Sendable () -> Void)?
+    }
+
+    private final class Answer<Value: Sendable>: Sendable {
+        let value = Mutex<Value?>(nil)
+        let isThere = DispatchSemaphore(value: 0)
+    }
+
     private let epoll: Int32
     private let wake: Int32
-    private let inbox = Mutex<[@Sendable () -> Void]>([])
+    private let inbox = Mutex(Inbox())
     private var watched: [Int32: () -> Void] = [:]
     private var timers: [Timer: (deadline: Int64, work: () -> Void)] = [:]
     private var nextTimer: UInt64 = 0
@@ -47,12 +64,36 @@ final class EventLoop: @unchecked Sendable {
     // MARK: From any thread
 
     /// Runs `work` on the loop's thread, after what was submitted before.
-    func submit(_ work: @escaping @Sendable () -> Void) {
-        let wasEmpty = inbox.withLock { inbox in
-            inbox.append(work)
-            return inbox.count == 1
+    ///
+    /// Nothing happens once the loop has ended.
+    func submit(_ work: @escaping @Sendable () -> Void) { _ = post(Item(work: work)) }
+
+    /// Asks on the loop's thread, after all that was submitted before, and waits for the answer: not for that thread itself.
+    ///
+    /// - Returns: nil: the loop has ended.
+    func ask<Value: Sendable>(_ question: @escaping @Sendable () -> Value) -> Value? {
+        let answer = Answer<Value>()
+        let isTaken = post(
+            Item(
+                work: {
+                    let value = question()
+                    answer.value.withLock { $0 = value }
+                    answer.isThere.signal()
+                },
+                dropped: { answer.isThere.signal() }))
+        if isTaken { answer.isThere.wait() }
+        return answer.value.withLock { $0 }
+    }
+
+    /// - Returns: false: the loop has ended.
+    private func post(_ item: Item) -> Bool {
+        let (isTaken, isFirst) = inbox.withLock { inbox in
+            guard !inbox.isClosed else { return (false, false) }
+            inbox.items.append(item)
+            return (true, inbox.items.count == 1)
         }
-        if wasEmpty { clinux_wake(wake) }
+        if isFirst { clinux_wake(wake) }
+        return isTaken
     }
 
     // MARK: On the loop's thread
@@ -105,6 +146,11 @@ final class EventLoop: @unchecked Sendable {
             fireTimers()
             afterEachTurn()
         }
+        let left = inbox.withLock { inbox in
+            defer { inbox = Inbox(isClosed: true) }
+            return inbox.items
+        }
+        for item in left { item.dropped?() }
     }
 
     /// Runs the loop on a thread of its own; for processes whose first thread belongs to somebody else.
@@ -115,11 +161,11 @@ final class EventLoop: @unchecked Sendable {
     private func drainInbox() {
         clinux_wake_clear(wake)
         let work = inbox.withLock { inbox in
-            let work = inbox
-            inbox.removeAll(keepingCapacity: work.count < 4096)
+            let work = inbox.items
+            inbox.items.removeAll(keepingCapacity: work.count < 4096)
             return work
         }
-        for item in work { item() }
+        for item in work { item.work() }
     }
 
     private func timeout() -> Int32 {

@@ -18,17 +18,33 @@ enum ExecutorLaunch {
         var environment = ProcessInfo.processInfo.environment
         environment[ExecutorConfiguration.environmentName] = try configuration.encoded()
         let name = (CommandLine.arguments.first as NSString?)?.lastPathComponent ?? "worker"
+        let program = program()
         var process: pid_t = 0
         let result = withCStrings([name, ExecutorConfiguration.subcommand]) { arguments in
             withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
-                clinux_spawn("/proc/self/exe", arguments, environment, ends[1], &process)
+                clinux_spawn(program, arguments, environment, ends[1], &process)
             }
         }
         guard result == 0 else {
             close(ends[0])
-            throw SystemCallError(operation: "posix_spawn", subject: "/proc/self/exe", errno: result)
+            throw SystemCallError(operation: "posix_spawn", subject: program, errno: result)
         }
         return Started(process: process, channel: ends[0])
+    }
+
+    /// This binary, by its own name where that still names it: the kernel calls a process by the last part of it. A binary
+    /// that was replaced or removed meanwhile goes on as the one that runs.
+    static func program() -> String {
+        let link = "/proc/self/exe"
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let length = readlink(link, &buffer, buffer.count - 1)
+        guard length > 0 else { return link }
+        let path = String(decoding: buffer[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        var (own, named) = (stat(), stat())
+        guard stat(link, &own) == 0, stat(path, &named) == 0, own.st_dev == named.st_dev, own.st_ino == named.st_ino else {
+            return link
+        }
+        return path
     }
 
     private static func withCStrings<Result>(

@@ -17,23 +17,26 @@ struct Bindings: Sendable {
         elements = bindings.map { Element(name: $0.name, index: $0.index, element: [UInt8]($0.element)) }
     }
 
-    /// What `${reference}` is replaced by; nil when the name is unknown.
+    /// What `${reference}` is replaced by; nil when the name is unknown. Scalars as text, structures as JSON.
+    func text(for reference: String) throws -> String? { try json(for: reference).map(Self.text) }
+
+    /// The value that `reference` names, as JSON; nil when the name is unknown.
     ///
-    /// Scalars as text, structures as JSON. `index` is the innermost index, `name.index` that of one binding (unless its
-    /// element has a member of that name). Inner names hide outer ones.
-    func text(for reference: String) throws -> String? {
+    /// `index` is the innermost index, `name.index` that of one binding (unless its element has a member of that name).
+    /// Inner names hide outer ones.
+    func json(for reference: String) throws -> [UInt8]? {
         let parts = reference.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let binding = elements.last(where: { $0.name == parts[0] }) else {
-            return reference == "index" ? elements.last.map { String($0.index) } : nil
+            return reference == "index" ? elements.last.map { Array(String($0.index).utf8) } : nil
         }
         var value = binding.element
         for (depth, key) in parts.dropFirst().enumerated() {
             guard let member = try JSONScanner.members(value)?.last(where: { $0.name == key }) else {
-                return depth == 0 && parts.count == 2 && key == "index" ? String(binding.index) : nil
+                return depth == 0 && parts.count == 2 && key == "index" ? Array(String(binding.index).utf8) : nil
             }
-            value = member.value
+            value = Array(member.value)
         }
-        return try Self.text(of: value)
+        return value
     }
 
     /// The environment of a shell command: NAME as text or JSON, scalar members as NAME_key, and `index`.

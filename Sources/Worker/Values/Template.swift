@@ -2,6 +2,8 @@ import Foundation
 import Wire
 
 /// Replaces `${name}` and `${name.key}` in every string of JSON parameters, and `$$` by `$`.
+///
+/// A string that is `${=name}` and nothing else becomes the element's value with its type.
 enum Template {
     struct UnknownName: LocalizedError, Equatable {
         let reference: String
@@ -27,13 +29,27 @@ enum Template {
                 let literal = scanner.copy(range)
                 guard literal.contains(UInt8(ascii: "$")) else { continue }
                 result.append(contentsOf: scanner.copy(end..<range.lowerBound))
-                let text = try replace(in: try scanner.text(of: range), bindings: bindings)
-                result.append(contentsOf: JSONText.quoted(text.utf8))
+                let text = try scanner.text(of: range)
+                if let typed = try typedValue(text, bindings: bindings) {
+                    result.append(contentsOf: typed)
+                } else {
+                    result.append(contentsOf: JSONText.quoted(try replace(in: text, bindings: bindings).utf8))
+                }
                 end = range.upperBound
             }
             result.append(contentsOf: scanner.copy(end..<scanner.offset))
         }
         return result
+    }
+
+    /// The JSON that `${=reference}` stands for; nil when the text is something else.
+    private static func typedValue(_ text: String, bindings: Bindings) throws -> [UInt8]? {
+        guard text.hasPrefix("${="), text.hasSuffix("}") else { return nil }
+        let reference = String(text.dropFirst(3).dropLast())
+        guard let value = try bindings.json(for: reference) else {
+            throw UnknownName(reference: reference, known: bindings.names)
+        }
+        return value
     }
 
     /// Renders one text.

@@ -3,6 +3,7 @@ import Coordinator
 import Foundation
 import Logging
 import ServiceLifecycle
+import Synchronization
 import Wire
 
 struct CoordinatorCommand: ToolCommand {
@@ -68,13 +69,28 @@ struct CoordinatorCommand: ToolCommand {
             try await announce(addresses, console)
         }
         defer { announcement.cancel() }
+        let timeIsOver = OneWayFlag()
+        let timer = Task {
+            guard let timeout = output.timeout else { return }
+            try await Task.sleep(for: timeout.duration)
+            timeIsOver.raise()
+            coordinator.shutDown(reason: "its --timeout is over")
+        }
+        defer { timer.cancel() }
         // An end that nobody asked for by a signal (the lifeline) is an orderly one, too.
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: coordinator, successTerminationBehavior: .gracefullyShutdownGroup)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet(logger)))
         try await group.run()
-        return .success
+        return timeIsOver.isRaised ? .timeout : .success
+    }
+
+    /// Goes up once, seen by any thread.
+    private final class OneWayFlag: Sendable {
+        private let state = Atomic(false)
+        func raise() { state.store(true, ordering: .releasing) }
+        var isRaised: Bool { state.load(ordering: .acquiring) }
     }
 
     private func announce(_ addresses: CoordinatorService.Addresses, _ console: Console) async throws {

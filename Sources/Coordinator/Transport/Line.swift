@@ -1,0 +1,26 @@
+/// A queue: what came first goes first; neither end costs more for a long one.
+struct Line<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var count: Int { elements.count - head }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        defer {
+            elements[head] = nil
+            head += 1
+            if head == elements.count {
+                elements.removeAll(keepingCapacity: elements.count <= 64)
+                head = 0
+            } else if head >= 256 && head * 2 >= elements.count {
+                elements.removeFirst(head)
+                head = 0
+            }
+        }
+        return elements[head]
+    }
+}

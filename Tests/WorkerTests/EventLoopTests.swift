@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+    /// Runs what blocks on a thread of its own.
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// `@unchecked Sendable`: touched on the loop's thread only.
+    private final class Log: @unchecked Sendable {
+        var entries: [Int] = []
+    }
+
+    @Test func question_isAnsweredAfterAllThatWasSubmittedBefore() async throws {
+        let loop = try EventLoop()
+        let log = Log()
+        // The loop does not run yet: all of it waits in the inbox.
+        for number in 1...3 { loop.submit { log.entries.append(number) } }
+        loop.runOnOwnThread(name: "test")
+        #expect(await onThread { loop.ask { log.entries } } == [1, 2, 3])
+        loop.submit { loop.stop() }
+    }
+
+    @Test func loopThatHasEnded_doesNotAnswer() async throws {
+        let loop = try EventLoop()
+        loop.submit { loop.stop() }
+        await onThread { loop.run() }
+        #expect(await onThread { loop.ask { true } } == nil)
+    }
+
+    @Test func loopThatEnds_leavesNobodyWaiting() async throws {
+        let loop = try EventLoop()
+        // Handed in while the last turn is taken: never reached, and told so.
+        loop.submit {
+            loop.stop()
+            loop.submit {}
+        }
+        async let answers = withTaskGroup(of: Bool?.self) { group in
+            for _ in 0..<8 { group.addTask { await onThread { loop.ask { true } } } }
+            return await group.reduce(into: [Bool?]()) { $0.append($1) }
+        }
+        await onThread { loop.run() }
+        // Before the end or after it: an answer or none, but nobody waits for ever.
+        #expect(await answers.count == 8)
+    }
+}
