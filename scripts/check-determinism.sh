@@ -6,9 +6,18 @@ cd "$(dirname "$0")/.."
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 for run in 1 2; do
-    AOP_DETERMINISM_FILE=$files/$run swift test --skip-build --filter DeterminismTests >"$files/log" 2>&1 \
-        || { cat "$files/log" >&2; exit 1; }
-    [ -s "$files/$run" ] || { echo "the determinism test wrote nothing" >&2; cat "$files/log" >&2; exit 1; }
+    if ! AOP_DETERMINISM_FILE=$files/$run swift test --skip-build --filter DeterminismTests >"$files/log" 2>&1; then
+        cat "$files/log" >&2
+        exit 1
+    fi
+    if [ ! -s "$files/$run" ]; then
+        echo "the determinism test wrote nothing" >&2
+        cat "$files/log" >&2
+        exit 1
+    fi
 done
-cmp "$files/1" "$files/2" || { echo "two processes gave the same journals for the same seeds"
+if ! cmp "$files/1" "$files/2"; then
+    echo "two processes gave different journals for the same seed" >&2
+    exit 1
+fi
 echo "two processes gave the same journals for the same seeds"

@@ -57,4 +57,6 @@ enum CoordinatorLimits {
     static let slots = 100_000
     /// Milliseconds an orderly end waits for the disk and for peers to take their last messages.
     static let shutdownMilliseconds: Int64 = 5000
+    /// How long the socket stays open behind the farewell for peers that have not gone yet.
+    static let farewellMilliseconds: Int64 = 200
 }

@@ -59,8 +59,9 @@ struct DurableState {
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
             try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
-        case .cancelRequested(let unit, _, let now, let at):
+        case .cancelRequested(let unit, let reason, let now, let at):
             let index = try self.index(of: unit)
+            if !reason.isEmpty { submissions[index].cancelReason = reason }
             submissions[index].requestStop(unit.index, .cancelled, hurried: now, at: at, &effects)
         case .timedOut(let unit, let at):
             let index = try self.index(of: unit)

@@ -67,6 +67,8 @@ public struct SubmissionView: Hashable, Sendable {
     public var finishedAt: Int64
     /// Ended by its own timeout.
     public var timedOut: Bool
+    /// What the last user who cancelled something of it said; empty: nothing.
+    public var cancelReason: String
 }
 
 public struct OperationView: Hashable, Sendable {

@@ -94,4 +94,24 @@ import Wire
         let reference = OperationReference(argument: text)
         #expect(reference?.submission == submission && reference?.path == path)
     }
+
+    @Test func textOfCommands_cannotSteerTheTerminal() {
+        #expect(PlainText.of("\u{1B}[31mred\u{1B}]0;title\u{07}\r\u{7f}") == "␛[31mred␛]0;title␇␍␡")
+        #expect(PlainText.of("plain\ttext\n— ünï 😀") == "plain\ttext\n— ünï 😀")
+    }
+
+    @Test func blockingRead_isGivenUp_whenItsCommandIsInterrupted() async throws {
+        let begun = AsyncStream<Void>.makeStream()
+        let never = DispatchSemaphore(value: 0)
+        let reading = Task {
+            try await OwnThread.run {
+                begun.continuation.yield(())
+                never.wait()
+            }
+        }
+        for await _ in begun.stream { break }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        never.signal()
+    }
 }

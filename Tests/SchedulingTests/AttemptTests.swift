@@ -98,6 +98,7 @@ import Testing
         cluster.end("a", .success(text("too late")))
         #expect(cluster.state("a") == .cancelled)
         #expect(cluster.view()?.state == .cancelled)
+        #expect(cluster.view()?.cancelReason == "enough")
     }
 
     @Test func cancelledWork_isNotRetried() {

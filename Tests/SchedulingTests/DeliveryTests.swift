@@ -87,6 +87,7 @@ import Testing
         cluster.end("total")
         #expect(cluster.view()?.state == .succeeded)
         #expect(cluster.view()?.counts.total == 5)
+        #expect(cluster.operations().first { $0.path == "count" }?.attempts == 1)
     }
 
     @Test func forEach_overAnEmptyList_succeeds() {

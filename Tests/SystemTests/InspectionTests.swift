@@ -38,7 +38,7 @@ extension SystemTests {
                 #expect(try JSON(parsing: both.text)["submissions"].elements.count == 2)
 
                 let shown = try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)
-                #expect(shown.keys == Self.resultKeys.union(["submittedAt", "finishedAt", "operations"]))
+                #expect(shown.keys == Self.resultKeys.union(["submittedAt", "finishedAt", "cancelReason", "operations"]))
                 #expect(
                     shown["operations"][0].keys
                         == ["path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors"])

@@ -9,6 +9,7 @@ extension SubmissionView {
         wire.state = WireSubmissionState(rawValue: Int(state.rawValue)) ?? .pending
         wire.counts = counts.wire
         wire.submittedAt = submittedAt
+        wire.cancelReason = cancelReason
         wire.finishedAt = finishedAt
         wire.timedOut = timedOut
         wire.key = key

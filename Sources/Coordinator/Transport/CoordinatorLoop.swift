@@ -319,8 +319,19 @@ final class CoordinatorLoop {
             _ = mailbox.drain()
             try flush()
         }
+        try waitForGoing(until: min(deadline, BootClock.milliseconds() + CoordinatorLimits.farewellMilliseconds))
         if durable != scheduler.sequence {
             logger.warning("the journal did not catch up within \(CoordinatorLimits.shutdownMilliseconds) ms; it is waited for")
+        }
+    }
+
+    /// A peer's socket drops what it has not read when its connection ends, so peers are given a moment to read the
+    /// farewell and to go by themselves.
+    private func waitForGoing(until end: Int64) throws {
+        while disconnected.count < peers.count, BootClock.milliseconds() < end {
+            let ready = try poller.wait(until: end)
+            _ = mailbox.drain()
+            if ready.isReadable(monitorToken) { try readMonitor() }
         }
     }
 

@@ -85,8 +85,9 @@ extension Submission {
     }
 
     private mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        // A forEach whose list a worker made has had its attempt counted when that was given out.
+        if case .assigned = units[unit].phase {} else { units[unit].attempts += 1 }
         units[unit].phase = .open
-        units[unit].attempts += 1
         units[unit].startedAt = at
         if units[unit].queuedAt == 0 { units[unit].queuedAt = at }
         effects.append(.opened(id(unit), at: at))

@@ -20,6 +20,8 @@ struct Submission {
     /// Index over the units' phases.
     var counts = Counts()
     var hasBegun = false
+    /// What the last user who cancelled something of it said.
+    var cancelReason = ""
     var work = Deque<Work>()
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false

@@ -2380,6 +2380,9 @@ public nonisolated struct WireSubmissionView: Sendable {
 
   public var key: String = String()
 
+  /// of the last cancellation that gave one
+  public var cancelReason: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -6072,7 +6075,7 @@ nonisolated extension WireCounts: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SubmissionView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}name\0\u{1}state\0\u{1}counts\0\u{3}submitted_at\0\u{3}finished_at\0\u{3}timed_out\0\u{1}key\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}name\0\u{1}state\0\u{1}counts\0\u{3}submitted_at\0\u{3}finished_at\0\u{3}timed_out\0\u{1}key\0\u{3}cancel_reason\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6088,6 +6091,7 @@ nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._
       case 6: try { try decoder.decodeSingularInt64Field(value: &self.finishedAt) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.timedOut) }()
       case 8: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.cancelReason) }()
       default: break
       }
     }
@@ -6122,6 +6126,9 @@ nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.key.isEmpty {
       try visitor.visitSingularStringField(value: self.key, fieldNumber: 8)
     }
+    if !self.cancelReason.isEmpty {
+      try visitor.visitSingularStringField(value: self.cancelReason, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6134,6 +6141,7 @@ nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.finishedAt != rhs.finishedAt {return false}
     if lhs.timedOut != rhs.timedOut {return false}
     if lhs.key != rhs.key {return false}
+    if lhs.cancelReason != rhs.cancelReason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -79,7 +79,7 @@ struct GraphReport {
         let nodes = loaded.nodes
         if console.isJSON {
             var members: [(String, JSONValue)] = [
-                ("name", .string(loaded.name)), ("nodes", .integer(Int64(nodes.count))),
+                ("name", .string(loaded.name)), ("nodes", .integer(Int64(nodes.count - 1))),
                 ("errors", .array(faults.map(\.json))), ("unchecked", .array(unchecked.map(JSONValue.string))),
             ]
             if withPlan { members.append(("plan", .array(nodes.dropFirst().map { planJSON($0, workers) }))) }

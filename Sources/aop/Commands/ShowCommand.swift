@@ -49,6 +49,7 @@ struct ShowCommand: ToolCommand {
         }
         return [
             ("submittedAt", .time(result.submission.submittedAt)), ("finishedAt", .time(result.submission.finishedAt)),
+            ("cancelReason", .optional(result.submission.cancelReason)),
             ("operations", .array(shown.map(\.json))),
         ]
     }
@@ -60,6 +61,7 @@ struct ShowCommand: ToolCommand {
             "submitted  \(TimeText.rfc3339(view.submittedAt))",
         ]
         if view.finishedAt != 0 { lines.append("finished   \(TimeText.rfc3339(view.finishedAt))") }
+        if !view.cancelReason.isEmpty { lines.append("cancelled  \(PlainText.of(view.cancelReason))") }
         lines.append("time       \(TimeText.duration(milliseconds: view.durationMilliseconds))")
         lines.append(
             "operations \(counts.total): \(counts.succeeded) succeeded, \(counts.failed) failed, "

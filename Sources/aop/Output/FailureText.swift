@@ -26,7 +26,7 @@ struct FailureText {
     /// `failed count/3: exited with 3 on h1: no such file`
     func head(_ error: WireOperationFailure, path: String) -> String {
         let origin = error.origin.isEmpty || error.origin == path ? "" : " (from \(error.origin))"
-        return "\(style.red("failed")) \(style.bold(path.isEmpty ? "the submission" : path)): \(error.message)\(origin)"
+        return "\(style.red("failed")) \(style.bold(path.isEmpty ? "the submission" : path)): \(PlainText.of(error.message))\(origin)"
     }
 
     /// The end of standard error, without what the message says already.
@@ -36,6 +36,6 @@ struct FailureText {
         let end = lines.last == "" ? lines.dropLast() : lines[...]
         let shown = Array(end.suffix(10))
         if shown.count == 1, error.message.hasSuffix(shown[0]) { return [] }
-        return shown
+        return shown.map(PlainText.of)
     }
 }
