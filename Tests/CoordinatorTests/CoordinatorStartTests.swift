@@ -18,7 +18,7 @@ import Wire
         #expect(
             "\(error)" == """
                 refusing to listen on tcp://0.0.0.0:7600: other hosts could reach it, and there are no keys yet; run \
-                `aop keys init`, or listen on tcp://127.0.0.1:7600
+                `aop keys init` (it comes with a later release), or listen on tcp://127.0.0.1:7600
                 """)
         configuration.endpoints = [.standard]
         configuration.http = try HTTPAddress("0.0.0.0:7601")

@@ -24,10 +24,10 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         switch self {
         case .keysRequired(let endpoint):
             "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys yet; "
-                + "run `aop keys init`, or listen on \(Endpoint.standard)"
+                + "run `aop keys init` (it comes with a later release), or listen on \(Endpoint.standard)"
         case .httpOffLoopback(let address):
             "refusing to serve HTTP on \(address): other hosts could reach it, and there is no token yet; "
-                + "run `aop keys init`, or use 127.0.0.1:\(address.port)"
+                + "run `aop keys init` (it comes with a later release), or use 127.0.0.1:\(address.port)"
         case .noEndpoint: "no endpoint to listen on; name one with --listen, e.g. \(Endpoint.standard)"
         case .httpAddress(let text): "`\(text)` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601"
         case .addressInUse(let address):

@@ -13,6 +13,14 @@ struct ProtocolCounters {
         case refused
         /// Output of an attempt that is not known (any more).
         case strayOutput
+
+        /// Peers come and go, also in the middle of a handshake, and leave output behind: no operator has to act on that.
+        var level: Logger.Level {
+            switch self {
+            case .garbage, .violation, .refused: .warning
+            case .handshake, .strayOutput: .info
+            }
+        }
     }
 
     private(set) var counts: [Kind: UInt64] = [:]
@@ -21,6 +29,7 @@ struct ProtocolCounters {
     mutating func note(_ kind: Kind, _ text: @autoclosure () -> String, _ now: Int64, _ logger: Logger) {
         counts[kind, default: 0] += 1
         guard let skipped = limits[kind, default: RateLimit()].allow(at: now) else { return }
-        logger.warning("\(kind.rawValue): \(text())\(skipped)", metadata: ["total": "\(counts[kind, default: 0])"])
+        logger.log(
+            level: kind.level, "\(kind.rawValue): \(text())\(skipped)", metadata: ["total": "\(counts[kind, default: 0])"])
     }
 }
