@@ -79,6 +79,7 @@ import Testing
             ).graph())
         cluster.end("files", .success(text("[1,2,3]")))
         #expect(cluster.find("count", on: nil)?.1.kind == .decide)
+        #expect(cluster.find("count", on: nil)?.1.operation == "files")
         cluster.end("count", .elements([Array("1".utf8), Array("2".utf8), Array("3".utf8)]))
         #expect(cluster.heldPaths == ["count/0", "count/1", "count/2"])
         #expect(cluster.find("count/1", on: nil)?.1.bindings == [Binding(name: "item", index: 1, element: Array("2".utf8))])

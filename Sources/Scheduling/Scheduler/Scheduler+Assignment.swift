@@ -117,6 +117,8 @@ extension Scheduler {
             assignment.isTemplated = operation.isTemplated
         case .forEach:
             assignment.kind = .decide
+            // Whose list it is, for the text of an error.
+            assignment.operation = node.receives.first.map { durable.submissions[index].graph.nodes[$0].id } ?? ""
         case .group:
             preconditionFailure("the group \(assignment.path) cannot be given to a worker")
         }
