@@ -51,10 +51,10 @@ extension AOperation {
     /// Hands a new operation to the queue or group that this operation is in, and tells the observers. An operation
     /// that is in no queue, or has ended, only tells them.
     public final func produce(_ operation: Foundation.Operation) {
-        let (observers, handlers, lane) = core.withLock { ($0.observers, $0.produceHandlers, $0.membership?.lane) }
+        let (observers, handlers, host) = core.withLock { ($0.observers, $0.produceHandlers, $0.membership?.host) }
         for observer in observers { observer.operation(self, didProduceOperation: operation) }
         for handler in handlers { handler(operation) }
-        lane?.addProduced(operation)
+        host?.addProduced(operation)
     }
 
     /// Calls `handler` once the outcome is decided and observers have been told, on the deciding thread, with the

@@ -12,10 +12,11 @@ extension AOperation: Waiter {
     /// - Returns: whether the operation is a member of the lane now.
     @discardableResult
     final func enter(
-        _ lane: Lane, of host: (any LaneHost)?, announcement: OperationCore.Announcement, isInline: Bool = false
+        _ lane: Lane, of host: (any LaneHost)?, announcement: OperationCore.Announcement, isInline: Bool = false,
+        epoch: UInt64? = nil
     ) -> Bool {
         let entrance = core.withLock { core in
-            core.admit(announcement) { lane.insert(.operation(self), of: host) }
+            core.admit(announcement) { lane.insert(.operation(self), of: host, epoch: epoch) }
         }
         switch entrance {
         case .admitted(let wanted):

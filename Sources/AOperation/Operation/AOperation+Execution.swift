@@ -65,7 +65,7 @@ extension AOperation {
         let (observers, delegate, membership) = core.withLock { ($0.observers, $0.delegate, $0.membership) }
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
         delegate?.operationDidFinish(self, with: errors)
-        membership?.lane.settled(self, errors: errors)
+        membership?.host?.memberSettled(self, errors: errors)
         Debugger.note("AOperation \(publisherName) finished")
 
         let (handlers, isBodyOver, grace) = core.withLock { core in

@@ -30,6 +30,10 @@ struct OperationCore {
     var inbox: ((AOperation) -> Void)?
     /// The group it is a child of.
     weak var group: GroupOperation?
+    /// The operation that runs this one as a part of itself.
+    weak var whole: AOperation?
+    /// What must hold before it is executed.
+    var conditions: [any AOperationCondition] = []
 
     var observers: [any AOperationObserver] = []
     weak var delegate: (any AOperationDelegate)?

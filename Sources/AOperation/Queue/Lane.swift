@@ -37,9 +37,11 @@ final class Lane: Sendable {
     // MARK: Members
 
     /// Takes a member in. May be called under the operation's lock.
-    func insert(_ member: LaneMember, of host: (any LaneHost)?) -> Membership {
-        let (serial, epoch) = state.withLock { $0.insert(member, of: host) }
-        return Membership(lane: self, serial: serial, epoch: epoch)
+    ///
+    /// - Parameter epoch: behind which barrier it is; nil for the last one.
+    func insert(_ member: LaneMember, of host: (any LaneHost)?, epoch: UInt64? = nil) -> Membership {
+        let (serial, epoch) = state.withLock { $0.insert(member, epoch: epoch) }
+        return Membership(lane: self, host: host, serial: serial, epoch: epoch)
     }
 
     /// Something is ready to run.
@@ -48,27 +50,13 @@ final class Lane: Sendable {
         pump()
     }
 
-    /// The outcome of a member is decided.
-    func settled(_ operation: Foundation.Operation, errors: [AOperationError]) {
-        host?.memberSettled(operation, errors: errors)
-    }
-
-    /// A member has ended.
-    func leave(_ membership: Membership, _ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
-        let host = state.withLock { state in
+    /// A member has ended. The lane is to be pumped afterwards.
+    func remove(_ membership: Membership, wasRunning: Bool, returningSlot: Bool) {
+        state.withLock { state in
             state.remove(
                 serial: membership.serial, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
-            return state.host
         }
-        host?.memberEnded(operation)
-        withExtendedLifetime(state.withLock { $0.releaseHostIfEmpty() }) {}
-        pump()
     }
-
-    /// Hands a plain operation to the host's Foundation queue.
-    func runPlain(_ operation: Foundation.Operation) { host?.runPlain(operation) }
-
-    func addProduced(_ operation: Foundation.Operation) { host?.addProduced(operation) }
 
     /// The group's end: takes back what the lane has borrowed and does not use.
     func close() -> Bool {
@@ -76,8 +64,6 @@ final class Lane: Sendable {
         if count > 1 { root.acceptReturned(count - 1) }
         return count > 0
     }
-
-    private var host: (any LaneHost)? { state.withLock { $0.host } }
 
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }

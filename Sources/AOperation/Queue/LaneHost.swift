@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whose operations run in a lane: a queue or a group.
+/// Who is told of an operation in a lane: the queue or group it is a member of, or the operation it is a part of.
 protocol LaneHost: AnyObject {
     /// The outcome of a member is decided and its own listeners have been told. The member counts as open until
     /// ``memberEnded(_:)``: whatever is added here is in time.
@@ -16,6 +16,8 @@ protocol LaneHost: AnyObject {
 /// The place of one operation in a lane.
 struct Membership {
     let lane: Lane
+    /// Alive as long as it has members; nil for what runs in no queue of ours.
+    let host: (any LaneHost)?
     /// Rises with every member.
     let serial: UInt64
     /// Behind which of the lane's barriers it is.
@@ -23,7 +25,9 @@ struct Membership {
 
     /// Ends the membership.
     func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
-        lane.leave(self, operation, wasRunning: wasRunning, returningSlot: returningSlot)
+        lane.remove(self, wasRunning: wasRunning, returningSlot: returningSlot)
+        host?.memberEnded(operation)
+        lane.pump()
     }
 }
 

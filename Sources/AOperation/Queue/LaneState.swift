@@ -45,8 +45,6 @@ struct LaneState {
     private var isClosed = false
     private var idleWaiters: [DispatchSemaphore] = []
 
-    /// Alive as long as the lane has members.
-    private(set) var host: (any LaneHost)?
     /// How many may run at once.
     var limit = Int.max
     /// The program's wish that nothing new starts.
@@ -77,13 +75,13 @@ struct LaneState {
 // MARK: - Members
 
 extension LaneState {
-    mutating func insert(_ member: LaneMember, of host: (any LaneHost)?) -> (serial: UInt64, epoch: UInt64) {
-        if self.host == nil { self.host = host }
+    mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (serial: UInt64, epoch: UInt64) {
         let serial = nextSerial
         nextSerial += 1
         members[serial] = member
-        epochs[epochs.count - 1].members += 1
-        return (serial, firstEpoch + UInt64(epochs.count - 1))
+        let epoch = epoch ?? firstEpoch + UInt64(epochs.count - 1)
+        epochs[Int(epoch - firstEpoch)].members += 1
+        return (serial, epoch)
     }
 
     /// Takes a member out, with what it held.
@@ -97,13 +95,6 @@ extension LaneState {
             if wasRunning { running -= 1 }
             if returningSlot { slots = .borrowed(free: free + 1, isAsking: isAsking) }
         }
-    }
-
-    /// Returns the host once there is nobody left to tell it of.
-    mutating func releaseHostIfEmpty() -> (any LaneHost)? {
-        guard members.isEmpty else { return nil }
-        defer { host = nil }
-        return host
     }
 
     mutating func enqueue(_ item: LaneItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {

@@ -91,7 +91,7 @@ final class PlainMember: Waiter, @unchecked Sendable {
         guard let membership else { return false }
         guard !waitAgain() else { return false }
         watch(operation) { [self] in ended() }
-        membership.lane.runPlain(operation)
+        membership.host?.runPlain(operation)
         return true
     }
 
@@ -112,7 +112,7 @@ final class PlainMember: Waiter, @unchecked Sendable {
             defer { state.membership = nil }
             return state.membership
         }
-        membership?.lane.settled(operation, errors: [])
+        membership?.host?.memberSettled(operation, errors: [])
         membership?.leave(operation, wasRunning: true, returningSlot: true)
         release()
     }

@@ -1,0 +1,64 @@
+extension AOperation {
+    /// Adds a condition. Once conditions are being evaluated it is too late and nothing happens.
+    public final func addCondition(_ condition: any AOperationCondition) {
+        core.withLock { core in
+            switch core.state {
+            case .initialized, .waiting, .ready: core.conditions.append(condition)
+            case .executing, .holding, .telling, .finished, .ended: break
+            }
+        }
+    }
+
+    /// Adds conditions, in this order.
+    @discardableResult
+    public final func conditions(_ conditions: any AOperationCondition...) -> Self {
+        self.conditions(conditions)
+    }
+
+    /// Adds conditions, in this order.
+    @discardableResult
+    public final func conditions(_ conditions: [any AOperationCondition]) -> Self {
+        for condition in conditions { addCondition(condition) }
+        return self
+    }
+
+    /// Adds a condition made of a closure, which calls what it is given once, now or later.
+    @discardableResult
+    public final func condition(
+        _ block: @escaping @Sendable (_ completion: @escaping @Sendable (OperationConditionResult) -> Void) -> Void
+    ) -> Self {
+        conditions(BlockCondition(block))
+    }
+
+    /// Lets the operation exclude others that name `key`: see ``MutualExclusion``.
+    @discardableResult
+    public final func exclusive(_ key: String, limit: Int = 1) -> Self {
+        conditions(ExclusiveCondition(MutualExclusion(key: key, limit: limit)))
+    }
+}
+
+/// A condition made of a closure.
+public struct BlockCondition: AOperationCondition {
+    private let block: @Sendable (@escaping @Sendable (OperationConditionResult) -> Void) -> Void
+
+    public init(_ block: @escaping @Sendable (_ completion: @escaping @Sendable (OperationConditionResult) -> Void) -> Void) {
+        self.block = block
+    }
+
+    public func evaluateForOperation(
+        _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
+    ) {
+        block(completion)
+    }
+}
+
+/// Takes a lock by name; always holds.
+struct ExclusiveCondition: AOperationCondition {
+    let exclusion: MutualExclusion?
+
+    init(_ exclusion: MutualExclusion) {
+        self.exclusion = exclusion
+    }
+
+    static var isMutuallyExclusive: Bool { true }
+}
