@@ -41,6 +41,16 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Whether the children are started one after another.
     var isOrdered: Bool { false }
 
+    final override var isContainer: Bool { true }
+
+    final override var openMembers: [AOperation] {
+        operations.compactMap { $0 as? AOperation }.filter { !$0.isEnded }
+    }
+
+    final override var unstartedMembers: [AOperation] {
+        !core.withLock({ $0.state.isExecuting }) ? operations.compactMap { $0 as? AOperation } : []
+    }
+
     // MARK: Settings
 
     /// What happens when a child fails or is cancelled; ``FailurePolicy/continue`` by default.
@@ -124,6 +134,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     open override func execute() {
         let list = listWithNets(operations)
         roster.withLock { $0.relist(list) }
+        for case let operation as AOperation in list { _ = operation.claimUniqueId() }
         guard roster.withLock({ $0.start() }) else { return }
         let lane = openLane()
         startNext()
@@ -181,6 +192,18 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override func carryOutCancellation() {
         abandon(with: .cancelled(.isCancelled(self)))
+    }
+
+    final override func stop(with ending: Ending) {
+        abandon(with: ending)
+    }
+
+    final override func failBeforeExecution(_ errors: [AOperationError]) {
+        abandon(with: .failure(errors))
+    }
+
+    final override func end(like other: AOperation, with ending: Ending) {
+        abandon(with: ending)
     }
 
     /// Ends the group over its children's heads: cancels them, waits for them, and then ends with `ending`.

@@ -241,7 +241,12 @@ extension GroupRoster {
             guard let (outcome, errors) = child.stage.result else { continue }
             switch outcome {
             case .success: break
-            case .failure: failures += errors
+            case .failure:
+                if errors.first?.publishedError is AOperationError.IgnoredDuplicate {
+                    cancellations += errors
+                } else {
+                    failures += errors
+                }
             case .cancelled: if !child.isStopped { cancellations += errors }
             }
         }

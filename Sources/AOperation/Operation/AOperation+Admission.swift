@@ -20,8 +20,13 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
+            if let duplicate = claimUniqueId() {
+                endAsDuplicate(of: duplicate)
+                return true
+            }
             for dependency in wanted { subscribe(to: dependency) }
             let isReady = core.withLock { $0.dependencyEnded() }
+            if !isReady { checkWaitInsideLocks() }
             if isReady {
                 if isInline {
                     lane.takeSlot()
@@ -44,7 +49,15 @@ extension AOperation: Waiter {
         becomeReady()
     }
 
-    /// Its dependencies have ended. Here conditions are evaluated and locks asked for, before it queues for a slot.
+    /// An operation that waits, inside of one that holds locks, for something outside that needs one of them would
+    /// wait for ever.
+    private func checkWaitInsideLocks() {
+        guard let enclosing, enclosing.enclosesLocks, let circle = WaitForGraph.circle(through: self) else { return }
+        guard !circle.keys.isEmpty else { return }
+        failBeforeExecution([AOperationError(AOperationError.LockCycle(self, circle)).published(by: publisherName)])
+    }
+
+    /// Its dependencies have ended: it queues for a slot.
     private func becomeReady() {
         guard let membership = core.withLock({ $0.membership }) else { return }
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
@@ -90,6 +103,9 @@ extension AOperation: Waiter {
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
         core.withLock { core in
+            if core.state.isProvisional, let operation = waiter as? AOperation, core.retryScope?.covers([operation]) == true {
+                return false
+            }
             if core.state.isEnded {
                 guard untilAnnounced, core.announcement != .done else { return false }
             }

@@ -32,11 +32,13 @@ extension AOperation {
     /// producers come before their receivers.
     final func deliveryNet() -> [AOperation] {
         guard core.withLock({ !$0.producers.isEmpty || !$0.receivers.isEmpty || $0.group != nil }) else { return [self] }
-        return AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
+        let net = AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
             operation.core.withLock { core in
                 AdmissionOrder.Neighbours(before: core.producers, after: core.receivers)
             }
         }
+        RetryScope.assign(to: net)
+        return net
     }
 }
 

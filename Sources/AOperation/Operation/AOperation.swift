@@ -70,11 +70,13 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     open override var isFinished: Bool { core.withLock { $0.state.isFinished } }
 
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
-    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested } }
+    ///
+    /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
+    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.isStopRequested } }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
     /// cancelled operation has one ``AOperationError/IsCancelled``.
-    public final var publishedErrors: [AOperationError] { ending?.errors ?? [] }
+    public final var publishedErrors: [AOperationError] { core.withLock { $0.state.delivered?.errors ?? [] } }
 
     /// How the operation ended, without its value; nil while the outcome is open.
     final var ending: Ending? { core.withLock { $0.state.ending } }
@@ -111,7 +113,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     open override func cancel() {
-        guard core.withLock({ $0.requestCancel() }) else { return }
+        guard TimeOut.current !== self, core.withLock({ $0.requestCancel() }) else { return }
         super.cancel()
         Debugger.note("AOperation \(publisherName) cancelled")
         let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
@@ -124,6 +126,54 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     func carryOutCancellation() {
         interrupt(with: .cancelled(.isCancelled(self)))
     }
+
+    /// Stops the work as a cancellation would, with another outcome: `error`. Does nothing once the outcome is
+    /// decided, or when the attempt at hand has ended.
+    final func timeOut(with error: AOperationError) {
+        guard core.withLock({ $0.requestStop() }) else { return }
+        stop(with: .failure([error.published(by: publisherName)]))
+        TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work
+    }
+
+    /// Decides the outcome of an operation that is stopped. A group waits for its children before it does.
+    func stop(with ending: Ending) {
+        if mayBeTriedAgain(after: ending), core.withLock({ $0.failRunningAttempt(ending) }) {
+            deliberate(on: ending)
+        } else {
+            interrupt(with: ending)
+        }
+    }
+
+    /// Whether operations inside of this one may name locks.
+    var isContainer: Bool { false }
+
+    /// The AOperations inside of this one that have not ended.
+    var openMembers: [AOperation] { [] }
+
+    /// A fresh operation for another attempt; nil when this one can only be tried once.
+    func makeAttempt() -> AOperation? { (self as? any RetryableOperation)?.new() as? AOperation }
+
+    /// Whether ``makeAttempt()`` makes one.
+    var isRetryable: Bool { self is any RetryableOperation }
+
+    /// `attempt` is about to be run in place of this operation's own body.
+    func willBegin(_ attempt: AOperation) {}
+
+    /// Ends the operation because of its conditions or locks. A group ends its children first.
+    func failBeforeExecution(_ errors: [AOperationError]) {
+        conclude(with: .failure(errors))
+    }
+
+    /// Ends the operation with the outcome of another one with the same output.
+    func end(like other: AOperation, with ending: Ending) {
+        conclude(with: ending) { adoptValue(of: other) }
+    }
+
+    /// The AOperations inside of this one, while it has not started.
+    var unstartedMembers: [AOperation] { [] }
+
+    /// Takes over the value of an attempt that succeeded; under the lock of this operation.
+    func adoptValue(of attempt: AOperation) {}
 
     /// Ends the work without a result.
     func concludeWithoutResult() {
@@ -172,4 +222,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Does nothing: ``execute()`` is where the work is.
     public final override func main() {}
+}
+
+/// The operation whose `cancel()` is being called because it has timed out: only the program's override is meant.
+private enum TimeOut {
+    @TaskLocal static var current: AOperation?
 }
