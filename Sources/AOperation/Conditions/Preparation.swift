@@ -37,12 +37,21 @@ extension AOperation {
 // MARK: - Steps
 
 extension AOperation {
-    /// Asks for locks, runs the conditions' dependent operations, evaluates the conditions; then the operation is
-    /// ready for its slot, or fails.
+    /// Waits for the time of the start, asks for locks, runs the conditions' dependent operations, evaluates the
+    /// conditions; then the operation is ready for its slot, or fails.
     ///
     /// All of it waits without a slot. The locks are those that the operation names, and all that operations inside
     /// of it name: its dependent operations, its children.
     final func prepare() {
+        let wait = core.withLock { $0.timeLimits.start?.wait } ?? .zero
+        guard wait > .zero else { return askForLocks() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in
+            guard let self, core.withLock({ $0.state.isPreparing }) else { return }
+            askForLocks()
+        }
+    }
+
+    private func askForLocks() {
         let preparation = makePreparation()
         let request = lockRequest { [weak self] in
             // Somebody else's end has set this off: not on that thread.

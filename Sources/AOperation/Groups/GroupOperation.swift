@@ -20,6 +20,15 @@ import Foundation
 open class GroupOperation: VoidOperation, @unchecked Sendable {
     private let roster = Guarded(GroupRoster())
     private let lane = Guarded<Lane?>(nil)
+    private let again = Guarded(Again())
+
+    /// Another attempt of the group.
+    private struct Again {
+        /// Makes its children.
+        var recipe: (@Sendable () -> [Foundation.Operation])?
+        /// The one that was begun last.
+        var latest: GroupOperation?
+    }
 
     public init(_ operations: [Foundation.Operation]) {
         super.init()
@@ -30,6 +39,18 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     public convenience init(_ operations: Foundation.Operation...) {
         self.init(operations)
+    }
+
+    /// A group that can be tried again: each attempt has the children that `children` makes for it.
+    ///
+    /// ```swift
+    /// GroupOperation { [Fetch(day), Parse(day)] }.retry(RetryPolicy(attempts: 3))
+    /// ```
+    /// A subclass is tried again if it is a ``RetryableOperation``. The children of an attempt are operations of that
+    /// attempt: their listeners are told of its ends.
+    public convenience init(making children: @escaping @Sendable () -> [Foundation.Operation]) {
+        self.init(children())
+        again.withLock { $0.recipe = children }
     }
 
     deinit {
@@ -81,15 +102,21 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     // MARK: Children
 
-    /// The children, in child order.
-    public final var operations: [Foundation.Operation] { roster.withLock { $0.operations } }
+    /// The children, in child order; of a group that was tried again those of the last attempt.
+    public final var operations: [Foundation.Operation] { current.roster.withLock { $0.operations } }
 
-    /// How each child ended, in child order: one entry per child when the group has ended.
-    public final var outcomes: GroupOutcomes { GroupOutcomes(roster.withLock { $0.outcomes }) }
+    /// How each child ended, in child order: one entry per child when the group has ended. Of a group that was tried
+    /// again: those of the last attempt.
+    public final var outcomes: GroupOutcomes { GroupOutcomes(current.roster.withLock { $0.outcomes }) }
+
+    /// The group whose children count: itself, or its latest attempt.
+    private var current: GroupOperation { again.withLock { $0.latest } ?? self }
 
     /// Adds a child, before the group starts or while it runs. What is added to a group that was cancelled, or
     /// stopped by a failure, ends as cancelled; so does, with an error line, what is added to a group that has ended.
     public final func addOperation(_ operation: Foundation.Operation) {
+        let current = current
+        guard current === self else { return current.addOperation(operation) }
         let isStarted = lane.withLock { $0 != nil }
         for member in isStarted ? belongings(of: operation) : [operation] { add(member) }
     }
@@ -186,6 +213,29 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final override func reclaimSlot(_ held: Bool) -> Bool {
         guard let lane = lane.withLock({ $0 }) else { return held }
         return lane.close()
+    }
+
+    // MARK: Another attempt
+
+    final override var isRetryable: Bool { super.isRetryable || recipe != nil }
+
+    final override func makeAttempt() -> AOperation? {
+        if let attempt = super.makeAttempt() { return attempt }
+        guard let children = recipe?() else { return nil }
+        let attempt = isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
+        attempt.onFailure = onFailure
+        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
+        return attempt
+    }
+
+    final override func willBegin(_ attempt: AOperation) {
+        again.withLock { $0.latest = attempt as? GroupOperation }
+    }
+
+    /// Nil for a subclass: a plain group would not do what it does.
+    private var recipe: (@Sendable () -> [Foundation.Operation])? {
+        guard type(of: self) == GroupOperation.self || type(of: self) == OrderedGroupOperation.self else { return nil }
+        return again.withLock { $0.recipe }
     }
 
     // MARK: Ending

@@ -66,6 +66,10 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether the operation is executing: from just before ``execute()`` until its outcome is decided.
     open override var isExecuting: Bool { core.withLock { $0.state.isExecuting } }
 
+    /// Whether nothing that the operation depends on is in the way of its start. In a Foundation queue it waits for
+    /// that without a slot; an `AOperationQueue` does not ask.
+    open override var isReady: Bool { !isBlockedInFoundationQueue() }
+
     /// Whether the outcome is decided and observers have been told.
     open override var isFinished: Bool { core.withLock { $0.state.isFinished } }
 
@@ -129,19 +133,22 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Stops the work as a cancellation would, with another outcome: `error`. Does nothing once the outcome is
     /// decided, or when the attempt at hand has ended.
-    final func timeOut(with error: AOperationError) {
-        guard core.withLock({ $0.requestStop() }) else { return }
-        stop(with: .failure([error.published(by: publisherName)]))
+    ///
+    /// - Parameter isFinal: whether the operation fails for good; else its retry policy is asked.
+    final func timeOut(with error: AOperationError, isFinal: Bool = false) {
+        guard core.withLock({ $0.requestStop(isFinal: isFinal) }) else { return }
+        let ending = Ending.failure([error.published(by: publisherName)])
+        if !isFinal, mayBeTriedAgain(after: ending), core.withLock({ $0.failRunningAttempt(ending) }) {
+            deliberate(on: ending)
+        } else {
+            stop(with: ending)
+        }
         TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work
     }
 
     /// Decides the outcome of an operation that is stopped. A group waits for its children before it does.
     func stop(with ending: Ending) {
-        if mayBeTriedAgain(after: ending), core.withLock({ $0.failRunningAttempt(ending) }) {
-            deliberate(on: ending)
-        } else {
-            interrupt(with: ending)
-        }
+        interrupt(with: ending)
     }
 
     /// Whether operations inside of this one may name locks.

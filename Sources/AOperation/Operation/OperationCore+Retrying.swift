@@ -62,11 +62,13 @@ extension OperationCore {
         return true
     }
 
-    /// Somebody stops the body. False when the attempt is over, or was stopped before.
-    mutating func requestStop() -> Bool {
-        guard state.ending == nil, !isCancelRequested, !isStopRequested else { return false }
+    /// Somebody stops the operation for good, or the attempt at hand. False when that is over, or was stopped before.
+    mutating func requestStop(isFinal: Bool) -> Bool {
+        guard state.ending == nil, !isCancelRequested, isFinal || !isStopRequested else { return false }
         switch state {
-        case .deliberating, .provisional: return false
+        case .deliberating, .provisional:
+            if isFinal { isStopRequested = true }
+            return isFinal
         case .initialized, .waiting, .ready, .preparing, .executing, .retrying, .holding, .telling, .finished, .ended:
             isStopRequested = true
             return true

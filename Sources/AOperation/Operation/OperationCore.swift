@@ -20,6 +20,8 @@ struct OperationCore {
     var dependencies = DependencyList()
     /// Watches of dependencies that are plain Foundation operations.
     var watches: [DependencyWatch] = []
+    /// Blockers whose end is announced to a Foundation queue.
+    var announcedBlockers: Set<ObjectIdentifier> = []
     /// Who waits for the end of this operation.
     var waiters: [any Waiter] = []
 
@@ -75,6 +77,7 @@ struct OperationCore {
     /// Told when outcome and body are over, on the ending thread.
     var endHandlers: [(AOperation) -> Void] = []
     var grace = Duration.seconds(5)
+    var timeLimits = TimeLimits()
 
     /// Foundation must hear of the end once, and not before it has called `start()` on an operation in its queue: its
     /// lists would break.
@@ -208,7 +211,7 @@ extension OperationCore {
     /// - Parameter isContainer: whether operations inside of it may name locks.
     mutating func begin(isContainer: Bool) -> Start {
         guard case .ready = state, !isCancelRequested else { return .nothing }
-        if !isPrepared, isContainer || !conditions.isEmpty {
+        if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
             state = .preparing(isInline: true)
             return .prepare
         }
