@@ -48,6 +48,8 @@ struct OperationCore {
     var isPrepared = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
+    /// The number of its execution under its locks.
+    var fencingToken: UInt64?
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
 
@@ -217,6 +219,7 @@ extension OperationCore {
         }
         state = .executing
         holdsSlot = true
+        if lockRequest != nil { fencingToken = FencingTokens.next() }
         return .execute
     }
 
