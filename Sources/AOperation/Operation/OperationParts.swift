@@ -28,7 +28,8 @@ final class OperationParts: LaneHost, @unchecked Sendable {
         for part in operation.deliveryNet() { enter(part) }
     }
 
-    private func enter(_ part: AOperation) {
+    /// Runs `part` alone.
+    func enter(_ part: AOperation) {
         part.core.withLock { core in if core.whole == nil { core.whole = whole } }
         guard let membership = whole.core.withLock({ $0.membership }) else {
             part.cancel()
