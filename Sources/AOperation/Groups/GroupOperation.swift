@@ -53,6 +53,18 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         again.withLock { $0.recipe = children }
     }
 
+    /// The spelling with a label, also for subclasses: `super.init(operations: [login, persist])`.
+    public init(operations: [Foundation.Operation]) {
+        super.init()
+        let isOrdered = isOrdered
+        roster.withLock { $0.isOrdered = isOrdered }
+        addOperations(operations)
+    }
+
+    public convenience init(operations: Foundation.Operation...) {
+        self.init(operations: operations)
+    }
+
     deinit {
         // Groups in groups are released one by one, however deep they are.
         var children = roster.withLock { $0.dismantle() }
@@ -135,6 +147,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// has returned. Does nothing unless it is overridden.
     open func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {}
 
+    /// Called when outcome and body of a child are over. The group cannot end before this has returned.
+    func childEnded(_ operation: Foundation.Operation) {}
+
     private func add(_ operation: Foundation.Operation) {
         if let operation = operation as? AOperation {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
@@ -174,6 +189,23 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     public final override func finish(with result: Result<Void, AOperationError>) {
         if case .failure(let error) = result { aggregateError(error) }
     }
+
+    /// Runs `body`, during which the group does not end; children that it adds are started.
+    final func stayingOpen(_ body: () -> Void) {
+        roster.withLock { $0.stayOpen() }
+        body()
+        letGo()
+        lane.withLock { $0 }?.pump()  // if no child can run yet, the group's slot is for others
+    }
+
+    /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
+    final var takesMore: Bool { roster.withLock { $0.takesMore } }
+
+    /// Whether `operation` is a child.
+    final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
+
+    /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
+    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
 
     private func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
@@ -299,6 +331,7 @@ extension GroupOperation: LaneHost {
     }
 
     func memberEnded(_ operation: Foundation.Operation) {
+        childEnded(operation)
         let isLast = roster.withLock { $0.end(operation) }
         if isLast { complete() } else { startNext() }
     }

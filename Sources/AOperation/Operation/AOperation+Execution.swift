@@ -14,7 +14,7 @@ extension AOperation {
             return run()
         case .execute:
             receive()
-            tellStart()
+            if core.withLock({ $0.state.isExecuting }) { tellStart() }  // an injection may have decided the outcome
             guard core.withLock({ $0.state.isExecuting }) else {
                 endBody()  // cancelled by somebody who was told of the start
                 return true

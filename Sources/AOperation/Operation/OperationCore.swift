@@ -30,6 +30,8 @@ struct OperationCore {
     var receivers: [AOperation] = []
     /// Sets the received value from the producers' outcomes, just before the operation runs.
     var inbox: ((AOperation) -> Void)?
+    /// What is called after that, to take something from its dependencies.
+    var injections: [ResultInjection] = []
     /// The group it is a child of.
     weak var group: GroupOperation?
     /// The operation that runs this one as a part of itself.
@@ -362,12 +364,13 @@ extension OperationCore {
 
     /// Takes out what an operation that never ended still holds.
     mutating func dismantle() -> (watches: [DependencyWatch], operations: [AnyObject]) {
-        let left: [AnyObject] = dependencies.all + producers
+        let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = []
             dependencies = DependencyList()
             producers = []
             inbox = nil
+            injections = []
         }
         return (watches, left)
     }
@@ -387,7 +390,7 @@ extension OperationCore {
             handlers: endHandlers,
             announces: announces,
             watches: watches,
-            released: dependencies.all + producers + receivers
+            released: dependencies.all + producers + receivers + injections
         )
         membership = nil
         waiters = []
@@ -397,6 +400,7 @@ extension OperationCore {
         producers = []
         receivers = []
         inbox = nil
+        injections = []
         observers = []
         attemptObservers = []
         conditions = []
