@@ -30,7 +30,11 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
-        .target(name: "AOperation", swiftSettings: strict),
+        .target(
+            name: "AOperation",
+            dependencies: [.product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
 
         .systemLibrary(
             name: "CZMQ",
@@ -124,7 +128,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "AOperationTests", dependencies: ["AOperation"], swiftSettings: strict),
+        .testTarget(
+            name: "AOperationTests",
+            dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: strict),
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),

@@ -7,6 +7,12 @@ struct Backlog<Element> {
 
     var count: Int { elements.count - head }
 
+    /// The element at `offset` from the first one; nil beyond the last.
+    subscript(offset: Int) -> Element? {
+        let index = head + offset
+        return offset >= 0 && index < elements.count ? elements[index] : nil
+    }
+
     mutating func append(_ element: Element) {
         elements.append(element)
     }

@@ -20,6 +20,7 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
+            if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
             let isReady = core.withLock { $0.dependencyEnded() }
             if isReady {
@@ -47,6 +48,7 @@ extension AOperation: Waiter {
     /// Its dependencies have ended. Here conditions are evaluated and locks asked for, before it queues for a slot.
     private func becomeReady() {
         guard let membership = core.withLock({ $0.membership }) else { return }
+        Debugger.event(.ready, of: self)
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
     }
 

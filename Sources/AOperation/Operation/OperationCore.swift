@@ -46,6 +46,8 @@ struct OperationCore {
     /// Told when outcome and body are over, on the ending thread.
     var endHandlers: [(AOperation) -> Void] = []
     var grace = Duration.seconds(5)
+    /// What few operations have: partial results, progress, a trace.
+    var attachments: OperationAttachments?
 
     /// Foundation must hear of the end once, and not before it has called `start()` on an operation in its queue: its
     /// lists would break.

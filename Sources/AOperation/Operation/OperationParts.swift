@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Their ends are told to the closures given here, and nobody else but their own listeners.
 final class OperationParts: LaneHost, @unchecked Sendable {
-    private let whole: AOperation
+    let whole: AOperation
     private let settled: @Sendable (AOperation) -> Void
     private let ended: @Sendable (AOperation) -> Void
 
