@@ -99,7 +99,7 @@ extension AOperation {
     }
 
     private func evaluate(_ preparation: Preparation) {
-        Debugger.note("AOperation \(publisherName) evaluates its conditions")
+        Debugger.event(.evaluating, of: self)
         let logical = core.withLock { $0.isAttempt ? $0.whole : nil } ?? self
         ConditionEvaluation.evaluate(preparation.tree, for: logical, dependencies: preparation.dependencies) {
             [weak self] results in
@@ -111,6 +111,7 @@ extension AOperation {
         switch verdict {
         case .satisfied:
             guard core.withLock({ $0.prepared() }) == true, let lane = core.withLock({ $0.membership?.lane }) else { return }
+            Debugger.event(.ready, of: self)
             lane.enqueueFirst(.operation(self))
         case .failed(let errors):
             failPreparation(errors)

@@ -25,6 +25,7 @@ extension AOperation: Waiter {
                 return true
             }
             startDeadline()
+            if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
             let isReady = core.withLock { $0.dependencyEnded() }
             if !isReady { checkWaitInsideLocks() }
@@ -62,6 +63,7 @@ extension AOperation: Waiter {
     private func becomeReady() {
         guard let membership = core.withLock({ $0.membership }) else { return }
         startQueueTimeout()
+        Debugger.event(.ready, of: self)
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
     }
 

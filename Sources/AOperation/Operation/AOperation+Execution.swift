@@ -19,7 +19,7 @@ extension AOperation {
                 endBody()  // cancelled by somebody who was told of the start
                 return true
             }
-            Debugger.note("AOperation \(publisherName) executed")
+            Debugger.event(.executed, of: self)
             execute()
             return true
         }
@@ -86,7 +86,7 @@ extension AOperation {
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
         delegate?.operationDidFinish(self, with: errors)
         membership?.host?.memberSettled(self, errors: errors)
-        Debugger.note("AOperation \(publisherName) finished")
+        Debugger.event(.finished, of: self)
 
         let (handlers, isBodyOver, grace) = core.withLock { core in
             let isOver = core.told()
@@ -122,6 +122,7 @@ extension AOperation {
     /// The very end: Foundation is told, those who wait are let go, slot, locks and unique id are given back.
     private func depart() {
         guard var departure = core.withLock({ $0.depart() }) else { return }
+        Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
         for watch in departure.watches { watch.stop() }
         if let request = departure.lockRequest { LockTable.shared.release(request) }

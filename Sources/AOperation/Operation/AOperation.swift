@@ -41,7 +41,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         for watch in watches { watch.stop() }
         Trampoline.release(&watches)
         Trampoline.release(&left)
-        Debugger.note("AOperation \(publisherName) deinit")
+        Debugger.event(.deinitialized, of: self)
     }
 
     /// The operation's name in errors and debugger lines; the name of its type unless it is set.
@@ -108,7 +108,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// The work. Override it, do not call `super`, and call `finish` exactly once when the work is done; it may
     /// return before that.
     open func execute() {
-        Debugger.note("AOperation  \(publisherName) must override `execute()`.")
+        Debugger.event(.withoutBody, of: self)
         concludeWithoutResult()
     }
 
@@ -119,7 +119,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     open override func cancel() {
         guard TimeOut.current !== self, core.withLock({ $0.requestCancel() }) else { return }
         super.cancel()
-        Debugger.note("AOperation \(publisherName) cancelled")
+        Debugger.event(.cancelled, of: self)
         let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
         for observer in observers { observer.operationDidCancel(self) }
         carryOutCancellation()

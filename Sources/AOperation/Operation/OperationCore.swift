@@ -82,6 +82,8 @@ struct OperationCore {
     var endHandlers: [(AOperation) -> Void] = []
     var grace = Duration.seconds(5)
     var timeLimits = TimeLimits()
+    /// What few operations have: partial results, progress, a trace.
+    var attachments: OperationAttachments?
 
     /// Foundation must hear of the end once, and not before it has called `start()` on an operation in its queue: its
     /// lists would break.

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Invariant behind `@unchecked Sendable`: constant.
 final class OperationParts: LaneHost, @unchecked Sendable {
-    private let whole: AOperation
+    let whole: AOperation
     private let settled: @Sendable (AOperation) -> Void
     private let ended: @Sendable (AOperation) -> Void
     private let allEnded: @Sendable () -> Void

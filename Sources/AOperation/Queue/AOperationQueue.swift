@@ -70,7 +70,6 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     private func admit(_ operation: AOperation) {
         if operation.isInitialized {
             delegate?.operationQueue(self, willAddOperation: operation)
-            AOperation.Debugger.note("AOperation \(operation.publisherName) added to queue")
         }
         // Foundation is given the operation so that its own list of operations is true; it runs nothing by that.
         if operation.enter(lane, of: self, announcement: .onStart) { super.addOperation(operation) }

@@ -119,6 +119,7 @@ extension AOperation {
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }
         for producer in producers where restarted.contains(where: { $0 === producer }) { attempt.addDependency(producer) }
+        attempt.takeOverReaders(of: self)
         willBegin(attempt)
     }
 
