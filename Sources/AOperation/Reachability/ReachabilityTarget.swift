@@ -33,11 +33,12 @@ enum ReachabilityTarget: Equatable, Sendable {
 }
 
 extension ReachabilityTarget: CustomStringConvertible {
+    /// At the beginning of a sentence.
     var description: String {
         switch self {
-        case .network: "the network"
+        case .network: "The network"
         case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unusable: "an unusable URL"
+        case .unusable: "The URL"
         }
     }
 }

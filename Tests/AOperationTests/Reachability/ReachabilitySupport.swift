@@ -16,8 +16,8 @@ final class FakeNetwork: Sendable {
 
     /// Interfaces of these kinds are up, and no others are.
     func setUp(_ kinds: [Connection]) {
-        let interfaces = kinds.map {
-            NetworkInterface(name: "\($0)0", kind: $0, addresses: ["10.0.0.\($0.hashValue & 7)"], isUp: true)
+        let interfaces = kinds.enumerated().map { index, kind in
+            NetworkInterface(name: "net\(index)", kind: kind, addresses: ["10.0.0.\(index)"], isUp: true)
         }
         state.withLock { $0.interfaces = interfaces }
     }

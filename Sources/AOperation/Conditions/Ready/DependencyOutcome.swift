@@ -29,3 +29,13 @@ extension AOperation {
             .map { $0.name ?? String(describing: type(of: $0)) }
     }
 }
+
+extension [String] {
+    private static let namesMax = 10
+
+    /// As a text that stays readable, whatever the number of dependencies.
+    var listed: String {
+        let names = prefix(Self.namesMax).joined(separator: ", ")
+        return count > Self.namesMax ? "\(names) and \(count - Self.namesMax) more" : names
+    }
+}

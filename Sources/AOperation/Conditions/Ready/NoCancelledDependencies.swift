@@ -19,7 +19,7 @@ public struct NoCancelledDependencies: AOperationCondition, Sendable {
         }
 
         public var errorDescription: String? {
-            "The dependencies \(canceledDependencies.joined(separator: ", ")) were cancelled"
+            "These dependencies were cancelled: \(canceledDependencies.listed)"
         }
     }
 

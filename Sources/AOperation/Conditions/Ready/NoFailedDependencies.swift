@@ -23,10 +23,10 @@ public struct NoFailedDependencies: AOperationCondition, Sendable {
         }
 
         public var errorDescription: String? {
-            let parts = [(failedDependencies, "failed"), (canceledDependencies, "were cancelled")]
-                .filter { !$0.0.isEmpty }
-                .map { "\($0.0.joined(separator: ", ")) \($0.1)" }
-            return "Not all dependencies succeeded: \(parts.joined(separator: "; "))"
+            let parts = [("failed", failedDependencies), ("cancelled", canceledDependencies)]
+                .filter { !$0.1.isEmpty }
+                .map { "\($0.0): \($0.1.listed)" }
+            return "Not all dependencies succeeded; \(parts.joined(separator: "; "))"
         }
     }
 

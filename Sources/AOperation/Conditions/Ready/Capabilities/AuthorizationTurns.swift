@@ -4,9 +4,27 @@
 final class AuthorizationTurns: Sendable {
     static let shared = AuthorizationTurns()
 
+    /// The right to ask, until it is passed on.
+    final class Turn: Sendable {
+        private let line: Guarded<(turns: AuthorizationTurns, key: String)?>
+
+        fileprivate init(_ turns: AuthorizationTurns, _ key: String) {
+            line = Guarded((turns, key))
+        }
+
+        /// Gives the turn to the next in line; once.
+        func pass() {
+            let line = line.withLock { line in
+                defer { line = nil }
+                return line
+            }
+            if let line { line.turns.advance(line.key) }
+        }
+    }
+
     private struct Waiting {
         let operation: AOperation
-        let begin: () -> Void
+        let begin: (Turn) -> Void
     }
 
     /// Who waits, by the capability's key. A key is there while somebody has its turn.
@@ -15,7 +33,7 @@ final class AuthorizationTurns: Sendable {
     /// Calls `begin` when the turn of `operation` has come: now, or as soon as all before it have passed it on.
     ///
     /// - Returns: whether it has to wait.
-    func join(_ key: String, _ operation: AOperation, _ begin: @escaping () -> Void) -> Bool {
+    func join(_ key: String, _ operation: AOperation, _ begin: @escaping (Turn) -> Void) -> Bool {
         let mustWait = lines.withLock { lines in
             guard lines[key] != nil else {
                 lines[key] = []
@@ -24,7 +42,7 @@ final class AuthorizationTurns: Sendable {
             lines[key, default: []].append(Waiting(operation: operation, begin: begin))
             return true
         }
-        if !mustWait { begin() }
+        if !mustWait { begin(Turn(self, key)) }
         return mustWait
     }
 
@@ -37,8 +55,8 @@ final class AuthorizationTurns: Sendable {
         }
     }
 
-    /// Gives the turn to the next in line. Whoever ends at once passes it on from here: no recursion.
-    func pass(_ key: String) {
+    /// The turn is free. Whoever passes it on at once does so from here: no recursion.
+    private func advance(_ key: String) {
         let next = lines.withLock { lines -> Waiting? in
             guard let first = lines[key]?.first else {
                 lines[key] = nil
@@ -47,6 +65,8 @@ final class AuthorizationTurns: Sendable {
             lines[key]?.removeFirst()
             return first
         }
-        if let next { Trampoline.run(next.begin) }
+        guard let next else { return }
+        let turn = Turn(self, key)
+        Trampoline.run { next.begin(turn) }
     }
 }

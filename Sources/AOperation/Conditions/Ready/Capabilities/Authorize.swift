@@ -27,9 +27,9 @@ public final class Authorize<C: Capability>: ResultableOperation<C.Status>, @unc
 
     public override func execute() {
         guard capability.isAvailable else { return finish(with: .failure(CapabilityError.unavailable(capability))) }
-        // Cancelled while it is put into the line, it is taken out by whoever comes second: `cancel()` or this.
-        if turns.join(key, self, { [self] in ask() }) { giveUpSlot() }
-        if isCancelled { leaveLine() }
+        if turns.join(key, self, { [self] turn in ask(turn) }) { giveUpSlot() }
+        // Stopped before it was in the line, it was not found there.
+        if !isExecuting { leaveLine() }
     }
 
     public override func cancel() {
@@ -42,16 +42,20 @@ public final class Authorize<C: Capability>: ResultableOperation<C.Status>, @unc
         if turns.leave(key, self) { endBody() }
     }
 
-    /// Has the turn, until it has ended.
-    private func ask() {
-        onEnd { [turns, key] _ in turns.pass(key) }
-        guard !isCancelled else { return endBody() }
+    /// Has the turn until there is an answer, however long it has been stopped by then; unless its body is given up.
+    private func ask(_ turn: AuthorizationTurns.Turn) {
+        onEnd { _ in turn.pass() }
         capability.getAuthorizationStatus { [self] status in
-            guard !capability.isSufficient(status), !isCancelled else { return finish(with: .success(status)) }
+            guard isExecuting, !capability.isSufficient(status) else { return end(with: status, turn) }
             capability.requestAuthorization { [self] in
-                capability.getAuthorizationStatus { [self] status in finish(with: .success(status)) }
+                capability.getAuthorizationStatus { [self] status in end(with: status, turn) }
             }
         }
+    }
+
+    private func end(with status: C.Status, _ turn: AuthorizationTurns.Turn) {
+        finish(with: .success(status))
+        turn.pass()
     }
 }
 
