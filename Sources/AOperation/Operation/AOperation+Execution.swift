@@ -31,10 +31,12 @@ extension AOperation {
     final func conclude(with ending: Ending, commit: () -> Void = {}) {
         let named = ending.published(by: publisherName)
         let isOpen = mayBeTriedAgain(after: named)
-        let proposal = core.withLock { core in
-            core.propose(named, isHeld: !named.isCancelled && holdsBack(), isOpen: isOpen, commit: commit)
+        let (proposal, effective) = core.withLock { core in
+            let effective = isContainer ? named : core.effective(named, cancelled: .cancelled(.isCancelled(self)))
+            let isHeld = !effective.isCancelled && holdsBack()
+            return (core.propose(effective, isHeld: isHeld, isOpen: isOpen, commit: commit), effective)
         }
-        follow(proposal, named)
+        follow(proposal, effective)
     }
 
     /// Does what a proposal of `ending` has led to.

@@ -76,7 +76,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
     ///
     /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
-    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.isStopRequested } }
+    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.stopEnding != nil } }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
     /// cancelled operation has one ``AOperationError/IsCancelled``.
@@ -136,12 +136,12 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     ///
     /// - Parameter isFinal: whether the operation fails for good; else its retry policy is asked.
     final func timeOut(with error: AOperationError, isFinal: Bool = false) {
-        guard core.withLock({ $0.requestStop(isFinal: isFinal) }) else { return }
         let ending = Ending.failure([error.published(by: publisherName)])
-        if !isFinal, mayBeTriedAgain(after: ending), core.withLock({ $0.failRunningAttempt(ending) }) {
-            deliberate(on: ending)
-        } else {
-            stop(with: ending)
+        let isOpen = mayBeTriedAgain(after: ending)
+        switch core.withLock({ $0.stop(ending, isFinal: isFinal, isOpen: isOpen) }) {
+        case .deliberating: deliberate(on: ending)
+        case .decide: stop(with: ending)
+        case .nothing: return
         }
         TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work
     }

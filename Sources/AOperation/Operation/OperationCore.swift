@@ -65,8 +65,8 @@ struct OperationCore {
     var decision: Decision?
     /// The end of the delivery net that may have this operation tried again, with all that it may.
     var retryScope: RetryScope?
-    /// Somebody stopped the body in a way that is no cancellation: a timeout.
-    var isStopRequested = false
+    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout.
+    var stopEnding: Ending?
 
     var observers: [any AOperationObserver] = []
     /// Observers of every single attempt.
