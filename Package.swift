@@ -141,6 +141,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "DocumentationExampleTests",
+            dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "AOperationCombineTests",
             dependencies: ["AOperation", "AOperationCombine", .product(name: "OpenCombine", package: "OpenCombine")],
             swiftSettings: strict
