@@ -1,26 +1,38 @@
 /// A first-in-first-out queue; both ends in amortised constant time.
 struct Backlog<Element> {
-    private var elements: [Element?] = []
+    private var storage: [Element?] = []
     private var head = 0
 
-    var isEmpty: Bool { head == elements.count }
+    var isEmpty: Bool { head == storage.count }
 
-    var count: Int { elements.count - head }
+    var count: Int { storage.count - head }
+
+    /// The one that comes out next.
+    var first: Element? { isEmpty ? nil : storage[head] }
+
+    /// All that are in, in their order.
+    var elements: some Sequence<Element> { storage[head...].lazy.compactMap { $0 } }
+
+    /// The element at `offset` from the first one; nil beyond the last.
+    subscript(offset: Int) -> Element? {
+        let index = head + offset
+        return offset >= 0 && index < storage.count ? storage[index] : nil
+    }
 
     mutating func append(_ element: Element) {
-        elements.append(element)
+        storage.append(element)
     }
 
     mutating func popFirst() -> Element? {
-        guard head < elements.count else { return nil }
-        let element = elements[head]
-        elements[head] = nil
+        guard head < storage.count else { return nil }
+        let element = storage[head]
+        storage[head] = nil
         head += 1
-        if head == elements.count {
-            elements.removeAll(keepingCapacity: head < 1_024)
+        if head == storage.count {
+            storage.removeAll(keepingCapacity: head < 1_024)
             head = 0
-        } else if head >= 1_024, head * 2 > elements.count {
-            elements.removeFirst(head)
+        } else if head >= 1_024, head * 2 > storage.count {
+            storage.removeFirst(head)
             head = 0
         }
         return element

@@ -4,7 +4,7 @@ extension AOperation {
         core.withLock { core in
             switch core.state {
             case .initialized, .waiting, .ready: core.conditions.append(condition)
-            case .executing, .holding, .telling, .finished, .ended: break
+            case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: break
             }
         }
     }

@@ -23,6 +23,7 @@ extension GroupOperation {
         for member in members {
             member.core.withLock { core in if core.group == nil { core.group = self } }
         }
+        RetryScope.assign(to: members)
         return members
     }
 }

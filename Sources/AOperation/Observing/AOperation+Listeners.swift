@@ -12,7 +12,11 @@ extension AOperation {
     public final func addObserver(_ observer: any AOperationObserver) {
         let ending = core.withLock { core -> Ending? in
             guard let ending = core.state.ending else {
-                core.observers.append(observer)
+                if let observer = observer as? any AttemptObserver {
+                    core.attemptObservers.append(observer)
+                } else {
+                    core.observers.append(observer)
+                }
                 return nil
             }
             return ending
@@ -80,9 +84,24 @@ extension AOperation {
 
     /// The start, in this order: delegate, observers, `didStart`.
     final func tellStart() {
-        let (delegate, observers, handlers) = core.withLock { ($0.delegate, $0.observers, $0.startHandlers) }
+        let (delegate, observers, handlers, attempts) = core.withLock { core in
+            (core.delegate, core.observers, core.startHandlers, core.attemptObservers)
+        }
+        for observer in attempts { observer.attemptDidStart(self) }
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }
     }
+
+    /// The end of an attempt that this operation itself was.
+    final func tellAttemptEnd() {
+        for observer in core.withLock({ $0.attemptObservers }) { observer.attemptDidEnd(self) }
+    }
+}
+
+/// An observer of every single attempt, not of the operation as a whole. The operation it is told of is the attempt.
+protocol AttemptObserver: AOperationObserver {
+    func attemptDidStart(_ attempt: AOperation)
+    /// Told once the ending of the attempt is known; also of one that never started.
+    func attemptDidEnd(_ attempt: AOperation)
 }

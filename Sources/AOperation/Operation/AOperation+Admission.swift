@@ -20,8 +20,15 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
+            if let duplicate = claimUniqueId() {
+                endAsDuplicate(of: duplicate)
+                return true
+            }
+            startDeadline()
+            if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
             let isReady = core.withLock { $0.dependencyEnded() }
+            if !isReady { checkWaitInsideLocks() }
             if isReady {
                 if isInline {
                     lane.takeSlot()
@@ -44,9 +51,19 @@ extension AOperation: Waiter {
         becomeReady()
     }
 
-    /// Its dependencies have ended. Here conditions are evaluated and locks asked for, before it queues for a slot.
+    /// An operation that waits, inside of one that holds locks, for something outside that needs one of them would
+    /// wait for ever.
+    private func checkWaitInsideLocks() {
+        guard let enclosing, enclosing.enclosesLocks, let circle = WaitForGraph.circle(through: self) else { return }
+        guard !circle.keys.isEmpty else { return }
+        failBeforeExecution([AOperationError(AOperationError.LockCycle(self, circle)).published(by: publisherName)])
+    }
+
+    /// Its dependencies have ended: it queues for a slot.
     private func becomeReady() {
         guard let membership = core.withLock({ $0.membership }) else { return }
+        startQueueTimeout()
+        Debugger.event(.ready, of: self)
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
     }
 
@@ -75,7 +92,12 @@ extension AOperation: Waiter {
             return
         }
         guard !dependency.isFinished else { return dependencyEnded() }
-        let watch = DependencyWatch(on: dependency) { [weak self] in self?.dependencyEnded() }
+        watch(dependency) { [weak self] in self?.dependencyEnded() }
+    }
+
+    /// Calls `handler` when a plain operation has finished, as long as this operation has not ended.
+    final func watch(_ dependency: Foundation.Operation, _ handler: @escaping () -> Void) {
+        let watch = DependencyWatch(on: dependency, handler: handler)
         let isHeld = core.withLock { core in
             guard !core.state.isEnded else { return false }
             core.watches.append(watch)
@@ -90,6 +112,9 @@ extension AOperation: Waiter {
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
         core.withLock { core in
+            if core.state.isProvisional, let operation = waiter as? AOperation, core.retryScope?.covers([operation]) == true {
+                return false
+            }
             if core.state.isEnded {
                 guard untilAnnounced, core.announcement != .done else { return false }
             }
@@ -119,6 +144,7 @@ extension AOperation: Waiter {
             if case .waiting = core.state { return (true, watch) }
             return (false, watch)
         }
+        if isInitialized { didChangeValue(forKey: "isReady") }
         if let watch {
             if watch.stop(), wasWaiting { dependencyEnded() }
         } else if wasWaiting, let operation = operation as? AOperation, operation.removeWaiter(self) {

@@ -18,7 +18,7 @@ extension AOperation {
 
     /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it
     /// waits for. Iterative: chains are as long as a program makes them.
-    private func unqueuedDependencies() -> [AOperation] {
+    final func unqueuedDependencies() -> [AOperation] {
         AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
             operation.core.withLock { core in
                 AdmissionOrder.Neighbours(
@@ -32,11 +32,13 @@ extension AOperation {
     /// producers come before their receivers.
     final func deliveryNet() -> [AOperation] {
         guard core.withLock({ !$0.producers.isEmpty || !$0.receivers.isEmpty || $0.group != nil }) else { return [self] }
-        return AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
+        let net = AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
             operation.core.withLock { core in
                 AdmissionOrder.Neighbours(before: core.producers, after: core.receivers)
             }
         }
+        RetryScope.assign(to: net)
+        return net
     }
 }
 

@@ -1,20 +1,28 @@
 import Foundation
 
 extension AOperation {
-    /// Goes through a slot: from ready into execution. Called by a lane on one of its threads.
+    /// A slot is free: prepares the operation, or executes it. Called by a lane on one of its threads.
     ///
-    /// - Returns: false when the operation does not need the slot any more; the lane keeps it then.
+    /// - Returns: false when the operation does not need the slot, or not any more; the lane keeps it then.
     final func run() -> Bool {
-        guard core.withLock({ $0.begin() }) else { return false }
-        receive()
-        tellStart()
-        guard core.withLock({ $0.state.isExecuting }) else {
-            endBody()  // cancelled by somebody who was told of the start
+        switch core.withLock({ $0.begin(isContainer: isContainer) }) {
+        case .nothing:
+            return false
+        case .prepare:
+            prepare()
+            guard core.withLock({ !$0.leavePreparation() }) else { return false }
+            return run()
+        case .execute:
+            receive()
+            if core.withLock({ $0.state.isExecuting }) { tellStart() }  // an injection may have decided the outcome
+            guard core.withLock({ $0.state.isExecuting }) else {
+                endBody()  // cancelled by somebody who was told of the start
+                return true
+            }
+            Debugger.event(.executed, of: self)
+            execute()
             return true
         }
-        Debugger.note("AOperation \(publisherName) executed")
-        execute()
-        return true
     }
 
     /// The body has come to an end and proposes the outcome: what `finish` leads to.
@@ -22,19 +30,32 @@ extension AOperation {
     /// `commit` stores the value of a success. It runs under the operation's lock, and only if the proposal counts.
     final func conclude(with ending: Ending, commit: () -> Void = {}) {
         let named = ending.published(by: publisherName)
-        let proposal = core.withLock { core in
-            core.propose(named, isHeld: !named.isCancelled && holdsBack(), commit: commit)
+        let isOpen = mayBeTriedAgain(after: named)
+        let (proposal, effective) = core.withLock { core in
+            let effective = isContainer ? named : core.effective(named, cancelled: .cancelled(.isCancelled(self)))
+            let isHeld = !effective.isCancelled && holdsBack()
+            return (core.propose(effective, isHeld: isHeld, isOpen: isOpen, commit: commit), effective)
         }
+        follow(proposal, effective)
+    }
+
+    /// Does what a proposal of `ending` has led to.
+    final func follow(_ proposal: OperationCore.Proposal, _ ending: Ending) {
         switch proposal {
         case .decided:
-            settle(named)
+            settle(ending)
         case .held:
-            tellWillFinish(named) { [self] in
+            tellWillFinish(ending) { [self] in
                 guard let ending = core.withLock({ $0.release() }) else { return }
                 settle(ending)
             }
+        case .deliberating:
+            deliberate(on: ending)
         case .bodyOver:
             depart()
+        case .attemptOver:
+            giveUpSlot()
+            if let (decision, ending) = core.withLock({ $0.takeDecision() }) { carryOut(decision, on: ending) }
         case .ignored:
             break
         }
@@ -48,25 +69,26 @@ extension AOperation {
 
     /// The body has ended without a word, after the outcome was decided: its slot and dependents are let go.
     final func endBody() {
+        let cancelled = Ending.cancelled(.isCancelled(self))
         let proposal = core.withLock { core in
-            core.propose(.cancelled(.isCancelled(self)), isHeld: false, commit: {})
+            core.propose(cancelled, isHeld: false, isOpen: false, commit: {})
         }
-        switch proposal {
-        case .bodyOver: depart()
-        case .decided: settle(.cancelled(.isCancelled(self)))
-        case .held, .ignored: break
-        }
+        follow(proposal, cancelled)
     }
 
     /// Tells everybody of the decided outcome, in this order: observers, delegate, the group or queue it is in; then
     /// it counts as finished, and `didFinish` is told.
     private func settle(_ ending: Ending) {
         let errors = ending.errors
-        let (observers, delegate, membership) = core.withLock { ($0.observers, $0.delegate, $0.membership) }
+        let (observers, delegate, membership, scope) = core.withLock { core in
+            (core.observers, core.delegate, core.membership, core.retryScope)
+        }
+        tellAttemptEnd()
+        scope?.decided(self)
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
         delegate?.operationDidFinish(self, with: errors)
         membership?.host?.memberSettled(self, errors: errors)
-        Debugger.note("AOperation \(publisherName) finished")
+        Debugger.event(.finished, of: self)
 
         let (handlers, isBodyOver, grace) = core.withLock { core in
             let isOver = core.told()
@@ -82,26 +104,31 @@ extension AOperation {
         if isBodyOver {
             depart()
         } else {
+            stopParts()
             limitBody(to: grace)
         }
     }
 
-    /// Lets go of what waits for a body that ignores its cancellation.
-    private func limitBody(to grace: Duration) {
+    /// Lets go of what waits for a body that ignores its cancellation. Parts have a limit of their own.
+    final func limitBody(to grace: Duration) {
+        guard core.withLock({ $0.parts.isEmpty }) else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + grace.interval) { [weak self] in
-            guard let self, core.withLock({ $0.abandonBody() }) else { return }
+            guard let self, let proposal = core.withLock({ $0.abandonBody() }) else { return }
             Debugger.error(
                 "the operation \(publisherName) still runs \(grace) after its outcome was decided; "
-                    + "its slot is given to others. Let it call finish, or stop, when it is cancelled.")
-            depart()
+                    + "its slot and locks are given to others. Let it call finish, or stop, when it is cancelled.")
+            follow(proposal, .cancelled(.isCancelled(self)))
         }
     }
 
-    /// The very end: Foundation is told, those who wait are let go, the slot is given back.
+    /// The very end: Foundation is told, those who wait are let go, slot, locks and unique id are given back.
     private func depart() {
         guard var departure = core.withLock({ $0.depart() }) else { return }
+        Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
         for watch in departure.watches { watch.stop() }
+        if let request = departure.lockRequest { LockTable.shared.release(request) }
+        if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }
         for handler in departure.handlers { handler(self) }
         for waiter in departure.waiters { waiter.dependencyEnded() }
         departure.membership?.leave(

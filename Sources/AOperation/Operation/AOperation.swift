@@ -41,7 +41,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         for watch in watches { watch.stop() }
         Trampoline.release(&watches)
         Trampoline.release(&left)
-        Debugger.note("AOperation \(publisherName) deinit")
+        Debugger.event(.deinitialized, of: self)
     }
 
     /// The operation's name in errors and debugger lines; the name of its type unless it is set.
@@ -66,15 +66,21 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether the operation is executing: from just before ``execute()`` until its outcome is decided.
     open override var isExecuting: Bool { core.withLock { $0.state.isExecuting } }
 
+    /// Whether nothing that the operation depends on is in the way of its start. In a Foundation queue it waits for
+    /// that without a slot; an `AOperationQueue` does not ask.
+    open override var isReady: Bool { !isBlockedInFoundationQueue() }
+
     /// Whether the outcome is decided and observers have been told.
     open override var isFinished: Bool { core.withLock { $0.state.isFinished } }
 
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
-    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested } }
+    ///
+    /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
+    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.stopEnding != nil } }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
     /// cancelled operation has one ``AOperationError/IsCancelled``.
-    public final var publishedErrors: [AOperationError] { ending?.errors ?? [] }
+    public final var publishedErrors: [AOperationError] { core.withLock { $0.state.delivered?.errors ?? [] } }
 
     /// How the operation ended, without its value; nil while the outcome is open.
     final var ending: Ending? { core.withLock { $0.state.ending } }
@@ -102,7 +108,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// The work. Override it, do not call `super`, and call `finish` exactly once when the work is done; it may
     /// return before that.
     open func execute() {
-        Debugger.note("AOperation  \(publisherName) must override `execute()`.")
+        Debugger.event(.withoutBody, of: self)
         concludeWithoutResult()
     }
 
@@ -111,9 +117,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     open override func cancel() {
-        guard core.withLock({ $0.requestCancel() }) else { return }
+        guard TimeOut.current !== self, core.withLock({ $0.requestCancel() }) else { return }
         super.cancel()
-        Debugger.note("AOperation \(publisherName) cancelled")
+        Debugger.event(.cancelled, of: self)
         let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
         for observer in observers { observer.operationDidCancel(self) }
         carryOutCancellation()
@@ -124,6 +130,57 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     func carryOutCancellation() {
         interrupt(with: .cancelled(.isCancelled(self)))
     }
+
+    /// Stops the work as a cancellation would, with another outcome: `error`. Does nothing once the outcome is
+    /// decided, or when the attempt at hand has ended.
+    ///
+    /// - Parameter isFinal: whether the operation fails for good; else its retry policy is asked.
+    final func timeOut(with error: AOperationError, isFinal: Bool = false) {
+        let ending = Ending.failure([error.published(by: publisherName)])
+        let isOpen = mayBeTriedAgain(after: ending)
+        switch core.withLock({ $0.stop(ending, isFinal: isFinal, isOpen: isOpen) }) {
+        case .deliberating: deliberate(on: ending)
+        case .decide: stop(with: ending)
+        case .nothing: return
+        }
+        TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work
+    }
+
+    /// Decides the outcome of an operation that is stopped. A group waits for its children before it does.
+    func stop(with ending: Ending) {
+        interrupt(with: ending)
+    }
+
+    /// Whether operations inside of this one may name locks.
+    var isContainer: Bool { false }
+
+    /// The AOperations inside of this one that have not ended.
+    var openMembers: [AOperation] { [] }
+
+    /// A fresh operation for another attempt; nil when this one can only be tried once.
+    func makeAttempt() -> AOperation? { (self as? any RetryableOperation)?.new() as? AOperation }
+
+    /// Whether ``makeAttempt()`` makes one.
+    var isRetryable: Bool { self is any RetryableOperation }
+
+    /// `attempt` is about to be run in place of this operation's own body.
+    func willBegin(_ attempt: AOperation) {}
+
+    /// Ends the operation because of its conditions or locks. A group ends its children first.
+    func failBeforeExecution(_ errors: [AOperationError]) {
+        conclude(with: .failure(errors))
+    }
+
+    /// Ends the operation with the outcome of another one with the same output.
+    func end(like other: AOperation, with ending: Ending) {
+        conclude(with: ending) { adoptValue(of: other) }
+    }
+
+    /// The AOperations inside of this one, while it has not started.
+    var unstartedMembers: [AOperation] { [] }
+
+    /// Takes over the value of an attempt that succeeded; under the lock of this operation.
+    func adoptValue(of attempt: AOperation) {}
 
     /// Ends the work without a result.
     func concludeWithoutResult() {
@@ -172,4 +229,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Does nothing: ``execute()`` is where the work is.
     public final override func main() {}
+}
+
+/// The operation whose `cancel()` is being called because it has timed out: only the program's override is meant.
+private enum TimeOut {
+    @TaskLocal static var current: AOperation?
 }

@@ -20,6 +20,8 @@ struct OperationCore {
     var dependencies = DependencyList()
     /// Watches of dependencies that are plain Foundation operations.
     var watches: [DependencyWatch] = []
+    /// Blockers whose end is announced to a Foundation queue.
+    var announcedBlockers: Set<ObjectIdentifier> = []
     /// Who waits for the end of this operation.
     var waiters: [any Waiter] = []
 
@@ -28,14 +30,47 @@ struct OperationCore {
     var receivers: [AOperation] = []
     /// Sets the received value from the producers' outcomes, just before the operation runs.
     var inbox: ((AOperation) -> Void)?
+    /// What is called after that, to take something from its dependencies.
+    var injections: [ResultInjection] = []
     /// The group it is a child of.
     weak var group: GroupOperation?
     /// The operation that runs this one as a part of itself.
     weak var whole: AOperation?
+    /// Whether it is another attempt of its whole.
+    var isAttempt = false
+    /// The operations that it runs as parts of itself and that have not ended: dependent operations of its conditions,
+    /// another attempt, what it wraps.
+    var parts: [AOperation] = []
+
     /// What must hold before it is executed.
     var conditions: [any AOperationCondition] = []
+    /// The conditions of this attempt with their dependent operations, once they were needed.
+    var preparation: Preparation?
+    /// Whether locks are held and conditions have been found to hold.
+    var isPrepared = false
+    /// Its locks, from before its conditions' dependent operations until its final end.
+    var lockRequest: LockRequest?
+    /// The number of its execution under its locks.
+    var fencingToken: UInt64?
+    /// The unique id that it claimed or found taken.
+    var uniqueness: Uniqueness?
+
+    /// Who decides after a failed attempt.
+    var retryDecider: RetryDecider?
+    /// How many attempts have failed and were followed by another one.
+    var retries = 0
+    /// The attempt that is under way, if it is not this operation itself.
+    var attempt: AOperation?
+    /// What was decided after an attempt whose body has not ended yet.
+    var decision: Decision?
+    /// The end of the delivery net that may have this operation tried again, with all that it may.
+    var retryScope: RetryScope?
+    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout.
+    var stopEnding: Ending?
 
     var observers: [any AOperationObserver] = []
+    /// Observers of every single attempt.
+    var attemptObservers: [any AttemptObserver] = []
     weak var delegate: (any AOperationDelegate)?
     var startHandlers: [@Sendable () -> Void] = []
     var produceHandlers: [@Sendable (Foundation.Operation) -> Void] = []
@@ -46,6 +81,9 @@ struct OperationCore {
     /// Told when outcome and body are over, on the ending thread.
     var endHandlers: [(AOperation) -> Void] = []
     var grace = Duration.seconds(5)
+    var timeLimits = TimeLimits()
+    /// What few operations have: partial results, progress, a trace.
+    var attachments: OperationAttachments?
 
     /// Foundation must hear of the end once, and not before it has called `start()` on an operation in its queue: its
     /// lists would break.
@@ -74,6 +112,8 @@ struct OperationCore {
         var membership: Membership?
         var wasRunning: Bool
         var waiters: [any Waiter]
+        var lockRequest: LockRequest?
+        var uniqueness: Uniqueness?
         var handlers: [(AOperation) -> Void]
         var announces: Bool
         /// To be stopped before they are released.
@@ -103,7 +143,7 @@ extension OperationCore {
         case .telling, .finished:
             if self.announcement == .unknown { self.announcement = .due }
             return .already
-        case .waiting, .ready, .executing, .holding:
+        case .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding:
             return .already
         }
     }
@@ -132,7 +172,7 @@ extension OperationCore {
             return true
         case .telling, .finished, .ended:
             return false  // cancelled while it waited
-        case .initialized, .ready, .executing, .holding:
+        case .initialized, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding:
             preconditionFailure("a dependency ended in state \(state): only a waiting operation waits for one")
         }
     }
@@ -150,8 +190,9 @@ extension OperationCore {
         case .ready:
             guard dependencies.append(operation) else { return false }
             state = .waiting(unmet: 1)
+            isPrepared = false
             return true
-        case .executing, .holding, .telling, .finished, .ended:
+        case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
             return false
         }
     }
@@ -163,12 +204,42 @@ extension OperationCore {
         return true
     }
 
-    /// Into execution. False when it was cancelled, has ended, or waits again, since it was given to a slot.
-    mutating func begin() -> Bool {
-        guard case .ready = state, !isCancelRequested else { return false }
+    /// What a free slot is used for.
+    enum Start {
+        case execute
+        case prepare
+        /// Nothing: it was cancelled, has ended, or waits again, since it was given to the slot.
+        case nothing
+    }
+
+    /// A slot is free.
+    ///
+    /// - Parameter isContainer: whether operations inside of it may name locks.
+    mutating func begin(isContainer: Bool) -> Start {
+        guard case .ready = state, !isCancelRequested else { return .nothing }
+        if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
+            state = .preparing(isInline: true)
+            return .prepare
+        }
         state = .executing
         holdsSlot = true
+        if lockRequest != nil { fencingToken = FencingTokens.next() }
+        return .execute
+    }
+
+    /// The thread that had the slot leaves the preparation to others. False when it is complete.
+    mutating func leavePreparation() -> Bool {
+        guard case .preparing = state else { return !isPrepared }
+        state = .preparing(isInline: false)
         return true
+    }
+
+    /// Locks are held, conditions hold. Returns whether it must queue for a slot; nil when it is decided otherwise.
+    mutating func prepared() -> Bool? {
+        guard case .preparing(let isInline) = state else { return nil }
+        state = .ready
+        isPrepared = true
+        return !isInline
     }
 
     /// What a proposed ending leads to.
@@ -177,34 +248,69 @@ extension OperationCore {
         case decided
         /// `willFinish` holds it back.
         case held
+        /// It may be tried again.
+        case deliberating
         /// The outcome was decided before; the body has ended with this.
         case bodyOver
+        /// Another attempt, or a decision, waited for the end of this body.
+        case attemptOver
         /// Nothing: there was a proposal before.
         case ignored
     }
 
     /// The body, or somebody in its name, proposes an ending. `commit` stores the value of a success.
-    mutating func propose(_ ending: Ending, isHeld: Bool, commit: () -> Void) -> Proposal {
+    ///
+    /// - Parameters:
+    ///   - isHeld: whether `willFinish` holds it back.
+    ///   - isOpen: whether it may be tried again.
+    mutating func propose(_ ending: Ending, isHeld: Bool, isOpen: Bool, commit: () -> Void) -> Proposal {
+        guard attempt == nil else { return .ignored }  // a body of an attempt that was given up
         switch state {
         case .executing:
             commit()
-            if isHeld {
-                state = .holding(ending)
-                return .held
-            }
-            state = .telling(ending, .over)
-            return .decided
+            return conclude(ending, body: .over, isHeld: isHeld, isOpen: isOpen)
+        case .preparing:
+            commit()
+            return conclude(ending, body: parts.isEmpty ? .over : .running, isHeld: false, isOpen: isOpen)
         case .initialized, .waiting, .ready:
             commit()
             state = .telling(ending, .over)
             return .decided
+        case .deliberating, .telling, .finished:
+            return bodyEnded()
+        case .retrying, .provisional, .holding, .ended:
+            return .ignored
+        }
+    }
+
+    /// An attempt has ended.
+    mutating func conclude(_ ending: Ending, body: OperationState.Body, isHeld: Bool, isOpen: Bool) -> Proposal {
+        if isOpen, !isCancelRequested {
+            state = .deliberating(ending, body)
+            return .deliberating
+        }
+        if isHeld, case .over = body {
+            state = .holding(ending)
+            return .held
+        }
+        state = .telling(ending, body)
+        return .decided
+    }
+
+    /// The body of the current attempt has ended after its ending was known.
+    mutating func bodyEnded() -> Proposal {
+        switch state {
+        case .deliberating(let ending, .running):
+            state = .deliberating(ending, .over)
+            return .attemptOver
         case .telling(let decided, .running):
             state = .telling(decided, .over)
             return .ignored  // whoever tells the listeners ends the operation afterwards
         case .finished(let decided, .running):
             state = .finished(decided, .over)
             return .bodyOver
-        case .holding, .telling(_, .over), .finished(_, .over), .ended:
+        case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding,
+            .telling, .finished, .ended:
             return .ignored
         }
     }
@@ -219,15 +325,21 @@ extension OperationCore {
     /// Decides the outcome from outside of the body: cancellation, timeout. False when it is decided already.
     mutating func interrupt(_ ending: Ending) -> Bool {
         switch state {
-        case .initialized, .waiting, .ready, .holding:
+        case .initialized, .waiting, .ready, .holding, .provisional:
             state = .telling(ending, .over)
-            return true
+        case .preparing:
+            state = .telling(ending, parts.isEmpty ? .over : .running)
         case .executing:
             state = .telling(ending, .running)
-            return true
+        case .deliberating(_, let body):
+            state = .telling(ending, body)
+        case .retrying:
+            state = .telling(ending, attempt == nil ? .over : .running)
         case .telling, .finished, .ended:
             return false
         }
+        decision = nil
+        return true
     }
 
     /// The listeners have been told. Returns whether the body is over too.
@@ -242,21 +354,25 @@ extension OperationCore {
         }
     }
 
-    /// Gives up waiting for the body. Returns whether it was still running.
-    mutating func abandonBody() -> Bool {
-        guard case .finished(let ending, .running) = state else { return false }
-        state = .finished(ending, .over)
-        return true
+    /// Gives up waiting for the body. Returns nil when it has ended.
+    mutating func abandonBody() -> Proposal? {
+        switch state {
+        case .finished(_, .running), .deliberating(_, .running): bodyEnded()
+        case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding,
+            .telling, .finished, .ended:
+            nil
+        }
     }
 
     /// Takes out what an operation that never ended still holds.
     mutating func dismantle() -> (watches: [DependencyWatch], operations: [AnyObject]) {
-        let left: [AnyObject] = dependencies.all + producers
+        let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = []
             dependencies = DependencyList()
             producers = []
             inbox = nil
+            injections = []
         }
         return (watches, left)
     }
@@ -271,10 +387,12 @@ extension OperationCore {
             membership: membership,
             wasRunning: holdsSlot,
             waiters: waiters,
+            lockRequest: lockRequest,
+            uniqueness: uniqueness,
             handlers: endHandlers,
             announces: announces,
             watches: watches,
-            released: dependencies.all + producers + receivers
+            released: dependencies.all + producers + receivers + injections
         )
         membership = nil
         waiters = []
@@ -284,7 +402,15 @@ extension OperationCore {
         producers = []
         receivers = []
         inbox = nil
+        injections = []
         observers = []
+        attemptObservers = []
+        conditions = []
+        preparation = nil
+        lockRequest = nil
+        uniqueness = nil
+        retryDecider = nil
+        retryScope = nil
         startHandlers = []
         produceHandlers = []
         return departure

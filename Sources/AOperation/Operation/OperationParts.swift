@@ -4,32 +4,65 @@ import Foundation
 /// members of the queue or group that it is in.
 ///
 /// Their ends are told to the closures given here, and nobody else but their own listeners.
+///
+/// Invariant behind `@unchecked Sendable`: constant.
 final class OperationParts: LaneHost, @unchecked Sendable {
-    private let whole: AOperation
+    let whole: AOperation
     private let settled: @Sendable (AOperation) -> Void
     private let ended: @Sendable (AOperation) -> Void
+    private let allEnded: @Sendable () -> Void
 
     /// - Parameters:
     ///   - whole: the operation that the parts belong to; it must be in a queue. Held while it has parts.
     ///   - settled: the outcome of a part is decided and its listeners have been told.
     ///   - ended: outcome and body of a part are over.
+    ///   - allEnded: no part of the whole is left.
     init(
         of whole: AOperation,
         settled: @escaping @Sendable (AOperation) -> Void = { _ in },
-        ended: @escaping @Sendable (AOperation) -> Void = { _ in }
+        ended: @escaping @Sendable (AOperation) -> Void = { _ in },
+        allEnded: @escaping @Sendable () -> Void = {}
     ) {
         self.whole = whole
         self.settled = settled
         self.ended = ended
+        self.allEnded = allEnded
     }
 
     /// Runs `operation`, and with it its delivery net. One that is in another queue, or has ended, is only waited for.
     func run(_ operation: AOperation) {
-        for part in operation.deliveryNet() { enter(part) }
+        run([operation]) { _ in true }
+    }
+
+    /// Runs `operations`, with their delivery nets and with the dependencies that are in no queue yet, if `isWanted`
+    /// says so; that is asked under the lock of the whole, which knows its parts from then on. What is not wanted is
+    /// cancelled.
+    ///
+    /// - Returns: whether they were wanted.
+    @discardableResult
+    func run(_ operations: [AOperation], if isWanted: (inout OperationCore) -> Bool) -> Bool {
+        var parts: [AOperation] = []
+        var known: Set<ObjectIdentifier> = []
+        for operation in operations {
+            let belongings = operation.unqueuedDependencies()
+            RetryScope.assign(to: belongings)
+            parts += belongings.filter { known.insert(ObjectIdentifier($0)).inserted }
+        }
+        for part in parts { part.core.withLock { core in if core.whole == nil { core.whole = whole } } }
+        let isListed = whole.core.withLock { core in
+            guard isWanted(&core) else { return false }
+            core.parts += parts
+            return true
+        }
+        guard isListed else {
+            for part in parts.reversed() { part.cancel() }
+            return false
+        }
+        for part in parts { enter(part) }
+        return true
     }
 
     private func enter(_ part: AOperation) {
-        part.core.withLock { core in if core.whole == nil { core.whole = whole } }
         guard let membership = whole.core.withLock({ $0.membership }) else {
             part.cancel()
             return observe(part)
@@ -40,7 +73,17 @@ final class OperationParts: LaneHost, @unchecked Sendable {
     /// A part that another queue runs, or that was cancelled before it was in any.
     private func observe(_ part: AOperation) {
         part.onSettled { [self] part, _ in settled(part) }
-        part.onEnd { [self] part in ended(part) }
+        part.onEnd { [self] part in end(part) }
+    }
+
+    private func end(_ part: AOperation) {
+        let isLast = whole.core.withLock { core in
+            guard let index = core.parts.firstIndex(where: { $0 === part }) else { return false }
+            core.parts.remove(at: index)
+            return core.parts.isEmpty
+        }
+        ended(part)
+        if isLast { allEnded() }
     }
 
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {
@@ -48,7 +91,7 @@ final class OperationParts: LaneHost, @unchecked Sendable {
     }
 
     func memberEnded(_ operation: Foundation.Operation) {
-        if let operation = operation as? AOperation { ended(operation) }
+        if let operation = operation as? AOperation { end(operation) }
     }
 
     /// What a part produces is produced by the whole.

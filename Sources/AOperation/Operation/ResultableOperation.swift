@@ -34,7 +34,7 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     /// The value, or the first error (for a cancelled operation ``AOperationError/IsCancelled``); nil while the
     /// outcome is open.
     public final var result: Result<Output, AOperationError>? {
-        core.withLock { core in core.state.ending.flatMap { result(of: $0) } }
+        core.withLock { core in core.state.delivered.flatMap { result(of: $0) } }
     }
 
     /// The errors of the outcome: empty on success, and while it is open.
@@ -111,6 +111,11 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     }
 
     // MARK: For the library
+
+    final override func adoptValue(of attempt: AOperation) {
+        guard let attempt = attempt as? ResultableOperation<Output> else { return }
+        value = attempt.core.withLock { _ in attempt.value }
+    }
 
     final override class var outputType: Any.Type { Output.self }
 

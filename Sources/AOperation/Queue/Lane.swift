@@ -58,6 +58,17 @@ final class Lane: Sendable {
         }
     }
 
+    /// Something has been prepared, after it had reached a slot: it is first in line.
+    func enqueueFirst(_ item: LaneItem) {
+        state.withLock { $0.enqueueFirst(item) }
+        pump()
+    }
+
+    /// Runs `job` on one of the lane's threads, without a slot.
+    func perform(quality: QualityOfService, _ job: @escaping @Sendable () -> Void) {
+        executor(for: quality).async(execute: job)
+    }
+
     /// The group's end: takes back what the lane has borrowed and does not use.
     func close() -> Bool {
         let count = state.withLock { $0.close() }

@@ -105,6 +105,11 @@ extension LaneState {
         }
     }
 
+    /// Ahead of all that is ready; its epoch has begun, for it has had a slot before.
+    mutating func enqueueFirst(_ item: LaneItem) {
+        ready.appendPrepared(item)
+    }
+
     /// A slot that came unused.
     mutating func returnSlot() {
         switch slots {

@@ -1,7 +1,8 @@
 import Foundation
 
-/// What is ready to run: by priority, and first come first served within one.
+/// What is ready to run: by priority, and first come first served within one; before all of it what has been prepared.
 struct ReadyItems {
+    private var prepared = Backlog<LaneItem>()
     private var veryHigh = Backlog<LaneItem>()
     private var high = Backlog<LaneItem>()
     private var normal = Backlog<LaneItem>()
@@ -22,10 +23,15 @@ struct ReadyItems {
         }
     }
 
+    mutating func appendPrepared(_ item: LaneItem) {
+        count += 1
+        prepared.append(item)
+    }
+
     mutating func popFirst() -> LaneItem? {
         guard count > 0 else { return nil }
         count -= 1
-        return normalOrHigher() ?? low.popFirst() ?? veryLow.popFirst()
+        return prepared.popFirst() ?? normalOrHigher() ?? low.popFirst() ?? veryLow.popFirst()
     }
 
     private mutating func normalOrHigher() -> LaneItem? {

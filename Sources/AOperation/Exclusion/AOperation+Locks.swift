@@ -1,0 +1,68 @@
+import Foundation
+
+extension AOperation {
+    /// The locks that the operation must hold before it goes on; nil when it needs none, or has them already.
+    final func lockRequest(granted: @escaping @Sendable () -> Void) -> LockRequest? {
+        guard core.withLock({ $0.lockRequest == nil }) else { return nil }
+        var exclusions: [MutualExclusion] = []
+        collectExclusions(into: &exclusions)
+        guard !exclusions.isEmpty else { return nil }
+        var limits: [String: Int] = [:]
+        for exclusion in exclusions { limits[exclusion.key] = min(exclusion.limit, limits[exclusion.key] ?? .max) }
+        var locks: [LockID: Int] = [:]
+        for (name, limit) in limits {
+            let scope = holder(of: name)
+            locks[LockID(scope: scope?.id, name: name)] = scope == nil ? limit : 1
+        }
+        return LockRequest(by: self, locks: locks, granted: granted)
+    }
+
+    /// The locks that the operation and those inside of it name.
+    private func collectExclusions(into exclusions: inout [MutualExclusion]) {
+        var pending: [AOperation] = [self]
+        while let operation = pending.popLast() {
+            if operation.core.withLock({ !$0.conditions.isEmpty }) {
+                let preparation = operation.makePreparation()
+                exclusions += preparation.tree.exclusions
+                for dependent in preparation.dependentOperations { pending += dependent.deliveryNet() }
+            }
+            if operation.isContainer { pending += operation.unstartedMembers }
+        }
+    }
+
+    /// Who around this operation holds the lock `name` and lends it to those inside: the nearest operation that it is
+    /// inside of, or one of its own delivery net that may be tried again together with it.
+    private func holder(of name: String) -> LockRequest? {
+        var next: AOperation? = self
+        while let operation = next {
+            let (scope, enclosing) = operation.core.withLock { ($0.retryScope, $0.whole ?? $0.group) }
+            if let request = scope?.heldRequest(for: name), request !== core.withLock({ $0.lockRequest }) { return request }
+            if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name) { return request }
+            next = enclosing
+        }
+        return nil
+    }
+}
+
+extension AOperationError {
+    /// A lock was asked for that would only come free after the operation that asks for it has ended.
+    public struct LockCycle: LocalizedError, Hashable, Sendable {
+        /// The name of the operation that asked.
+        public let operation: String
+        /// The keys in the circle.
+        public let keys: [String]
+        /// The names of the operations that hold them.
+        public let holders: [String]
+
+        init(_ operation: AOperation, _ circle: WaitForGraph.Circle) {
+            self.operation = operation.publisherName
+            keys = circle.keys
+            holders = circle.holders
+        }
+
+        public var errorDescription: String? {
+            "The Operation \(operation) would wait for itself: \(keys.joined(separator: ", ")) is held by "
+                + "\(holders.joined(separator: ", ")), which waits for it. Name the key on the group around it, or take it outside"
+        }
+    }
+}
