@@ -110,9 +110,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "Benchmark", dependencies: ["AOperation", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "aop",
             dependencies: [
+                "Benchmark",
                 "Cluster",
                 "Coordinator",
                 "GraphFile",
@@ -156,13 +158,14 @@ let package = Package(
             dependencies: ["AOperation", "AOperationCombine", .product(name: "OpenCombine", package: "OpenCombine")],
             swiftSettings: strict
         ),
+        .testTarget(name: "BenchmarkTests", dependencies: ["Benchmark"], swiftSettings: strict),
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: strict),
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
         .testTarget(name: "CoordinatorTests", dependencies: ["Coordinator", "Scheduling", "Wire"], swiftSettings: strict),
         .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(name: "ClusterTests", dependencies: ["Cluster", "Wire"], swiftSettings: strict),
-        .testTarget(name: "CommandLineTests", dependencies: ["aop", "Cluster", "Wire"], swiftSettings: strict),
+        .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [
