@@ -30,6 +30,9 @@ public struct TimeoutObserver: AttemptObserver {
         self.timeout = timeout
     }
 
+    /// How many attempts are being timed.
+    var timerCount: Int { timers.count }
+
     func attemptDidStart(_ attempt: AOperation) {
         timers.start(for: attempt, after: timeout) { [timeout] attempt in
             attempt.timeOut(with: AOperationError(Error(seconds: timeout)))
@@ -44,6 +47,8 @@ public struct TimeoutObserver: AttemptObserver {
 /// One timer for each attempt that is under way.
 final class AttemptTimers: Sendable {
     private let timers = Guarded<[ObjectIdentifier: AOperationTimer]>([:])
+
+    var count: Int { timers.withLock { $0.count } }
 
     func start(for attempt: AOperation, after seconds: TimeInterval, _ handler: @escaping @Sendable (AOperation) -> Void) {
         let timer = AOperationTimer(interval: seconds) { [weak attempt] in
