@@ -254,14 +254,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final override func makeAttempt() -> AOperation? {
         if let attempt = super.makeAttempt() { return attempt }
         guard let children = recipe?() else { return nil }
-        let attempt = isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
-        attempt.onFailure = onFailure
-        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
-        return attempt
+        return isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
     }
 
     final override func willBegin(_ attempt: AOperation) {
-        again.withLock { $0.latest = attempt as? GroupOperation }
+        guard let attempt = attempt as? GroupOperation else { return }
+        attempt.onFailure = onFailure
+        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
+        again.withLock { $0.latest = attempt }
     }
 
     /// Nil for a subclass: a plain group would not do what it does.
@@ -277,7 +277,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override func stop(with ending: Ending) {
-        abandon(with: ending)
+        let isFinal = core.withLock { $0.verdict != nil }
+        abandon(with: ending, evenIfClosed: isFinal)  // else it is about to end by itself
     }
 
     final override func failBeforeExecution(_ errors: [AOperationError]) {
@@ -289,12 +290,22 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     /// Ends the group over its children's heads: cancels them, waits for them, and then ends with `ending`.
-    final func abandon(with ending: Ending) {
+    ///
+    /// - Parameter evenIfClosed: whether `ending` counts if all children have ended.
+    final func abandon(with ending: Ending, evenIfClosed: Bool = true) {
         guard let open = roster.withLock({ $0.abandon(with: ending) }) else {
-            return interrupt(with: ending)
+            if evenIfClosed { interruptOrCancelAttempt(with: ending) }
+            return
         }
         cancel(open)
         Trampoline.run { [self] in letGo() }
+    }
+
+    /// A group whose own children have ended. If another attempt is under way the group ends with that; one that is
+    /// just being made is cancelled when it is there.
+    private func interruptOrCancelAttempt(with ending: Ending) {
+        let isDecided = core.withLock { $0.state.isRetrying ? false : $0.interrupt(ending) }
+        if isDecided { settle() } else { core.withLock { $0.attempt }?.cancel() }
     }
 
     private func cancel(_ children: [Foundation.Operation]) {

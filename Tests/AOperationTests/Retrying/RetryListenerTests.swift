@@ -61,7 +61,7 @@ struct RetryListenerTests {
                 finish()
             }
         await operation.add(to: queue).ended()
-        #expect(operation.failure == "condition")
+        #expect(operation.firstFailure == "condition")
         #expect(told.entries.isEmpty)
     }
 

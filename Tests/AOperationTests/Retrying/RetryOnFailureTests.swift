@@ -216,7 +216,7 @@ struct RetryOnFailureTests {
         }
         let operation = Stale().retry(.times(3))
         await operation.add(to: queue).ended()
-        #expect(operation.failure == "no")
+        #expect(operation.firstFailure == "no")
     }
 
     @Test func D9_uniqueOperation_keepsItsIdThroughAllAttempts() async {
@@ -263,7 +263,7 @@ struct RetryOnFailureTests {
         second.addDependency(first)
         second.add(to: queue)
         await second.ended()
-        #expect(first.failure == "first 1")
+        #expect(first.firstFailure == "first 1")
         #expect(first.script.runs == 1)
         #expect(second.outcome?.isSuccess == true)
     }
@@ -277,7 +277,7 @@ extension ErrorLineTests {
         AOperation.Debugger.errorHandler = { lines.append($0) }
         await operation.add(to: AOperationQueue()).ended()
         AOperation.Debugger.errorHandler = nil
-        #expect(operation.failure == "\(name) 1")
+        #expect(operation.firstFailure == "\(name) 1")
         #expect(lines.entries.filter { $0.contains(name) && $0.contains("RetryableOperation") }.count == 1)
     }
 }

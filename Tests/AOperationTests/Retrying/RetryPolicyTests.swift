@@ -117,15 +117,15 @@ struct RetryPolicyRunTests {
         let script = Script.failing("a", .max)
         let operation = Attempted(script).retry(RetryPolicy(attempts: 4) { _ in false })
         await operation.add(to: queue).ended()
-        #expect(operation.failure == "a 1")
+        #expect(operation.firstFailure == "a 1")
         #expect(script.runs == 1)
     }
 
     @Test func manyQuickAttempts_needNoStack() async {
-        let script = Script.failing("a", 20_000)
+        let script = Script.failing("a", 4_000)
         let operation = Attempted(script).retry(.times(.max))
         await operation.add(to: queue).ended()
-        #expect(script.runs == 20_001)
+        #expect(script.runs == 4_001)
         #expect(operation.outcome?.isSuccess == true)
     }
 

@@ -99,7 +99,7 @@ struct RetryScopeLockTests {
         tail.cancel()
         #expect(tail.outcome?.isCancelled == true)
         await head.ended()
-        #expect(head.failure == "A 1")
+        #expect(head.firstFailure == "A 1")
         let other = Step().exclusive(key)
         other.add(to: queue)
         await Step().exclusive("\(UUID())").add(to: queue).ended()
@@ -170,6 +170,37 @@ struct RetryScopeLockTests {
         await queue.idle()
         await expectFree(key)
         await expectFree(other)
+    }
+
+    /// The tail waits for one that is not of its net and needs the lock that a provisional member keeps.
+    @Test(arguments: [false, true], [false, true])
+    func dependencyOfTheTail_underAKeyThatAMemberKeeps(isPlainBetween: Bool, isLate: Bool) async {
+        let head = operation("A", 2).exclusive(key)
+        let tail = head.deliver(to: operation("T", 0)).retryOnFailure { retries, _, retry in retry(retries < 5) }
+        let needed = operation("needed", 0).exclusive(key)
+        let gate = Gate()
+        if isLate { needed.addDependency(gate) }
+        if isPlainBetween {
+            let plain = BlockOperation {}
+            plain.addDependency(needed)
+            tail.addDependency(plain)
+            queue.addOperation(plain)
+        } else {
+            tail.addDependency(needed)
+        }
+        queue.addOperation(tail)
+        queue.addOperation(gate)
+        await gate.started.wait()
+        queue.addOperation(needed)
+        if isLate { await until { head.core.withLock { $0.state.isProvisional } } }
+        gate.open()
+        await tail.ended()
+        #expect(tail.outcome?.isSuccess == true)
+        #expect(needed.outcome?.isSuccess == true)
+        #expect(gauge.most == 1)
+        await head.ended()
+        await queue.idle()
+        await expectFree(key)
     }
 
     @Test func groupWithChildrenUnderTheKey_asAMember() async {

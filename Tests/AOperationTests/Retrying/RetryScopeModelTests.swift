@@ -109,7 +109,8 @@ struct RetryScopeModelTests {
             let run = Run(net, seed: seed)
             let queue = AOperationQueue()
             queue.maxConcurrentOperationCount = [1, 2, 3, -1].randomElement(using: &random) ?? -1
-            switch Int.random(in: 0...5, using: &random) {
+            let mode = Int.random(in: 0...5, using: &random)
+            switch mode {
             case 0:
                 GroupOperation(run.operations.shuffled(using: &random)).add(to: queue)
             case 1:
@@ -127,8 +128,8 @@ struct RetryScopeModelTests {
             }
             for operation in run.operations { await operation.ended() }
             await callbacksDelivered()
-            #expect(run.operations.map(\.script.runs) == expected.runs, "seed \(seed): \(net)")
-            #expect(run.operations.map { $0.outcome?.isSuccess } == expected.succeeds, "seed \(seed): \(net)")
+            #expect(run.operations.map(\.script.runs) == expected.runs, "seed \(seed), mode \(mode): \(net)")
+            #expect(run.operations.map { $0.outcome?.isSuccess } == expected.succeeds, "seed \(seed), mode \(mode): \(net)")
             #expect(run.hearings.allSatisfy { $0.heard("didFinish").count == 1 && $0.heard("observer finish").count == 1 }, "seed \(seed)")
             #expect(run.hearings.allSatisfy { $0.heard("observer start").count == 1 }, "seed \(seed)")
             await queue.idle()

@@ -140,7 +140,7 @@ final class Hearing: AOperationDelegate, Sendable {
 
 extension ResultableOperation {
     /// The text of the first error; nil on success.
-    var failure: String? { publishedErrors.first?.localizedDescription }
+    var firstFailure: String? { publishedErrors.first?.localizedDescription }
 }
 
 extension RetryPolicy {
