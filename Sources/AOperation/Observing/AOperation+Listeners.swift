@@ -84,8 +84,9 @@ extension AOperation {
 
     /// The start of an attempt; told to the listeners of the operation as a whole if it is the first that starts.
     final func tellStart() {
-        for observer in core.withLock({ $0.attemptObservers }) { observer.attemptDidStart(self) }
-        logical.tellFirstStart()
+        let (observers, whole) = core.withLock { ($0.attemptObservers, $0.isAttempt ? $0.whole : nil) }
+        for observer in observers { observer.attemptDidStart(self) }
+        (whole ?? self).tellFirstStart()
     }
 
     /// In this order: delegate, observers, `didStart`.
