@@ -80,16 +80,19 @@ extension AOperation {
     private func tryAgain() {
         guard let ending = core.withLock({ $0.retry() }) else { return }
         let restarted = core.withLock { $0.retryScope }?.restart(by: self) ?? []
+        let identities = Set(restarted.map { ObjectIdentifier($0) })
         for operation in restarted {
-            if let ending = operation.core.withLock({ $0.retry() }) { operation.begin(after: restarted, failing: ending) }
+            if let ending = operation.core.withLock({ $0.retry() }) { operation.begin(after: identities, failing: ending) }
         }
-        begin(after: restarted, failing: ending)
+        begin(after: identities, failing: ending)
     }
 
     /// Runs another attempt: an operation of its own, in the same lane and under the same locks.
     ///
-    /// - Parameter ending: the outcome, if there is no fresh operation.
-    private func begin(after restarted: [AOperation], failing ending: Ending) {
+    /// - Parameters:
+    ///   - restarted: what is tried again together with it; it waits for those that deliver to it.
+    ///   - ending: the outcome, if there is no fresh operation.
+    private func begin(after restarted: Set<ObjectIdentifier>, failing ending: Ending) {
         guard let attempt = makeAttempt(), attempt !== self, attempt.isInitialized else {
             Debugger.error(
                 "the operation \(publisherName) is to be tried again, but new() made no fresh operation: it fails. "
@@ -110,7 +113,7 @@ extension AOperation {
         if core.withLock({ $0.verdict != nil }) { attempt.cancel() }  // it came while the attempt was being made
     }
 
-    private func configure(_ attempt: AOperation, after restarted: [AOperation]) {
+    private func configure(_ attempt: AOperation, after restarted: Set<ObjectIdentifier>) {
         attempt.dropListeners()
         let (conditions, observers, inbox, injections, producers, grace) = core.withLock { core in
             (core.conditions, core.attemptObservers, core.inbox, core.injections, core.producers, core.grace)
@@ -127,7 +130,7 @@ extension AOperation {
         attempt.name = name
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }
-        for producer in producers where restarted.contains(where: { $0 === producer }) { attempt.addDependency(producer) }
+        for producer in producers where restarted.contains(ObjectIdentifier(producer)) { attempt.addDependency(producer) }
         attempt.takeOverReaders(of: self)
         willBegin(attempt)
     }
