@@ -18,7 +18,7 @@ import Foundation
 ///
 /// Invariant behind `@unchecked Sendable`: roster and lane are only reached under their locks.
 open class GroupOperation: VoidOperation, @unchecked Sendable {
-    private let roster = Guarded(GroupRoster())
+    let roster = Guarded(GroupRoster())
     private let lane = Guarded<Lane?>(nil)
     private let again = Guarded(Again())
 
@@ -197,15 +197,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         letGo()
         lane.withLock { $0 }?.pump()  // if no child can run yet, the group's slot is for others
     }
-
-    /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
-    final var takesMore: Bool { roster.withLock { $0.takesMore } }
-
-    /// Whether `operation` is a child.
-    final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
-
-    /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
-    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
 
     private func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
