@@ -1,7 +1,12 @@
 import Foundation
 
-/// What subclasses of the library ask of the children.
 extension GroupOperation {
+    public convenience init(operations: Foundation.Operation...) {
+        self.init(operations: operations)
+    }
+
+    // MARK: What subclasses of the library ask of the children
+
     /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
     final var takesMore: Bool { roster.withLock { $0.takesMore } }
 

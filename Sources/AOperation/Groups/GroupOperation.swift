@@ -61,10 +61,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         addOperations(operations)
     }
 
-    public convenience init(operations: Foundation.Operation...) {
-        self.init(operations: operations)
-    }
-
     deinit {
         // Groups in groups are released one by one, however deep they are.
         var children = roster.withLock { $0.dismantle() }
