@@ -51,7 +51,7 @@ extension AOperation {
         }
     }
 
-    private func askForLocks() {
+    final func askForLocks() {
         let preparation = makePreparation()
         let request = lockRequest { [weak self] in
             // Somebody else's end has set this off: not on that thread.
@@ -65,19 +65,30 @@ extension AOperation {
         }
         guard isWanted else { return }
         if LockTable.shared.ask(request) {
-            runDependents(of: preparation)
+            if LockTable.shared.isHeld(request) { runDependents(of: preparation) } else { askAgain(after: request) }
+        } else if isOutdated(request) {
+            askAgain(inPlaceOf: request)
         } else if let circle = WaitForGraph.circle(through: self) {
-            failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
+            breakOut(of: circle, request)
         }
+    }
+
+    /// Waiting for its locks the operation would wait for itself.
+    private func breakOut(of circle: WaitForGraph.Circle, _ request: LockRequest) {
+        let keepers = LockTable.shared.keepers(before: request).filter { keeper in
+            keeper.operation.map { WaitForGraph.leads(from: $0, to: self) } ?? false
+        }
+        guard keepers.isEmpty else { return borrow(from: keepers, inPlaceOf: request) }
+        guard LockTable.shared.withdraw(request) else { return }
+        core.withLock { core in if core.lockRequest === request { core.lockRequest = nil } }
+        failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
     }
 
     /// Made when it is first needed: it may be when the group around the operation asks for locks.
     final func makePreparation() -> Preparation {
-        let (known, conditions, logical) = core.withLock { core in
-            (core.preparation, core.conditions, core.isAttempt ? core.whole : nil)
-        }
+        let (known, conditions) = core.withLock { ($0.preparation, $0.conditions) }
         if let known { return known }
-        let made = Preparation(of: logical ?? self, conditions: conditions)
+        let made = Preparation(of: logical, conditions: conditions)
         core.withLock { $0.preparation = made }
         return made
     }
@@ -100,7 +111,6 @@ extension AOperation {
 
     private func evaluate(_ preparation: Preparation) {
         Debugger.event(.evaluating, of: self)
-        let logical = core.withLock { $0.isAttempt ? $0.whole : nil } ?? self
         ConditionEvaluation.evaluate(preparation.tree, for: logical, dependencies: preparation.dependencies) {
             [weak self] results in
             self?.judge(ConditionVerdict(preparation.tree.combine(results)), preparation)

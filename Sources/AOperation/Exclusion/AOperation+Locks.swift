@@ -10,11 +10,41 @@ extension AOperation {
         var limits: [String: Int] = [:]
         for exclusion in exclusions { limits[exclusion.key] = min(exclusion.limit, limits[exclusion.key] ?? .max) }
         var locks: [LockID: Int] = [:]
+        var lenders: [LockRequest] = []
         for (name, limit) in limits {
-            let scope = holder(of: name)
-            locks[LockID(scope: scope?.id, name: name)] = scope == nil ? limit : 1
+            let lender = lender(of: name)
+            locks[LockID(scope: lender?.id, name: name)] = lender == nil ? limit : 1
+            if let lender { lenders.append(lender) }
         }
-        return LockRequest(by: self, locks: locks, granted: granted)
+        return LockRequest(by: self, locks: locks, lenders: lenders, granted: granted)
+    }
+
+    /// Whether `request`, made a moment ago, asks for what others have begun, or ceased, to lend since.
+    final func isOutdated(_ request: LockRequest) -> Bool {
+        request.locks.keys.contains { lender(of: $0.name)?.id != $0.scope }
+    }
+
+    /// Withdraws a request that waits, if it does, and asks again: what it asks for can be lent by now.
+    final func askAgain(inPlaceOf request: LockRequest) {
+        guard LockTable.shared.withdraw(request) else { return }
+        askAgain(after: request)
+    }
+
+    /// Withdraws a request that waits, if it does, and asks `keepers` for what they keep of it: they wait for this
+    /// operation.
+    final func borrow(from keepers: [LockRequest], inPlaceOf request: LockRequest) {
+        core.withLock { $0.lenders += keepers }
+        askAgain(inPlaceOf: request)
+    }
+
+    /// Asks again, as `request` is over, unless somebody has decided about the operation.
+    final func askAgain(after request: LockRequest) {
+        let lane = core.withLock { core -> Lane? in
+            guard core.state.isPreparing, core.lockRequest === request else { return nil }
+            core.lockRequest = nil
+            return core.membership?.lane
+        }
+        lane?.perform(quality: qualityOfService) { [self] in askForLocks() }
     }
 
     /// The locks that the operation and those inside of it name.
@@ -30,13 +60,16 @@ extension AOperation {
         }
     }
 
-    /// Who around this operation holds the lock `name` and lends it to those inside: the nearest operation that it is
-    /// inside of, or one of its own delivery net that may be tried again together with it.
-    private func holder(of name: String) -> LockRequest? {
+    /// Who holds the lock `name` and lends it to this operation: the nearest operation that it is inside of, its retry
+    /// scope, or one that waits for it.
+    private func lender(of name: String) -> LockRequest? {
         var next: AOperation? = self
         while let operation = next {
-            let (scope, enclosing) = operation.core.withLock { ($0.retryScope, $0.whole ?? $0.group) }
-            if let request = scope?.heldRequest(for: name), request !== core.withLock({ $0.lockRequest }) { return request }
+            let (scope, lenders, enclosing) = operation.core.withLock { ($0.retryScope, $0.lenders, $0.whole ?? $0.group) }
+            if let request = scope?.keeper(of: name) { return request }
+            if let request = lenders.last(where: { $0.names.contains(name) && LockTable.shared.isHeld($0) }) {
+                return request
+            }
             if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name) { return request }
             next = enclosing
         }

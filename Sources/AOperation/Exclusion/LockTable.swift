@@ -2,7 +2,8 @@ import Synchronization
 
 /// Names one lock: of the whole process, or inside the operation that holds it.
 struct LockID: Hashable {
-    /// The request of the enclosing operation that holds the lock; those inside take turns. Nil for the process.
+    /// The request that holds the lock for several: those of the operation inside of which it is, or those of a retry
+    /// scope; they take turns. Nil for the process.
     let scope: UInt64?
     let name: String
 }
@@ -29,14 +30,24 @@ final class LockRequest: @unchecked Sendable {
     let locks: [LockID: Int]
     /// The names it holds for those inside of the operation.
     let names: Set<String>
+    /// Whom some of them are lent by.
+    let lenders: [LockRequest]
+    /// Whether it is held by a retry scope, while nobody uses it.
+    let isKept: Bool
     fileprivate var stage = Stage.new
+    fileprivate var isOver: Bool { if case .over = stage { true } else { false } }
     fileprivate let granted: @Sendable () -> Void
 
     /// - Parameter granted: called once, on the thread that gives the last of the locks back; not for a request that
     ///   is granted at once.
-    init(by operation: AOperation, locks: [LockID: Int], granted: @escaping @Sendable () -> Void) {
+    init(
+        by operation: AOperation?, locks: [LockID: Int], lenders: [LockRequest] = [], isKept: Bool = false,
+        granted: @escaping @Sendable () -> Void
+    ) {
+        self.isKept = isKept
         self.operation = operation
         self.locks = locks
+        self.lenders = lenders
         self.granted = granted
         names = Set(locks.keys.map(\.name))
     }
@@ -75,51 +86,130 @@ final class LockTable: Sendable {
         }
     }
 
-    private let state = Guarded<[LockID: Lock]>([:])
+    private let state = Guarded(State())
 
-    /// Asks for the locks of `request`. Returns whether it holds them now, or was given back before.
+    private struct State {
+        var locks: [LockID: Lock] = [:]
+        /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
+        var lent: [UInt64: Int] = [:]
+        /// Given back while something was lent.
+        var returning: [UInt64: LockRequest] = [:]
+    }
+
+    /// Asks for the locks of `request`. Returns false if they must be waited for; else it holds them now, or is over:
+    /// it was given back before, or what it was to be lent is not held any more.
     func ask(_ request: LockRequest) -> Bool {
-        state.withLock { locks in
+        state.withLock { state in
             guard case .new = request.stage else { return true }
-            request.stage = .waiting
-            for (id, limit) in request.locks {
-                locks[id, default: Lock()].count(limit, by: 1)
-                if request.locks.count > 1 { locks[id]?.entangled += 1 }
-                locks[id]?.waiters.append(request)
+            guard !request.lenders.contains(where: \.isOver) else {
+                request.stage = .over
+                return true
             }
-            guard Self.isGrantable(request, &locks) else { return false }
-            Self.grant(request, &locks)
+            request.stage = .waiting
+            Self.count(request, by: 1, &state)
+            for id in request.locks.keys { state.locks[id]?.waiters.append(request) }
+            guard Self.isGrantable(request, &state.locks) else { return false }
+            Self.grant(request, &state.locks)
             return true
         }
     }
 
-    /// Gives the locks back, or withdraws the request.
+    /// Gives the locks back, or withdraws the request. Locks that are lent to operations inside, or to others of its
+    /// retry scope, are given back when those have done so.
     func release(_ request: LockRequest) {
-        let granted = state.withLock { locks -> [LockRequest] in
-            defer { request.stage = .over }
+        let granted = state.withLock { state -> [LockRequest] in
             switch request.stage {
-            case .new, .over: return []
-            case .waiting, .held: break
+            case .new: request.stage = .over
+            case .over: break
+            case .waiting: return Self.end(request, &state)
+            case .held:
+                guard state.lent[request.id] != nil else { return Self.end(request, &state) }
+                state.returning[request.id] = request
             }
-            request.stage = .over
-            for (id, limit) in request.locks {
-                locks[id]?.holders[request.id] = nil
-                if request.locks.count > 1 { locks[id]?.entangled -= 1 }
-                locks[id]?.count(limit, by: -1)
-            }
-            return Self.grantNext(Array(request.locks.keys), &locks)
+            return []
         }
         for next in granted { next.granted() }
+    }
+
+    /// Withdraws a request that has not been granted; false if it has, or was given back.
+    func withdraw(_ request: LockRequest) -> Bool {
+        let granted = state.withLock { state -> [LockRequest]? in
+            guard case .waiting = request.stage else { return nil }
+            return Self.end(request, &state)
+        }
+        for next in granted ?? [] { next.granted() }
+        return granted != nil
+    }
+
+    /// Hands those locks of a held request that `isKept` names over to `operation`, and gives the others back. Nil if
+    /// the request is not held, or nothing is left of it.
+    func handOver(_ request: LockRequest, to operation: AOperation?, where isKept: (LockID) -> Bool) -> LockRequest? {
+        let (kept, granted) = state.withLock { state -> (LockRequest?, [LockRequest]) in
+            guard case .held = request.stage else { return (nil, []) }
+            let kept = request.locks.filter { isKept($0.key) }
+            let rest = LockRequest(by: operation, locks: kept, lenders: request.lenders, isKept: true) {}
+            if !rest.locks.isEmpty {
+                Self.count(rest, by: 1, &state)
+                rest.stage = .held
+                for id in rest.locks.keys { state.locks[id]?.holders[rest.id] = rest }
+            }
+            return (rest.locks.isEmpty ? nil : rest, Self.end(request, &state))
+        }
+        for next in granted { next.granted() }
+        return kept
+    }
+
+    /// Those who wait for a lock of `request`.
+    func waiters(for request: LockRequest) -> [LockRequest] {
+        state.withLock { state in
+            request.locks.keys.flatMap { id in
+                (state.locks[id]?.waiters.elements.filter { if case .waiting = $0.stage { true } else { false } }) ?? []
+            }
+        }
+    }
+
+    /// The retry scopes that keep what `request` waits for.
+    func keepers(before request: LockRequest) -> [LockRequest] {
+        state.withLock { state in
+            request.locks.keys.flatMap { id in (state.locks[id]?.holders.values.filter(\.isKept)) ?? [] }
+        }
+    }
+
+    private static func count(_ request: LockRequest, by step: Int, _ state: inout State) {
+        for (id, limit) in request.locks {
+            state.locks[id, default: Lock()].count(limit, by: step)
+            if request.locks.count > 1 { state.locks[id]?.entangled += step }
+            guard let scope = id.scope else { continue }
+            let lent = state.lent[scope, default: 0] + step
+            state.lent[scope] = lent > 0 ? lent : nil
+        }
+    }
+
+    /// Takes a request out that waits or holds. Returns who is granted something by that.
+    private static func end(_ request: LockRequest, _ state: inout State) -> [LockRequest] {
+        var granted: [LockRequest] = []
+        var pending = [request]
+        while let request = pending.popLast() {
+            request.stage = .over
+            for id in request.locks.keys { state.locks[id]?.holders[request.id] = nil }
+            count(request, by: -1, &state)
+            granted += grantNext(Array(request.locks.keys), &state.locks)
+            for id in request.locks.keys {
+                guard let scope = id.scope, state.lent[scope] == nil else { continue }
+                if let outer = state.returning.removeValue(forKey: scope) { pending.append(outer) }
+            }
+        }
+        return granted
     }
 
     /// Who must give something back before `request` is granted: holders, and those in front of it that wait for
     /// other locks as well (the rest wait for the same holders).
     func blockers(of request: LockRequest) -> [(operation: AOperation, lock: LockID)] {
-        state.withLock { locks in
+        state.withLock { state in
             guard case .waiting = request.stage else { return [] }
             var found: [(AOperation, LockID)] = []
             for id in request.locks.keys {
-                guard let lock = locks[id] else { continue }
+                guard let lock = state.locks[id] else { continue }
                 for holder in lock.holders.values { if let operation = holder.operation { found.append((operation, id)) } }
                 guard lock.entangled > 0 else { continue }
                 for waiter in lock.waiters.elements {

@@ -76,14 +76,32 @@ enum WaitForGraph {
         return other.core.withLock { $0.group } === group
     }
 
+    /// The AOperations among `dependencies`, and those that the plain ones among them wait for.
+    private static func behindPlain(_ dependencies: [Foundation.Operation]) -> [AOperation] {
+        var found: [AOperation] = []
+        var seen: Set<ObjectIdentifier> = []
+        var pending = dependencies
+        while let dependency = pending.popLast() {
+            if let operation = dependency as? AOperation {
+                found.append(operation)
+            } else if !dependency.isFinished, seen.insert(ObjectIdentifier(dependency)).inserted {
+                pending += dependency.dependencies
+            }
+        }
+        return found
+    }
+
     /// What `operation` waits for before it can end.
     private static func edges(from operation: AOperation) -> [Edge] {
-        let (dependencies, parts, request, uniqueness, isEnded) = operation.core.withLock { core in
-            (core.dependencies.all, core.parts, core.lockRequest, core.uniqueness, core.state.isEnded)
+        let (dependencies, parts, request, uniqueness, state) = operation.core.withLock { core in
+            (core.dependencies.all, core.parts, core.lockRequest, core.uniqueness, core.state)
         }
-        guard !isEnded else { return [] }
-        var edges = dependencies.compactMap { $0 as? AOperation }.filter { !$0.isEnded }.map { Edge(target: $0) }
+        guard !state.isEnded else { return [] }
+        var edges = behindPlain(dependencies).filter { $0.isWaited(for: operation) }.map { Edge(target: $0) }
         edges += parts.map { Edge(target: $0) }
+        if state.isProvisional, let decider = operation.core.withLock({ $0.retryScope?.decider }) {
+            edges.append(Edge(target: decider))
+        }
         if let request {
             edges += LockTable.shared.blockers(of: request).map { Edge(target: $0.operation, lock: $0.lock) }
         }
@@ -116,12 +134,18 @@ extension AOperation {
 
     /// Whether somebody waits for its end: a dependent, a receiver, a successor, one who wants a lock of it.
     fileprivate var isWaitedFor: Bool {
-        let (hasWaiters, request, group) = core.withLock { core in
-            (!core.waiters.isEmpty || !core.receivers.isEmpty, core.lockRequest, core.group)
+        let (hasWaiters, request, group, scope) = core.withLock { core in
+            (!core.waiters.isEmpty || !core.receivers.isEmpty, core.lockRequest, core.group, core.retryScope)
         }
-        if hasWaiters || group?.isOrdered == true { return true }
+        if hasWaiters || group?.isOrdered == true || scope?.isWaitedFor(self) == true { return true }
         guard let request else { return false }
         return LockTable.shared.isHeld(request)
+    }
+
+    /// Whether `operation`, which depends on this one, waits for it: not after a provisional end that it was told of.
+    fileprivate func isWaited(for operation: AOperation) -> Bool {
+        let (state, scope) = core.withLock { ($0.state, $0.retryScope) }
+        return !state.isEnded && !(state.isProvisional && scope?.covers([operation]) == true)
     }
 
     /// In an ordered group: the children before this one that have not ended, as long as it has not started.

@@ -18,7 +18,7 @@ import Foundation
 ///
 /// Invariant behind `@unchecked Sendable`: roster and lane are only reached under their locks.
 open class GroupOperation: VoidOperation, @unchecked Sendable {
-    private let roster = Guarded(GroupRoster())
+    let roster = Guarded(GroupRoster())
     private let lane = Guarded<Lane?>(nil)
     private let again = Guarded(Again())
 
@@ -59,10 +59,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         let isOrdered = isOrdered
         roster.withLock { $0.isOrdered = isOrdered }
         addOperations(operations)
-    }
-
-    public convenience init(operations: Foundation.Operation...) {
-        self.init(operations: operations)
     }
 
     deinit {
@@ -198,15 +194,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         lane.withLock { $0 }?.pump()  // if no child can run yet, the group's slot is for others
     }
 
-    /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
-    final var takesMore: Bool { roster.withLock { $0.takesMore } }
-
-    /// Whether `operation` is a child.
-    final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
-
-    /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
-    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
-
     private func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
     }
@@ -254,14 +241,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final override func makeAttempt() -> AOperation? {
         if let attempt = super.makeAttempt() { return attempt }
         guard let children = recipe?() else { return nil }
-        let attempt = isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
-        attempt.onFailure = onFailure
-        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
-        return attempt
+        return isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
     }
 
     final override func willBegin(_ attempt: AOperation) {
-        again.withLock { $0.latest = attempt as? GroupOperation }
+        guard let attempt = attempt as? GroupOperation else { return }
+        attempt.onFailure = onFailure
+        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
+        again.withLock { $0.latest = attempt }
     }
 
     /// Nil for a subclass: a plain group would not do what it does.
@@ -277,7 +264,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override func stop(with ending: Ending) {
-        abandon(with: ending)
+        let isFinal = core.withLock { $0.verdict != nil }
+        abandon(with: ending, evenIfClosed: isFinal)  // else it is about to end by itself
     }
 
     final override func failBeforeExecution(_ errors: [AOperationError]) {
@@ -289,12 +277,22 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     /// Ends the group over its children's heads: cancels them, waits for them, and then ends with `ending`.
-    final func abandon(with ending: Ending) {
+    ///
+    /// - Parameter evenIfClosed: whether `ending` counts if all children have ended.
+    final func abandon(with ending: Ending, evenIfClosed: Bool = true) {
         guard let open = roster.withLock({ $0.abandon(with: ending) }) else {
-            return interrupt(with: ending)
+            if evenIfClosed { interruptOrCancelAttempt(with: ending) }
+            return
         }
         cancel(open)
         Trampoline.run { [self] in letGo() }
+    }
+
+    /// A group whose own children have ended. If another attempt is under way the group ends with that; one that is
+    /// just being made is cancelled when it is there.
+    private func interruptOrCancelAttempt(with ending: Ending) {
+        let isDecided = core.withLock { $0.state.isRetrying ? false : $0.interrupt(ending) }
+        if isDecided { settle() } else { core.withLock { $0.attempt }?.cancel() }
     }
 
     private func cancel(_ children: [Foundation.Operation]) {

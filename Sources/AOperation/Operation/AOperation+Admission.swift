@@ -111,16 +111,18 @@ extension AOperation: Waiter {
     /// A plain operation waits until Foundation has been told of the end too: that comes later for an operation that
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
-        core.withLock { core in
-            if core.state.isProvisional, let operation = waiter as? AOperation, core.retryScope?.covers([operation]) == true {
-                return false
-            }
+        let isCovered = core.withLock { $0.retryScope }?.covers([waiter]) == true
+        let (isAdded, isDecisive) = core.withLock { core in
+            if core.state.isProvisional, isCovered { return (false, false) }
             if core.state.isEnded {
-                guard untilAnnounced, core.announcement != .done else { return false }
+                guard untilAnnounced, core.announcement != .done else { return (false, false) }
             }
             core.waiters.append(waiter)
-            return true
+            return (true, core.state.isProvisional)
         }
+        // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
+        if isDecisive { acceptAttempt() }
+        return isAdded
     }
 
     // MARK: Dependencies

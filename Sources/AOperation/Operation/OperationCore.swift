@@ -7,8 +7,9 @@ import Foundation
 struct OperationCore {
     var state = OperationState.initialized
 
-    /// Somebody called `cancel()` in time. A group stays undecided for a while after it.
-    var isCancelRequested = false
+    /// What the operation ends with whatever its body or its attempts report: it was cancelled in time, or stopped for
+    /// good. A group stays undecided for a while after it.
+    var verdict: Ending?
     /// Holds a slot of its lane, to be returned at the end.
     var holdsSlot = false
     /// When Foundation is told of the end.
@@ -50,10 +51,14 @@ struct OperationCore {
     var isPrepared = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
+    /// Retry scopes that wait for this operation, and therefore lend it what they keep locked.
+    var lenders: [LockRequest] = []
     /// The number of its execution under its locks.
     var fencingToken: UInt64?
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
+    /// Whether a duplicate waits for its end.
+    var isJoined = false
 
     /// Who decides after a failed attempt.
     var retryDecider: RetryDecider?
@@ -61,12 +66,19 @@ struct OperationCore {
     var retries = 0
     /// The attempt that is under way, if it is not this operation itself.
     var attempt: AOperation?
-    /// What was decided after an attempt whose body has not ended yet.
-    var decision: Decision?
+    /// What was decided after the attempt that has ended.
+    var deliberation = Deliberation.open
+    /// Whether the body itself has proposed the ending of the attempt: only such a one is told to `willFinish`.
+    var isProposedByBody = false
+    /// Whether those who listen have been told of the start of an attempt.
+    var isStartTold = false
     /// The end of the delivery net that may have this operation tried again, with all that it may.
     var retryScope: RetryScope?
-    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout.
-    var stopEnding: Ending?
+    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout. True until
+    /// the body has ended.
+    var isStopped = false
+    /// A stopped body was given up, and may still be running.
+    var isBodyGivenUp = false
 
     var observers: [any AOperationObserver] = []
     /// Observers of every single attempt.
@@ -126,6 +138,12 @@ struct OperationCore {
 // MARK: - Transitions
 
 extension OperationCore {
+    var isCancelRequested: Bool { verdict?.isCancelled == true }
+
+    /// Whether the body at hand may run: nothing has decided about it. A group that is being cancelled begins, so that
+    /// its children end before it does.
+    var isBodyDue: Bool { if case .executing = state { true } else { false } }
+
     /// Into a lane. The membership is made under the operation's lock, so that it cannot end before it is a member.
     mutating func admit(_ announcement: Announcement, join: () -> Membership) -> Entrance {
         switch state {
@@ -198,9 +216,9 @@ extension OperationCore {
     }
 
     /// Somebody asks for cancellation. False when the outcome is decided, or when it was asked for before.
-    mutating func requestCancel() -> Bool {
-        guard state.ending == nil, !isCancelRequested else { return false }
-        isCancelRequested = true
+    mutating func requestCancel(_ cancelled: Ending) -> Bool {
+        guard state.ending == nil, verdict == nil else { return false }
+        verdict = cancelled
         return true
     }
 
@@ -216,7 +234,7 @@ extension OperationCore {
     ///
     /// - Parameter isContainer: whether operations inside of it may name locks.
     mutating func begin(isContainer: Bool) -> Start {
-        guard case .ready = state, !isCancelRequested else { return .nothing }
+        guard case .ready = state, verdict == nil else { return .nothing }
         if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
             state = .preparing(isInline: true)
             return .prepare
@@ -247,7 +265,7 @@ extension OperationCore {
         /// It is the outcome.
         case decided
         /// `willFinish` holds it back.
-        case held
+        case held(Ending)
         /// It may be tried again.
         case deliberating
         /// The outcome was decided before; the body has ended with this.
@@ -264,36 +282,49 @@ extension OperationCore {
     ///   - isHeld: whether `willFinish` holds it back.
     ///   - isOpen: whether it may be tried again.
     mutating func propose(_ ending: Ending, isHeld: Bool, isOpen: Bool, commit: () -> Void) -> Proposal {
-        guard attempt == nil else { return .ignored }  // a body of an attempt that was given up
+        guard attempt == nil else {
+            isBodyGivenUp = false  // it has ended after all
+            return .ignored
+        }
         switch state {
         case .executing:
             commit()
+            isProposedByBody = !isStopped
             return conclude(ending, body: .over, isHeld: isHeld, isOpen: isOpen)
         case .preparing:
             commit()
+            isProposedByBody = false
             return conclude(ending, body: parts.isEmpty ? .over : .running, isHeld: false, isOpen: isOpen)
         case .initialized, .waiting, .ready:
             commit()
-            state = .telling(ending, .over)
+            state = .telling(verdict ?? ending, .over)
             return .decided
         case .deliberating, .telling, .finished:
             return bodyEnded()
-        case .retrying, .provisional, .holding, .ended:
+        case .ended:
+            isBodyGivenUp = false
+            return .ignored
+        case .retrying, .provisional, .holding:
             return .ignored
         }
     }
 
     /// An attempt has ended.
-    mutating func conclude(_ ending: Ending, body: OperationState.Body, isHeld: Bool, isOpen: Bool) -> Proposal {
-        if isOpen, !isCancelRequested {
-            state = .deliberating(ending, body)
+    mutating func conclude(_ proposed: Ending, body: OperationState.Body, isHeld: Bool, isOpen: Bool) -> Proposal {
+        if let verdict {
+            state = .telling(verdict, body)
+            return .decided
+        }
+        if isOpen {
+            state = .deliberating(proposed, body)
+            deliberation = .open
             return .deliberating
         }
-        if isHeld, case .over = body {
-            state = .holding(ending)
-            return .held
+        if isHeld, isProposedByBody, case .over = body {
+            state = .holding(proposed)
+            return .held(proposed)
         }
-        state = .telling(ending, body)
+        state = .telling(proposed, body)
         return .decided
     }
 
@@ -315,15 +346,16 @@ extension OperationCore {
         }
     }
 
-    /// `willFinish` lets the proposed ending go. Nil when something else has decided meanwhile.
-    mutating func release() -> Ending? {
-        guard case .holding(let ending) = state else { return nil }
-        state = .telling(ending, .over)
-        return ending
+    /// `willFinish` lets the proposed ending go. False when something else has decided meanwhile.
+    mutating func release() -> Bool {
+        guard case .holding(let ending) = state else { return false }
+        state = .telling(verdict ?? ending, .over)
+        return true
     }
 
     /// Decides the outcome from outside of the body: cancellation, timeout. False when it is decided already.
-    mutating func interrupt(_ ending: Ending) -> Bool {
+    mutating func interrupt(_ proposed: Ending) -> Bool {
+        let ending = verdict ?? proposed
         switch state {
         case .initialized, .waiting, .ready, .holding, .provisional:
             state = .telling(ending, .over)
@@ -338,7 +370,6 @@ extension OperationCore {
         case .telling, .finished, .ended:
             return false
         }
-        decision = nil
         return true
     }
 
@@ -354,13 +385,16 @@ extension OperationCore {
         }
     }
 
-    /// Gives up waiting for the body. Returns nil when it has ended.
-    mutating func abandonBody() -> Proposal? {
+    /// Gives up waiting for the body of this attempt. Returns nil when it has ended.
+    mutating func abandonBody(ofAttempt number: Int) -> Proposal? {
+        guard retries == number, parts.isEmpty else { return nil }
         switch state {
-        case .finished(_, .running), .deliberating(_, .running): bodyEnded()
+        case .finished(_, .running), .deliberating(_, .running):
+            isBodyGivenUp = true
+            return bodyEnded()
         case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding,
             .telling, .finished, .ended:
-            nil
+            return nil
         }
     }
 
@@ -381,6 +415,7 @@ extension OperationCore {
     mutating func depart() -> Departure? {
         guard case .finished(let ending, .over) = state else { return nil }
         state = .ended(ending)
+        isStopped = false
         let announces = announcement == .due
         if announces { announcement = .done }
         let departure = Departure(
@@ -408,6 +443,7 @@ extension OperationCore {
         conditions = []
         preparation = nil
         lockRequest = nil
+        lenders = []
         uniqueness = nil
         retryDecider = nil
         retryScope = nil

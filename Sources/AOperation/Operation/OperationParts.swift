@@ -103,13 +103,13 @@ final class OperationParts: LaneHost, @unchecked Sendable {
 }
 
 extension AOperation {
-    /// Gives the slot back while the operation waits for its parts.
+    /// Gives the slot back while the operation waits for its parts, or between attempts.
     final func giveUpSlot() {
         let lane = core.withLock { core -> Lane? in
             guard core.holdsSlot else { return nil }
             core.holdsSlot = false
             return core.membership?.lane
         }
-        lane?.returnSlot()
+        lane?.giveUpSlot(returning: reclaimSlot(true))
     }
 }

@@ -73,6 +73,8 @@ enum OperationState {
 
     var isPreparing: Bool { if case .preparing = self { true } else { false } }
 
+    var isRetrying: Bool { if case .retrying = self { true } else { false } }
+
     var isProvisional: Bool { if case .provisional = self { true } else { false } }
 
     /// Whether the body of an attempt whose ending is known has ended.

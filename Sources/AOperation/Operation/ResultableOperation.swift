@@ -112,6 +112,11 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
 
     // MARK: For the library
 
+    final override func dropListeners() {
+        super.dropListeners()
+        core.withLock { _ in willFinishHandler = nil }
+    }
+
     final override func adoptValue(of attempt: AOperation) {
         guard let attempt = attempt as? ResultableOperation<Output> else { return }
         value = attempt.core.withLock { _ in attempt.value }

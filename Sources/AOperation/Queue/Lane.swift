@@ -129,6 +129,14 @@ final class Lane: Sendable {
         pump()
     }
 
+    /// A member stops running although it has not ended.
+    ///
+    /// - Parameter isReturned: whether it has its slot; a group's may be with others.
+    func giveUpSlot(returning isReturned: Bool) {
+        state.withLock { $0.stopRunning(wasRunning: true, returningSlot: isReturned) }
+        pump()
+    }
+
     private func acceptReturned(_ count: Int) {
         state.withLock { $0.acceptReturned(count) }
         pump()

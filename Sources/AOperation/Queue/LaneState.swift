@@ -88,6 +88,11 @@ extension LaneState {
     mutating func remove(serial: UInt64, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
         members[serial] = nil
         epochs[Int(epoch - firstEpoch)].members -= 1
+        stopRunning(wasRunning: wasRunning, returningSlot: returningSlot)
+    }
+
+    /// A member does not run any more; a group gives back what its lane holds, even if it did not run.
+    mutating func stopRunning(wasRunning: Bool, returningSlot: Bool) {
         switch slots {
         case .own:
             if returningSlot { running -= 1 }
@@ -111,15 +116,7 @@ extension LaneState {
     }
 
     /// A slot that came unused.
-    mutating func returnSlot() {
-        switch slots {
-        case .own:
-            running -= 1
-        case .borrowed(let free, let isAsking):
-            running -= 1
-            slots = .borrowed(free: free + 1, isAsking: isAsking)
-        }
-    }
+    mutating func returnSlot() { stopRunning(wasRunning: true, returningSlot: true) }
 
     /// A slot that somebody takes without waiting for his turn.
     mutating func takeSlot() { running += 1 }

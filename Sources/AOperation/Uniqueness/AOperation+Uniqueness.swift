@@ -37,6 +37,7 @@ extension AOperation {
             let ignored = AOperationError.IgnoredDuplicate(of: duplicate.id, operation: publisherName)
             return failBeforeExecution([AOperationError(ignored, state: .execution, publisher: publisherName)])
         }
+        duplicate.first.core.withLock { $0.isJoined = true }
         duplicate.first.onEnd { [self] first in
             if let ending = first.ending { end(like: first, with: ending) }
         }
