@@ -12,7 +12,8 @@ final class UniquenessTable: Sendable {
     /// Claims `id` for `operation`. Returns nil if it has it now, else the operation that has it.
     func claim(_ id: String, for operation: AOperation) -> AOperation? {
         claims.withLock { claims in
-            if let first = claims[id]?.operation, first !== operation { return first }
+            // Bound first: `claims[id]?.operation` reads the weak reference from memory that is gone, in debug builds (6.3.1).
+            if let claim = claims[id], let first = claim.operation, first !== operation { return first }
             claims[id] = Claim(operation: operation, owner: ObjectIdentifier(operation))
             return nil
         }
