@@ -26,18 +26,21 @@ final class ProgressReport: Sendable {
 
     private let handlers: [Handler]
     private let queue: DispatchQueue
+    private let fractionMin: Double
     private let state = Guarded(State())
 
-    init(to handlers: [Handler], on queue: DispatchQueue) {
+    /// - Parameter fractionMin: steps that are shorter than this fraction of the whole are left out.
+    init(to handlers: [Handler], on queue: DispatchQueue, fractionMin: Double = 0) {
         self.handlers = handlers
         self.queue = queue
+        self.fractionMin = fractionMin
     }
 
     /// `completed` of `total` bytes are through; a `total` that is not known is -1.
     func update(completed: Int64, of total: Int64) {
         advance { state in
             let step = Step(completed: completed, total: total)
-            if step.fraction >= state.latest?.fraction ?? 0 { state.latest = step }
+            if step.fraction >= (state.latest.map { $0.fraction + fractionMin } ?? 0) { state.latest = step }
         }
     }
 

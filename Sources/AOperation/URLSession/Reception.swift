@@ -9,7 +9,7 @@ final class Reception<Value>: TransferReceiver {
     }
 
     private let sink: any TransferSink<Value>
-    private let progress: ProgressReport
+    private let progress: [ProgressReport]
     private let measure: Measure
     private let completion: (Result<Value, any Error>) -> Void
     private var response: URLResponse?
@@ -18,7 +18,7 @@ final class Reception<Value>: TransferReceiver {
 
     /// `completion` is called once, at the end, on the transfer's queue.
     init(
-        into sink: any TransferSink<Value>, progress: ProgressReport, measuredBy measure: Measure,
+        into sink: any TransferSink<Value>, progress: [ProgressReport], measuredBy measure: Measure,
         completion: @escaping (Result<Value, any Error>) -> Void
     ) {
         self.sink = sink
@@ -32,17 +32,17 @@ final class Reception<Value>: TransferReceiver {
         received = 0
         expected = total
         try sink.begin(expecting: total)
-        if measure == .bytesReceived { progress.update(completed: 0, of: total) }
+        if measure == .bytesReceived { tellProgress(0, of: total) }
     }
 
     func received(_ data: Data) throws {
         try sink.append(data)
         received += Int64(data.count)
-        if measure == .bytesReceived { progress.update(completed: received, of: expected) }
+        if measure == .bytesReceived { tellProgress(received, of: expected) }
     }
 
     func sent(_ count: Int64, of total: Int64) {
-        if measure == .bytesSent { progress.update(completed: count, of: total) }
+        if measure == .bytesSent { tellProgress(count, of: total) }
     }
 
     func ended(with error: (any Error)?, response: URLResponse?) {
@@ -52,12 +52,16 @@ final class Reception<Value>: TransferReceiver {
                 throw URLError.about(nil, .badServerResponse, "There was no response.")
             }
             let value = try sink.finish(with: response)
-            progress.complete()
+            for report in progress { report.complete() }
             completion(.success(value))
         } catch {
             sink.discard()
-            progress.close()
+            for report in progress { report.close() }
             completion(.failure(error))
         }
+    }
+
+    private func tellProgress(_ completed: Int64, of total: Int64) {
+        for report in progress { report.update(completed: completed, of: total) }
     }
 }

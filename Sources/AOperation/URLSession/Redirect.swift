@@ -7,8 +7,6 @@ enum Redirect {
     /// This request is sent by a task of its own: Foundation drops the body of a request that it redirects, and would
     /// send it with none.
     case resend(TransferRequest)
-    /// The redirect itself is the answer: it asks again for a body that can be sent once only.
-    case stay
 
     /// Headers that are meant for the server they were first sent to.
     private static let secrets = ["Authorization", "Proxy-Authorization", "Cookie"]
@@ -22,10 +20,6 @@ enum Redirect {
         let methods = [URLRequest.HTTPMethod.get, URLRequest.HTTPMethod.head]
         guard source.hasBody, !methods.contains(target.httpMethod ?? URLRequest.HTTPMethod.get) else {
             self = .follow(target)
-            return
-        }
-        guard !source.hasStream else {
-            self = .stay
             return
         }
         var next = source

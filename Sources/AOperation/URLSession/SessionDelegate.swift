@@ -8,6 +8,9 @@ protocol TaskListener: AnyObject, Sendable {
     /// `go` must not be called once the task has been cancelled: Foundation traps.
     func task(_ task: URLSessionTask, redirectedTo request: URLRequest, go: @escaping @Sendable (URLRequest?) -> Void)
     func task(_ task: URLSessionTask, challenged challenge: URLAuthenticationChallenge, answer: @escaping SessionDelegate.Answer)
+    /// The connection died within the body, and the task cannot send that from its beginning: it goes on with a body
+    /// that is cut.
+    func taskLostItsBody(_ task: URLSessionTask)
     /// The last call.
     func task(_ task: URLSessionTask, endedWith error: (any Error)?)
 }
@@ -22,24 +25,37 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private struct Entry {
         let task: URLSessionTask
         let listener: any TaskListener
+        /// What the task sends as a stream.
+        let file: URL?
     }
+
     private let entries = Guarded<[ObjectIdentifier: Entry]>([:])
+    private let queue: DispatchQueue
+
+    /// - Parameter queue: the session's.
+    init(queue: DispatchQueue) {
+        self.queue = queue
+    }
 
     /// How many tasks are listened to.
     var count: Int { entries.withLock { $0.count } }
 
     /// Tells `listener` of `task`, until that has ended. To be called before the task is resumed.
-    func add(_ listener: any TaskListener, for task: URLSessionTask) {
-        entries.withLock { $0[ObjectIdentifier(task)] = Entry(task: task, listener: listener) }
+    ///
+    /// - Parameter file: what the task sends as a stream.
+    func add(_ listener: any TaskListener, for task: URLSessionTask, sending file: URL? = nil) {
+        entries.withLock { $0[ObjectIdentifier(task)] = Entry(task: task, listener: listener, file: file) }
     }
 
     func removeListener(of task: URLSessionTask) {
         _ = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
     }
 
-    private func listener(of task: URLSessionTask) -> (any TaskListener)? {
-        entries.withLock { $0[ObjectIdentifier(task)]?.listener }
+    private func entry(of task: URLSessionTask) -> Entry? {
+        entries.withLock { $0[ObjectIdentifier(task)] }
     }
+
+    private func listener(of task: URLSessionTask) -> (any TaskListener)? { entry(of: task)?.listener }
 
     // MARK: URLSessionDataDelegate
 
@@ -62,6 +78,16 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         totalBytesExpectedToSend: Int64
     ) {
         listener(of: task)?.task(task, sent: totalBytesSent, of: totalBytesExpectedToSend)
+    }
+
+    /// Called on a queue of Foundation's, which waits for the answer.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let entry = entry(of: task) else { return completionHandler(nil) }
+        // Foundation traps if it is given a stream for a body that was none.
+        completionHandler(entry.file.flatMap { InputStream(url: $0.absoluteURL) })
+        if entry.file == nil { queue.async { entry.listener.taskLostItsBody(task) } }
     }
 
     func urlSession(

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Loads over a session, by one task, or by several where a redirect takes the body along.
 ///
@@ -8,27 +9,32 @@ import Foundation
 /// Invariant behind `@unchecked Sendable`: what changes, and the receiver, is only reached on the session's queue.
 final class SessionTransfer: Transfer, @unchecked Sendable {
     private enum State {
-        /// Nothing was asked of the session yet.
-        case idle
+        /// The body is being read; nothing was asked of the session yet.
+        case preparing
         /// The task loads the answer.
         case loading(URLSessionTask)
         /// The task ends with a redirect; the next one begins then.
         case redirecting(URLSessionTask, to: TransferRequest)
+        /// The task's connection died within the body, which the task cannot send again. It was cancelled; another
+        /// one begins when it has ended.
+        case restarting(URLSessionTask)
         /// The answer asks for credentials that nobody has. It is the result; its task is cancelled, as Foundation
         /// does not end it otherwise.
         case refused(URLSessionTask)
-        /// The task was cancelled; the transfer ends with this error when the task does.
+        /// The task was cancelled, if there was one; the transfer ends with this error when that, or the reading, does.
         case stopping(any Error)
         case ended
     }
 
-    private static let redirectsMax = 20
+    /// How often it is sent again, by redirects that take the body along and connections that die in it.
+    private static let resendsMax = 20
 
     private let session: URLSessionTaskOperation.Session
     private let receiver: any TransferReceiver
     private var source: TransferRequest
-    private var state = State.idle
-    private var redirects = 0
+    private var state = State.preparing
+    private var resends = 0
+    private let isCancelled = Atomic<Bool>(false)
 
     init(
         _ source: TransferRequest, in session: URLSessionTaskOperation.Session, to receiver: any TransferReceiver
@@ -39,30 +45,40 @@ final class SessionTransfer: Transfer, @unchecked Sendable {
     }
 
     func start() {
-        session.queue.async { [self] in
-            guard case .idle = state else { return }
-            load(source)
+        // What is read is read on a thread that may wait for it.
+        let queue = source.isToBeRead ? DispatchQueue.global() : session.queue
+        queue.async { [self, source] in
+            let prepared = Result { try source.prepared { isCancelled.load(ordering: .relaxed) } }
+            session.queue.async { [self] in begin(prepared) }
         }
     }
 
     func cancel() {
+        isCancelled.store(true, ordering: .relaxed)
         session.queue.async { [self] in
             let reason = URLError.cancelled(loading: source.url)
             switch state {
-            case .idle: end(with: reason)
-            case .loading(let task), .redirecting(let task, _): stop(task, because: reason)
+            case .preparing: state = .stopping(reason)
+            case .loading(let task), .redirecting(let task, _), .restarting(let task): stop(task, because: reason)
             case .refused, .stopping, .ended: break
             }
         }
     }
 
-    // MARK: On the queue
+    // MARK: On the session's queue
+
+    private func begin(_ prepared: Result<TransferRequest, any Error>) {
+        if case .stopping(let reason) = state { return end(with: reason) }
+        switch prepared {
+        case .success(let source): load(source)
+        case .failure(let error): end(with: error)
+        }
+    }
 
     private func load(_ source: TransferRequest) {
         self.source = source
-        if let fault = source.fault() { return end(with: fault) }
         let task = source.makeTask(in: session.urlSession)
-        session.delegate.add(self, for: task)
+        session.delegate.add(self, for: task, sending: source.file)
         state = .loading(task)
         task.resume()
     }
@@ -100,25 +116,34 @@ extension SessionTransfer: TaskListener {
     }
 
     func task(_ task: URLSessionTask, sent count: Int64, of total: Int64) {
-        receive(from: task) { $0.sent(count, of: total > 0 ? total : -1) }
+        receive(from: task) { $0.sent(count, of: source.streamedBytes ?? (total > 0 ? total : -1)) }
     }
 
     func task(_ task: URLSessionTask, redirectedTo request: URLRequest, go: @escaping @Sendable (URLRequest?) -> Void) {
         guard case .loading(task) = state else { return }
-        redirects += 1
         switch Redirect(of: source, to: request) {
         case .follow(let request):
-            source.request = request
-            source.file = nil
+            source = TransferRequest(request)
             go(request)
-        case .resend(let next) where redirects <= Self.redirectsMax:
+        case .resend(let next):
+            guard countResend(of: task, orFailWith: .httpTooManyRedirects, "There were too many redirects.") else { return }
             state = .redirecting(task, to: next)
             go(nil)
-        case .resend:
-            stop(task, because: URLError.about(source.url, .httpTooManyRedirects, "There were too many redirects."))
-        case .stay:
-            go(nil)
         }
+    }
+
+    func taskLostItsBody(_ task: URLSessionTask) {
+        guard case .loading(task) = state,
+            countResend(of: task, orFailWith: .networkConnectionLost, "The connection was lost again and again.")
+        else { return }
+        state = .restarting(task)
+        task.cancel()
+    }
+
+    private func countResend(of task: URLSessionTask, orFailWith code: URLError.Code, _ text: String) -> Bool {
+        resends += 1
+        if resends > Self.resendsMax { stop(task, because: URLError.about(source.url, code, text)) }
+        return resends <= Self.resendsMax
     }
 
     func task(_ task: URLSessionTask, challenged challenge: URLAuthenticationChallenge, answer: @escaping SessionDelegate.Answer) {
@@ -133,7 +158,8 @@ extension SessionTransfer: TaskListener {
         case .stopping(let reason): end(with: reason)
         case .redirecting(task, let next):
             if let error { end(with: error) } else { load(next) }
-        case .idle, .loading, .redirecting, .refused, .ended:
+        case .restarting(task): load(source)
+        case .preparing, .loading, .redirecting, .restarting, .refused, .ended:
             break  // of a task before the one that is loading
         }
     }

@@ -71,6 +71,7 @@ extension TaskWatch: TaskListener {
     func task(_ task: URLSessionTask, received response: URLResponse) {}
     func task(_ task: URLSessionTask, received data: Data) {}
     func task(_ task: URLSessionTask, sent count: Int64, of total: Int64) {}
+    func taskLostItsBody(_ task: URLSessionTask) {}
 
     func task(_ task: URLSessionTask, redirectedTo request: URLRequest, go: @escaping @Sendable (URLRequest?) -> Void) {
         Self.queue.async { if task.state == .running { go(request) } }

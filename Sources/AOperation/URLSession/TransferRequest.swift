@@ -2,21 +2,25 @@ import Foundation
 
 /// What one operation asks for: a request, and perhaps a file that is sent as its body.
 struct TransferRequest: Sendable {
-    var request: URLRequest
-    /// Sent instead of the request's own body.
-    var file: URL?
-
-    /// A request without a body of its own making.
-    init(_ request: URLRequest) {
-        self.request = request
-    }
-
     /// What an upload sends.
     enum Body {
         /// The request's own body or body stream, if it has one.
         case own
         case data(Data)
         case file(URL)
+    }
+
+    var request: URLRequest
+    /// Sent instead of the request's own body.
+    var file: URL?
+    /// A body up to this length is sent from memory.
+    var heldBytesMax = 1 << 28
+    /// The length of ``file``, when it is sent as a stream, without saying its length.
+    var streamedBytes: Int64?
+
+    /// A request that carries what it carries.
+    init(_ request: URLRequest) {
+        self.request = request
     }
 
     /// A request that sends `body`. A method that carries none becomes POST: `GET` is what a request has that was
@@ -47,36 +51,13 @@ struct TransferRequest: Sendable {
 
     var hasBody: Bool { file != nil || request.httpBody?.isEmpty == false || request.httpBodyStream != nil }
 
-    /// Whether the body can be sent once only.
-    var hasStream: Bool { file == nil && request.httpBodyStream != nil }
-
-    /// Why no task can be made for it.
-    func fault() -> URLError? {
-        guard let url else { return .about(nil, .badURL, "The request has no URL.") }
-        if hasStream, let stream = request.httpBodyStream, stream.streamStatus != .notOpen {
-            return .about(
-                url, .requestBodyStreamExhausted,
-                "The body stream of the request was read before: use httpBody, or a file, for what may be sent twice.")
-        }
-        return file.flatMap { Self.fault(ofFile: $0) }
-    }
-
+    /// A task for the prepared request.
     func makeTask(in session: URLSession) -> URLSessionTask {
         var request = request
         // Foundation cuts fractions off: a limit below a second would be over at once.
         let limit = request.timeoutInterval.rounded(.up)
         if request.timeoutInterval > 0, limit != request.timeoutInterval { request.timeoutInterval = limit }
-        if let file { return session.uploadTask(with: request, fromFile: file.absoluteURL) }
+        if let file { request.httpBodyStream = InputStream(url: file.absoluteURL) }
         return session.dataTask(with: request)
-    }
-
-    private static func fault(ofFile file: URL) -> URLError? {
-        guard file.isFileURL else { return .about(file, .unsupportedURL, "The file to upload is no file URL.") }
-        do {
-            _ = try LocalFile(opening: file)
-            return nil
-        } catch {
-            return error
-        }
     }
 }

@@ -20,7 +20,7 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
     private enum Stage {
         /// Not executed yet.
         case idle
-        case loading(any Transfer, ProgressReport)
+        case loading(any Transfer, [ProgressReport])
         /// The transfer has ended, and this is about to be proposed as the outcome.
         case loaded(Result<Output, any Error>)
         /// That was proposed, or there was nothing to stop when it was cancelled.
@@ -37,6 +37,8 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
     private let measure: Reception<Output>.Measure
     private let makeSink: @Sendable () -> any TransferSink<Output>
     private let state = Guarded(State())
+    /// Where observers hear of progress and end, in this order: they must not hold up the transfers of the session.
+    private let queue = DispatchQueue(label: "AOperation.loading", target: .global())
 
     init(
         _ source: TransferRequest, measuredBy measure: Reception<Output>.Measure,
@@ -54,7 +56,8 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
     ///
     /// Fractions rise, up to 1 for a success. Where the length is not known beforehand the progress is indeterminate
     /// until the end. Handlers are called on the callback queue, before `didFinish`; if one is slow, steps are left
-    /// out. To be set before the operation starts; another attempt calls them too.
+    /// out. To be set before the operation starts; another attempt calls them too. Observers and
+    /// ``AOperation/progressUpdates`` are told in steps of a hundredth.
     @discardableResult
     public final func didChangeProgress(_ handler: @escaping @Sendable (Progress) -> Void) -> Self {
         state.withLock { $0.progressHandlers.append(handler) }
@@ -81,7 +84,7 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
 
     public final override func execute() {
         let (session, handlers) = state.withLock { ($0.session, $0.progressHandlers) }
-        let progress = ProgressReport(to: handlers, on: currentCallbackQueue)
+        let progress = [ProgressReport(to: handlers, on: currentCallbackQueue), makeReportToObservers()]
         let transfer = makeTransfer(in: session, telling: progress)
         let isStarted = state.withLock { state in
             guard case .idle = state.stage else { return false }
@@ -99,7 +102,7 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
             return state.stage
         }
         guard case .loading(let transfer, let progress) = stage else { return }
-        progress.close()
+        for report in progress { report.close() }
         transfer.cancel()
     }
 
@@ -107,7 +110,7 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
     func willPropose(_ value: Output) {}
 
     private func makeTransfer(
-        in session: URLSessionTaskOperation.Session?, telling progress: ProgressReport
+        in session: URLSessionTaskOperation.Session?, telling progress: [ProgressReport]
     ) -> any Transfer {
         let reception = Reception(into: makeSink(), progress: progress, measuredBy: measure) { [self] result in
             end(with: result)
@@ -118,10 +121,17 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
         return SessionTransfer(source, in: session ?? URLSessionTaskOperation.session, to: reception)
     }
 
-    /// Called by the transfer, on its queue; observers must not hold that up.
+    private func makeReportToObservers() -> ProgressReport {
+        let report: ProgressReport.Handler = { [weak self] progress in
+            if !progress.isIndeterminate { self?.reportProgress(progress.fractionCompleted) }
+        }
+        return ProgressReport(to: [report], on: queue, fractionMin: 0.01)
+    }
+
+    /// Called by the transfer, on its queue.
     private func end(with result: Result<Output, any Error>) {
         state.withLock { $0.stage = .loaded(result) }
-        DispatchQueue.global().async { self.propose() }
+        queue.async { self.propose() }
     }
 
     private func propose() {

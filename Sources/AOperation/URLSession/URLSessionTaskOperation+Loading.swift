@@ -38,7 +38,7 @@ extension URLSessionTaskOperation {
     }
 
     /// An operation that sends `request` with the content of `file` as its body, instead of the one it has. The file
-    /// is read while it is sent, anew for each attempt.
+    /// is read anew for each attempt.
     public static func upload(for request: URLRequest, fromFile file: URL) -> URLSessionUploadTaskOperation {
         URLSessionUploadTaskOperation(TransferRequest(uploading: request, .file(file)))
     }

@@ -24,8 +24,8 @@ extension URLSessionTaskOperation {
 
         /// A session with `configuration`, of which it takes a copy.
         public init(configuration: URLSessionConfiguration = Session.standardConfiguration) {
-            delegate = SessionDelegate()
             queue = DispatchQueue(label: "AOperation.session")
+            delegate = SessionDelegate(queue: queue)
             let delegateQueue = OperationQueue()
             delegateQueue.maxConcurrentOperationCount = 1
             delegateQueue.underlyingQueue = queue

@@ -10,9 +10,10 @@ import Foundation
 ///     .didFinish { result in … }
 ///     .add(to: queue)
 /// ```
-/// The body is the request's own (`httpBody`, `httpBodyStream`), or the data or file given beside it. A body stream
-/// can be sent once: another attempt fails with `URLError.requestBodyStreamExhausted`, and where a redirect asks for
-/// the body again the redirect itself is the answer. Nothing can be sent to a `file:` URL (`URLError.unsupportedURL`).
+/// The body is the request's own (`httpBody`, `httpBodyStream`), or the data or file given beside it. It is read when
+/// the operation runs and sent with its length, from memory; a file of more than 256 MiB is read while it is sent,
+/// in chunks, which not every server takes. A body stream can be read once: another attempt of the operation fails
+/// with `URLError.requestBodyStreamExhausted`. Nothing can be sent to a `file:` URL (`URLError.unsupportedURL`).
 ///
 /// See ``URLSessionTaskBaseOperation`` for what is a success, for errors and for cancellation.
 ///

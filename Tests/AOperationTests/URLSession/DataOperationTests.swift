@@ -87,6 +87,19 @@ struct DataOperationTests {
         #expect(fractions.entries.last == 1)
     }
 
+    @Test func progressUpdates_rise_toOne() async throws {
+        let server = try TestServer("/") { $0.respond(200, bytes(2_000_000)) }
+        defer { server.stop() }
+        let operation = URLSessionTaskOperation.data(for: server.url("/"))
+        let updates = operation.progressUpdates
+        operation.add(to: queue)
+        var fractions: [Double] = []
+        for await update in updates { fractions.append(update.fraction) }
+        #expect(fractions == fractions.sorted())
+        #expect(fractions.last == 1)
+        #expect(fractions.count <= 102)
+    }
+
     @Test func manyOperations_allDeliverTheirOwn() async throws {
         let server = try TestServer("/") { $0.respond(200, text: $0.request.target) }
         defer { server.stop() }
@@ -102,25 +115,42 @@ struct DataOperationTests {
         #expect(session.delegate.count == 0)
     }
 
-    @Test func newOperation_afterAFailure_asksAgain() async throws {
+    @Test func failedOperation_isTriedAgain() async throws {
         let calls = Log<String>()
         let server = try TestServer("/") { exchange in
             calls.append(exchange.request.headers["x-name"] ?? "")
-            if calls.count <= 2 { exchange.drop() } else { exchange.respond(200, text: "at last") }
+            if calls.count <= 3 { exchange.drop() } else { exchange.respond(200, text: "at last") }
         }
         defer { server.stop() }
         let fractions = Log<Double>()
         var named = URLRequest(url: server.url("/"))
         named.setValue("Ada", forHTTPHeaderField: "X-Name")
-        let first = URLSessionTaskOperation.data(for: named).didChangeProgress { fractions.append($0.fractionCompleted) }
-        var attempt = first
-        // The transport itself may ask once more on a connection that was dropped.
-        while await attempt.result(on: queue).error != nil { attempt = attempt.new() }
-        #expect(try attempt.result?.get().data == Data("at last".utf8))
-        #expect(attempt !== first)
-        #expect(calls.entries == ["Ada", "Ada", "Ada"])
+        let operation = URLSessionTaskOperation.data(for: named)
+            .didChangeProgress { fractions.append($0.fractionCompleted) }
+            .retry(RetryPolicy(attempts: 5))
+        #expect(try await operation.value(on: queue).data == Data("at last".utf8))
+        // The transport itself may have asked once more on a connection that was dropped.
+        #expect(Set(calls.entries) == ["Ada"])
         await callbacksDelivered()
         #expect(fractions.entries.last == 1)
+    }
+
+    @Test func timeLimit_stopsTheTransfer() async throws {
+        let (asked, closed) = (Signal(), Signal())
+        let server = try TestServer("/") { exchange in
+            asked.fire()
+            exchange.waitForClose()
+            closed.fire()
+        }
+        defer { server.stop() }
+        let session = URLSessionTaskOperation.Session()
+        let operation = URLSessionTaskOperation.data(for: server.url("/")).session(session).observers(TimeoutObserver(0.1))
+        let result = await operation.result(on: queue)
+        #expect(result.error?.publishedError is TimeoutObserver.Error)
+        await operation.ended()
+        #expect(session.delegate.count == 0)
+        // The time may have been up before the server was reached.
+        if asked.hasFired { await closed.wait() }
     }
 
     @Test func session_ofOnesOwn_isUsed_alsoByNewOperations() async throws {

@@ -98,7 +98,9 @@ struct DocumentedChainTests {
         #expect(refused?.publisher == "ServicesErrorHandleOperation")
         let broken = await user(server.url("/broken")).result(on: queue).error
         #expect(broken?.publishedError is DecodingError)
-        let unreachable = await user(try unusedURL()).result(on: queue).error
+        let port = try DeadPort()
+        defer { port.close() }
+        let unreachable = await user(port.url).result(on: queue).error
         #expect((unreachable?.publishedError as? URLError)?.code == .cannotConnectToHost)
         #expect(unreachable?.publisher == "URLSessionDataTaskOperation")
     }

@@ -48,6 +48,25 @@ struct DownloadOperationTests {
         try FileManager.default.removeItem(at: two)
     }
 
+    @Test func downloadTriedAgain_leavesOneFile() async throws {
+        let calls = Log<Int>()
+        let server = try TestServer("/") { exchange in
+            calls.append(1)
+            guard calls.count > 1 else {
+                exchange.begin(200, headers: ["Content-Length": "100"])
+                exchange.write(Data("part".utf8))
+                return exchange.drop()
+            }
+            exchange.respond(200, text: "whole")
+        }
+        defer { server.stop() }
+        let operation = URLSessionTaskOperation.download(for: server.url("/")).retry(RetryPolicy(attempts: 3))
+        let url = try await operation.value(on: queue).url
+        await operation.ended()
+        #expect(try Data(contentsOf: url) == Data("whole".utf8))
+        try FileManager.default.removeItem(at: url)
+    }
+
     @Test func progress_rises_toOne() async throws {
         let server = try TestServer("/") { $0.respond(200, bytes(2_000_000)) }
         defer { server.stop() }

@@ -14,12 +14,15 @@ struct TestRequest: Sendable {
 /// One request and what is answered to it. Used by the thread of its connection.
 final class Exchange: @unchecked Sendable {
     let request: TestRequest
+    /// The how-manieth this is on its connection, from 1.
+    let number: Int
     /// Whether the connection cannot be used for another request.
     private(set) var isOver = false
     private let stream: ByteStream
 
-    init(_ request: TestRequest, on stream: ByteStream) {
+    init(_ request: TestRequest, number: Int, on stream: ByteStream) {
         self.request = request
+        self.number = number
         self.stream = stream
     }
 
@@ -47,6 +50,13 @@ final class Exchange: @unchecked Sendable {
     func writeChunk(_ data: Data) {
         write(Data("\(String(data.count, radix: 16))\r\n".utf8) + data + Data("\r\n".utf8))
     }
+
+    /// Reads the body, where the server leaves that to routes; nil when the connection ends within it.
+    @discardableResult
+    func readBody() -> Data? { stream.readBody(request.headers) }
+
+    /// Tells the client that nothing will come.
+    func closeWriting() { stream.closeWriting() }
 
     /// Ends the connection as it stands.
     func drop() { isOver = true }
@@ -101,7 +111,7 @@ final class ByteStream {
         return TestRequest(method: words[0], target: words[1], headers: headers, body: body)
     }
 
-    private func readBody(_ headers: [String: String]) -> Data? {
+    func readBody(_ headers: [String: String]) -> Data? {
         guard headers["transfer-encoding"]?.lowercased() == "chunked" else {
             return read(headers["content-length"].flatMap { Int($0) } ?? 0)
         }
@@ -112,6 +122,8 @@ final class ByteStream {
         }
         return nil
     }
+
+    func closeWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     private func read(_ count: Int) -> Data? {
         while buffer.count < count { guard readMore() else { return nil } }

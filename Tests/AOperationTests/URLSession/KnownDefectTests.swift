@@ -63,9 +63,10 @@ struct URLSessionDefectTests {
             },
         ])
         defer { server.stop() }
-        let unused = try unusedURL()
+        let port = try DeadPort()
+        defer { port.close() }
         let session = URLSessionTaskOperation.Session()
-        let urls = [server.url("/ok"), server.url("/drop"), server.url("/missing"), unused]
+        let urls = [server.url("/ok"), server.url("/drop"), server.url("/missing"), port.url]
         let operations = (0..<80).map { number -> AOperation in
             let url = urls[number % urls.count]
             switch number / urls.count % 3 {

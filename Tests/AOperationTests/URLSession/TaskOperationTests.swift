@@ -46,7 +46,9 @@ struct TaskOperationTests {
 
     @Test(arguments: Origin.allCases)
     func failureOfTheTask_isTheOperations(_ origin: Origin) async throws {
-        let url = try unusedURL()
+        let port = try DeadPort()
+        defer { port.close() }
+        let url = port.url
         let error = try await URLSessionTaskOperation(task: task(origin, url)).urlError(on: queue)
         #expect(error.code == .cannotConnectToHost)
         #expect(error.failingURL == url)
@@ -63,7 +65,7 @@ struct TaskOperationTests {
         defer { server.stop() }
         let task = task(origin, server.url("/"))
         let operation = URLSessionTaskOperation(task: task)
-        operation.addObserver(CancelledObserver { cancelled.fire() })
+        operation.addObserver(CancelledObserver { _ in cancelled.fire() })
         operation.add(to: queue)
         await asked.wait()
         operation.cancel()
@@ -133,14 +135,4 @@ struct TaskOperationTests {
         #expect(task.state == .suspended)
         task.cancel()
     }
-}
-
-/// Told of a cancellation.
-private struct CancelledObserver: AOperationObserver {
-    let handler: @Sendable () -> Void
-    init(_ handler: @escaping @Sendable () -> Void) { self.handler = handler }
-    func operationDidStart(_ operation: AOperation) {}
-    func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation) {}
-    func operationDidFinish(_ operation: AOperation, errors: [AOperationError]) {}
-    func operationDidCancel(_ operation: AOperation) { handler() }
 }

@@ -24,30 +24,38 @@ final class TestServer: Sendable {
     }
 
     /// `routes` are found by path; what is not there is answered with 404. Unless it `readsBodies`, a route is called
-    /// when the head of a request is there, and gets no body.
+    /// when the head of a request is there, and reads the body itself.
     init(_ routes: [String: Route], readsBodies: Bool = true) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard listener >= 0 else { throw CannotListen(number: errno) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(listener, pointer, length) == 0 && listen(listener, 512) == 0
-                    && getsockname(listener, pointer, &length) == 0
-            }
-        }
-        guard isListening else {
+        (listener, port) = try Self.bindLoopback()
+        guard listen(listener, 512) == 0 else {
             let number = errno
             close(listener)
             throw CannotListen(number: number)
         }
-        self.listener = listener
         self.routes = routes
         self.readsBodies = readsBodies
-        port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread { [self] in accept() }
+    }
+
+    /// A socket with a port of the loopback address that nobody else has.
+    static func bindLoopback() throws -> (socket: Int32, port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw CannotListen(number: errno) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0
+            }
+        }
+        guard isBound else {
+            let number = errno
+            close(descriptor)
+            throw CannotListen(number: number)
+        }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
     convenience init(_ path: String, _ route: @escaping Route) throws {
@@ -96,13 +104,30 @@ final class TestServer: Sendable {
 
     private func serve(_ connection: Int32) {
         let stream = ByteStream(connection)
+        var number = 0
         while let request = stream.readRequest(withBody: readsBodies) {
-            let exchange = Exchange(request, on: stream)
+            number += 1
+            let exchange = Exchange(request, number: number, on: stream)
             let path = String(request.target.prefix { $0 != "?" })
             if let route = routes[path] { route(exchange) } else { exchange.respond(404) }
-            if exchange.isOver || !readsBodies { break }
+            if exchange.isOver { break }
         }
         connections.withLock { _ = $0.open.remove(connection) }
         close(connection)
     }
+}
+
+/// A port where nobody listens, and nobody else can while this is held.
+final class DeadPort: Sendable {
+    private let descriptor: Int32
+    let url: URL
+
+    /// To be closed when it was used.
+    init() throws {
+        let (descriptor, port) = try TestServer.bindLoopback()
+        self.descriptor = descriptor
+        url = URL(string: "http://127.0.0.1:\(port)/") ?? URL(fileURLWithPath: "/not-a-url")
+    }
+
+    func close() { Foundation.close(descriptor) }
 }

@@ -52,13 +52,6 @@ final class Scratch: Sendable {
     }
 }
 
-/// A port of this machine where nobody listens.
-func unusedURL() throws -> URL {
-    let server = try TestServer([:])
-    server.stop()
-    return server.url("/")
-}
-
 /// A switch that a thread waits for; for routes, which may block.
 final class Latch: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)

@@ -8,7 +8,9 @@ struct TransportErrorTests {
     let queue = AOperationQueue()
 
     @Test func refusedConnection_isURLErrorThatNamesTheURL() async throws {
-        let url = try unusedURL()
+        let port = try DeadPort()
+        defer { port.close() }
+        let url = port.url
         let operation = URLSessionTaskOperation.data(for: url)
         let error = try await operation.urlError(on: queue)
         #expect(error.code == .cannotConnectToHost)

@@ -137,17 +137,92 @@ struct UploadOperationTests {
         #expect(steps.entries.allSatisfy { $0.total == 3_000_000 })
     }
 
-    @Test func progress_ofUnknownLength_isIndeterminate_untilTheEnd() async throws {
+    /// An upload that holds no more than 100,000 bytes of its body in memory.
+    private func lean(_ request: URLRequest, _ body: TransferRequest.Body) -> URLSessionUploadTaskOperation {
+        var source = TransferRequest(uploading: request, body)
+        source.heldBytesMax = 100_000
+        return URLSessionUploadTaskOperation(source)
+    }
+
+    @Test func largeFile_isSentInChunks_andItsProgressKnown() async throws {
+        let body = bytes(3_000_000)
+        let lengths = Log<String?>()
+        let server = try TestServer("/") { exchange in
+            lengths.append(exchange.request.headers["content-length"])
+            exchange.respond(exchange.request.body == body ? 200 : 400)
+        }
+        defer { server.stop() }
+        let scratch = try Scratch()
+        let operation = lean(request(server.url("/"), "PUT"), .file(try scratch.file("body", body)))
+        let totals = Log<Int64>()
+        operation.didChangeProgress { totals.append($0.totalUnitCount) }
+        for attempt in [operation, operation.new()] {
+            #expect(try await attempt.value(on: queue).response.status == 200)
+        }
+        await callbacksDelivered()
+        #expect(lengths.entries == [nil, nil])
+        #expect(Set(totals.entries) == [3_000_000])
+    }
+
+    @Test func streamThatIsTooLong_isRefused() async throws {
         let server = try echo()
         defer { server.stop() }
         var streamed = request(server.url("/"), "PUT")
-        streamed.httpBodyStream = InputStream(data: bytes(1_000_000))
-        let steps = Log<(isIndeterminate: Bool, fraction: Double)>()
-        _ = try await URLSessionTaskOperation.upload(for: streamed)
-            .didChangeProgress { steps.append(($0.isIndeterminate, $0.fractionCompleted)) }
-            .value(on: queue)
-        await callbacksDelivered()
-        #expect(steps.entries.dropLast().allSatisfy { $0.isIndeterminate })
-        #expect(steps.entries.last?.fraction == 1)
+        streamed.httpBodyStream = InputStream(data: bytes(100_001))
+        let error = try await lean(streamed, .own).urlError(on: queue)
+        #expect(error.code == .dataLengthExceedsMaximum)
+        #expect(error.localizedDescription == "The body stream is longer than 100000 bytes: use a file for a body of that length.")
+        #expect(server.connectionsAccepted == 0)
+    }
+
+    @Test func streamThatCannotBeRead_isAFailure() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        var streamed = request(server.url("/"), "PUT")
+        streamed.httpBodyStream = InputStream(url: URL(fileURLWithPath: "/missing/file"))
+        #expect(try await URLSessionTaskOperation.upload(for: streamed).urlError(on: queue).code == .requestBodyStreamExhausted)
+        #expect(server.connectionsAccepted == 0)
+    }
+
+    /// Which body is sent over the connection that dies.
+    enum Source: CaseIterable { case data, stream, file, largeFile }
+
+    @Test(arguments: Source.allCases)
+    func bodyOnAConnectionThatDies_isSentAgainFromItsBeginning(_ source: Source) async throws {
+        let bodies = Log<Data>()
+        let server = try TestServer(
+            [
+                "/first": { $0.respond(200) },
+                "/second": { exchange in
+                    // Comes first on the connection that was kept, and ends that without an answer.
+                    guard exchange.number == 1 else {
+                        exchange.closeWriting()
+                        exchange.readBody()
+                        return exchange.drop()
+                    }
+                    if let body = exchange.readBody() { bodies.append(body) }
+                    exchange.respond(200)
+                },
+            ], readsBodies: false)
+        defer { server.stop() }
+        let session = URLSessionTaskOperation.Session()
+        _ = try await URLSessionTaskOperation.data(for: server.url("/first")).session(session).value(on: queue)
+
+        let scratch = try Scratch()
+        let body = bytes(3_000_000)
+        let file = try scratch.file("body", body)
+        var post = request(server.url("/second"), "POST")
+        let operation: URLSessionUploadTaskOperation
+        switch source {
+        case .data: operation = URLSessionTaskOperation.upload(for: post, from: body)
+        case .file: operation = URLSessionTaskOperation.upload(for: post, fromFile: file)
+        case .largeFile: operation = lean(post, .file(file))
+        case .stream:
+            post.httpBodyStream = InputStream(data: body)
+            operation = URLSessionTaskOperation.upload(for: post)
+        }
+        _ = try await operation.session(session).value(on: queue)
+        #expect(bodies.entries == [body])
+        #expect(session.delegate.count == 0)
     }
 }
