@@ -134,10 +134,10 @@ final class Lane: Sendable {
         pump()
     }
 
-    /// The root lane grants a slot that was asked for.
+    /// The root lane, which is being pumped, grants a slot that was asked for.
     private func grant() {
         state.withLock { $0.grant() }
-        pump()
+        pump(isWithinRoot: true)
     }
 
     func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
@@ -153,18 +153,26 @@ final class Lane: Sendable {
     }
 
     /// Does what is to be done.
-    func pump() {
+    ///
+    /// - Parameter isWithinRoot: whether this is a step of the root lane's own pump, which goes on afterwards with what
+    ///   is asked for and given back here. So a group that is granted 100,000 slots one by one needs no deep stack.
+    func pump(isWithinRoot: Bool = false) {
         while let step = state.withLock({ $0.next(isRootHeld: parent?.isHeld.load(ordering: .acquiring) ?? false) }) {
             switch step {
             case .run(.lane(let lane)): lane.grant()
             case .run(.operation(let operation)): start(operation)
             case .run(.plain(let member)): if !member.run() { returnSlot() }
-            case .ask: root.enqueue(.lane(self), priority: .normal, epoch: nil)
-            case .giveBack(let count): root.acceptReturned(count)
+            case .ask: changeRoot(isWithinRoot) { $0.enqueue(.lane(self), priority: .normal, epoch: nil) }
+            case .giveBack(let count): changeRoot(isWithinRoot) { $0.acceptReturned(count) }
             case .runBarrier(let barrier): runBarrier(barrier)
             case .wake(let waiters): for waiter in waiters { waiter.signal() }
             }
         }
+    }
+
+    private func changeRoot(_ isWithinRoot: Bool, _ change: (inout LaneState) -> Void) {
+        root.state.withLock(change)
+        if !isWithinRoot { root.pump() }
     }
 
     private func start(_ operation: AOperation) {
