@@ -56,3 +56,19 @@ enum LaneItem {
     /// A group's lane that has something to run and needs another slot of the queue.
     case lane(Lane)
 }
+
+/// An item together with what a thread for it must be like.
+struct ReadyItem {
+    let item: LaneItem
+    /// Asked of an operation when it becomes ready, outside of any lock.
+    let quality: QualityOfService
+
+    init(_ item: LaneItem) {
+        self.item = item
+        quality =
+            switch item {
+            case .operation(let operation): operation.qualityOfService
+            case .plain, .lane: .default
+            }
+    }
+}
