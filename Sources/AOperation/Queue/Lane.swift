@@ -40,8 +40,8 @@ final class Lane: Sendable {
     ///
     /// - Parameter epoch: behind which barrier it is; nil for the last one.
     func insert(_ member: LaneMember, of host: (any LaneHost)?, epoch: UInt64? = nil) -> Membership {
-        let (serial, epoch) = state.withLock { $0.insert(member, epoch: epoch) }
-        return Membership(lane: self, host: host, serial: serial, epoch: epoch)
+        let (place, epoch) = state.withLock { $0.insert(member, epoch: epoch) }
+        return Membership(lane: self, host: host, place: place, epoch: epoch)
     }
 
     /// Something is ready to run.
@@ -54,7 +54,7 @@ final class Lane: Sendable {
     func remove(_ membership: Membership, wasRunning: Bool, returningSlot: Bool) {
         state.withLock { state in
             state.remove(
-                serial: membership.serial, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
+                at: membership.place, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
         }
     }
 

@@ -18,8 +18,8 @@ struct Membership {
     let lane: Lane
     /// Alive as long as it has members; nil for what runs in no queue of ours.
     let host: (any LaneHost)?
-    /// Rises with every member.
-    let serial: UInt64
+    /// Where the lane keeps it.
+    let place: Int
     /// Behind which of the lane's barriers it is.
     let epoch: UInt64
 

@@ -37,8 +37,7 @@ struct LaneState {
     }
 
     private var slots: Slots
-    private var members: [UInt64: LaneMember] = [:]
-    private var nextSerial: UInt64 = 0
+    private var members = LaneMembers()
     private var ready = ReadyItems()
     /// Members that run, whether on a slot or, as a group that lent its own, without one.
     private var running = 0
@@ -75,25 +74,23 @@ struct LaneState {
 
     /// In the order in which they came.
     var currentMembers: [LaneMember] {
-        members.sorted { $0.key < $1.key }.map(\.value)
+        members.inOrder
     }
 }
 
 // MARK: - Members
 
 extension LaneState {
-    mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (serial: UInt64, epoch: UInt64) {
-        let serial = nextSerial
-        nextSerial += 1
-        members[serial] = member
+    mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (place: Int, epoch: UInt64) {
+        let place = members.insert(member)
         let epoch = epoch ?? firstEpoch + UInt64(epochs.count - 1)
         epochs[Int(epoch - firstEpoch)].members += 1
-        return (serial, epoch)
+        return (place, epoch)
     }
 
     /// Takes a member out, with what it held.
-    mutating func remove(serial: UInt64, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
-        members[serial] = nil
+    mutating func remove(at place: Int, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
+        members.remove(at: place)
         epochs[Int(epoch - firstEpoch)].members -= 1
         switch slots {
         case .own:
