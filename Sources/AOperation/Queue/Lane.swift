@@ -11,6 +11,7 @@ import Synchronization
 /// held at once.
 final class Lane: Sendable {
     private let state: Guarded<LaneState>
+    private let callbacks = Guarded<DispatchQueue?>(nil)
     /// The lane of the queue that a group runs in; nil for that lane itself.
     private let parent: Lane?
     /// Mirrors the state's `isHeld` for the lanes that borrow from this one; written under the lock.
@@ -50,12 +51,19 @@ final class Lane: Sendable {
         pump { $0.enqueue(item, priority: priority, epoch: epoch) }
     }
 
-    /// A member has ended. The lane is to be pumped afterwards.
+    /// A member has ended. A lane that borrows its slots is to be pumped once the group knows: it may need the slot for
+    /// its next child.
     func remove(_ membership: Membership, wasRunning: Bool, returningSlot: Bool) {
-        state.withLock { state in
+        let remove = { (state: inout LaneState) in
             state.remove(
                 at: membership.place, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
         }
+        if parent == nil { pump(after: remove) } else { state.withLock(remove) }
+    }
+
+    /// The host of an ended member has been told.
+    func hostWasTold() {
+        if parent != nil { pump() }
     }
 
     /// Something has been prepared, after it had reached a slot: it is first in line.
@@ -110,8 +118,8 @@ final class Lane: Sendable {
     }
 
     var callbackQueue: DispatchQueue? {
-        get { root.state.withLock { $0.callbackQueue } }
-        set { root.state.withLock { $0.callbackQueue = newValue } }
+        get { root.callbacks.withLock { $0 } }
+        set { root.callbacks.withLock { $0 = newValue } }
     }
 
     func setExecutor(_ executor: DispatchQueue?) { state.withLock { $0.executor = executor } }

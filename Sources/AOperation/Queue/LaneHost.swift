@@ -27,7 +27,7 @@ struct Membership {
     func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
         lane.remove(self, wasRunning: wasRunning, returningSlot: returningSlot)
         host?.memberEnded(operation)
-        lane.pump()
+        lane.hostWasTold()
     }
 }
 

@@ -61,7 +61,6 @@ struct LaneState {
     var isHeld: Bool { isSuspended || holds > 0 }
     var executor: DispatchQueue?
     var quality: QualityOfService = .default
-    var callbackQueue: DispatchQueue?
 
     /// A lane with slots of its own.
     init() { slots = .own }
