@@ -3,6 +3,23 @@ import Testing
 
 @testable import AOperation
 
+/// Suspends the queue before it starts its children.
+private final class SuspendingGroup: GroupOperation, @unchecked Sendable {
+    let allAreReady = Signal()
+    private let queue: OperationQueue
+
+    init(_ children: [Foundation.Operation], suspending queue: OperationQueue) {
+        self.queue = queue
+        super.init(children)
+    }
+
+    override func execute() {
+        queue.isSuspended = true
+        super.execute()
+        allAreReady.fire()
+    }
+}
+
 @Suite(.timeLimit(.minutes(1)))
 struct QueueTests {
     let queue = AOperationQueue()
@@ -117,6 +134,16 @@ struct QueueTests {
         }
         await queue.idle()
         #expect(gauge.most <= limit)
+    }
+
+    @Test func groupOfVeryManyReadyChildren_isStartedWithoutADeepStack() async {
+        let group = SuspendingGroup((0..<30_000).map { _ in Step() }, suspending: queue)
+        queue.addOperation(group)
+        await group.allAreReady.wait()
+        queue.isSuspended = false
+        await group.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(group.outcomes.count == 30_000)
     }
 
     @Test func raisingTheLimit_startsWhatWaits() async {

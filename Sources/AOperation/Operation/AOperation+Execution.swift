@@ -126,7 +126,21 @@ extension AOperation {
         for waiter in departure.waiters { waiter.dependencyEnded() }
         departure.membership?.leave(
             self, wasRunning: departure.wasRunning, returningSlot: reclaimSlot(departure.wasRunning))
-        Trampoline.release(&departure.released)
+        departure.release()
+    }
+}
+
+extension OperationCore.Departure {
+    /// Lets go of what the operation held. Nothing hangs on those that have ended; releasing another one may release
+    /// a chain.
+    fileprivate mutating func release() {
+        let isShort = dependencies.allSatisfy { ($0 as? AOperation)?.isEnded == true } && producers.allSatisfy(\.isEnded)
+        if !isShort {
+            Trampoline.release(&dependencies)
+            Trampoline.release(&producers)
+        }
+        Trampoline.release(&receivers)
+        Trampoline.release(&injections)
     }
 }
 

@@ -131,7 +131,10 @@ struct OperationCore {
         /// To be stopped before they are released.
         var watches: [DependencyWatch]
         /// Let go of after the lock: releasing them may release long chains.
-        var released: [AnyObject]
+        var dependencies: [Foundation.Operation]
+        var producers: [AOperation]
+        var receivers: [AOperation]
+        var injections: [ResultInjection]
     }
 }
 
@@ -400,6 +403,7 @@ extension OperationCore {
 
     /// Takes out what an operation that never ended still holds.
     mutating func dismantle() -> (watches: [DependencyWatch], operations: [AnyObject]) {
+        guard !state.isEnded else { return ([], []) }
         let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = []
@@ -427,7 +431,10 @@ extension OperationCore {
             handlers: endHandlers,
             announces: announces,
             watches: watches,
-            released: dependencies.all + producers + receivers + injections
+            dependencies: dependencies.all,
+            producers: producers,
+            receivers: receivers,
+            injections: injections
         )
         membership = nil
         waiters = []
