@@ -169,3 +169,10 @@ final class LockTable: Sendable {
         return granted
     }
 }
+
+extension LockTable {
+    /// Whether anybody holds a lock of this name, or waits for it; in any scope.
+    func knows(_ name: String) -> Bool {
+        state.withLock { locks in locks.keys.contains { $0.name == name } }
+    }
+}
