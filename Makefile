@@ -26,6 +26,15 @@ test: dependencies  ## build and run every test
 	scripts/check-determinism.sh
 	$(SWIFT) test --skip-build
 
+.PHONY: sanitize
+sanitize: dependencies  ## run the local library's tests under the thread and the address sanitizer
+	$(SWIFT) test --sanitize thread --scratch-path .build/thread-sanitizer --filter AOperationTests
+	$(SWIFT) test --sanitize address --scratch-path .build/address-sanitizer --filter AOperationTests
+
+.PHONY: stress
+stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)
+	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter StressTests
+
 .PHONY: format
 format:  ## put the sources into the project's format
 	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)

@@ -11,6 +11,7 @@ let package = Package(
     name: "aoperation-cluster",
     products: [
         .library(name: "AOperation", targets: ["AOperation"]),
+        .library(name: "AOperationCombine", targets: ["AOperationCombine"]),
         .library(name: "Worker", targets: ["Worker"]),
         .library(name: "Cluster", targets: ["Cluster"]),
         .executable(name: "aop", targets: ["aop"]),
@@ -23,6 +24,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -30,7 +32,16 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
-        .target(name: "AOperation", swiftSettings: strict),
+        .target(
+            name: "AOperation",
+            dependencies: [.product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AOperationCombine",
+            dependencies: ["AOperation", .product(name: "OpenCombine", package: "OpenCombine")],
+            swiftSettings: strict
+        ),
 
         .systemLibrary(
             name: "CZMQ",
@@ -124,7 +135,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "AOperationTests", dependencies: ["AOperation"], swiftSettings: strict),
+        .testTarget(
+            name: "AOperationTests",
+            dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "AOperationCombineTests",
+            dependencies: ["AOperation", "AOperationCombine", .product(name: "OpenCombine", package: "OpenCombine")],
+            swiftSettings: strict
+        ),
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: strict),
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),

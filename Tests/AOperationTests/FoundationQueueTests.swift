@@ -66,4 +66,68 @@ struct FoundationQueueTests {
         operation.start()
         #expect(log.count == 1)
     }
+
+    @Test func waitingOperations_takeNoSlot_inASerialQueue() async {
+        queue.maxConcurrentOperationCount = 1
+        let log = Log<Int>()
+        let plain = BlockOperation { log.append(1) }
+        let second = Step { log.append(2) }
+        second.addDependency(plain)
+        let third = Step { log.append(3) }
+        third.addDependency(second)
+        let fourth = BlockOperation { log.append(4) }
+        fourth.addDependency(third)
+        for operation in [fourth, third, second, plain] as [Foundation.Operation] { queue.addOperation(operation) }
+        await queue.idle()
+        #expect(log.entries == [1, 2, 3, 4])
+    }
+
+    @Test func deliveryChain_startedAtItsEnd_runsInASerialQueue() async throws {
+        queue.maxConcurrentOperationCount = 1
+        let head = Value(1)
+        let tail = head.deliver(to: PassOn()).deliver(to: Keep())
+        queue.addOperation(tail)
+        queue.addOperation(head)
+        await queue.idle()
+        #expect(try tail.result?.get() == .success(1))
+    }
+
+    @Test func removedDependency_isNotWaitedFor() async {
+        queue.maxConcurrentOperationCount = 1
+        let never = Gate()
+        let neverPlain = BlockOperation {}
+        let operation = Step()
+        operation.addDependency(never)
+        operation.addDependency(neverPlain)
+        queue.addOperation(operation)
+        queue.addOperation(Step())
+        operation.removeDependency(never)
+        operation.removeDependency(neverPlain)
+        await queue.idle()
+        #expect(operation.outcome?.isSuccess == true)
+    }
+
+    @Test func cancelledDependencyThatIsInNoQueue_letsItsDependentStart() async {
+        let dependency = Gate()
+        let operation = Step()
+        operation.addDependency(dependency)
+        queue.addOperation(operation)
+        dependency.cancel()
+        await queue.idle()
+        #expect(operation.outcome?.isSuccess == true)
+    }
+
+    @Test func operationsThatBecomeReadyWhileTheyAreAdded_allStart() async {
+        queue.maxConcurrentOperationCount = 2
+        for round in 0..<2_000 {
+            let first: Foundation.Operation = round.isMultiple(of: 2) ? Step() : BlockOperation {}
+            let second = Step()
+            second.addDependency(first)
+            let other = OperationQueue()
+            DispatchQueue.global().async { other.addOperation(first) }
+            queue.addOperation(second)
+            await second.ended()
+        }
+        await queue.idle()
+    }
 }

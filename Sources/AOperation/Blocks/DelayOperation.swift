@@ -7,15 +7,19 @@ import Foundation
 ///
 /// Invariant behind `@unchecked Sendable`: `timer` is only reached under its lock; `receivedValue` is set before the
 /// operation runs and read while it does.
-public final class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperation, @unchecked Sendable {
-    private enum Delay {
+public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperation, @unchecked Sendable {
+    enum Delay {
         case interval(TimeInterval)
         case until(Date)
+        /// What is left of a time that began earlier.
+        case remainder(of: TimeInterval, since: ContinuousClock.Instant)
 
+        /// How long to wait from now on.
         var seconds: TimeInterval {
             switch self {
             case .interval(let seconds): seconds
             case .until(let date): date.timeIntervalSinceNow
+            case .remainder(let seconds, let start): seconds - start.duration(to: .now).interval
             }
         }
     }
@@ -23,6 +27,11 @@ public final class DelayOperation<Output>: ResultableOperation<Output>, Receiver
     public var receivedValue: Result<Output, AOperationError>?
     private let delay: Delay
     private let timer = Guarded<DispatchWorkItem?>(nil)
+
+    init(delay: Delay) {
+        self.delay = delay
+        super.init()
+    }
 
     /// Waits for `interval` seconds from its start; zero and less is no delay.
     public init(_ interval: TimeInterval) {
@@ -36,7 +45,7 @@ public final class DelayOperation<Output>: ResultableOperation<Output>, Receiver
         super.init()
     }
 
-    public override func execute() {
+    public final override func execute() {
         let seconds = delay.seconds
         guard seconds > 0 else { return pass() }
         let item = DispatchWorkItem { [weak self] in self?.pass() }
@@ -45,7 +54,7 @@ public final class DelayOperation<Output>: ResultableOperation<Output>, Receiver
         if isCancelled { stop() }
     }
 
-    public override func cancel() {
+    public final override func cancel() {
         super.cancel()
         stop()
     }

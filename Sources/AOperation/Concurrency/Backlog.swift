@@ -13,6 +13,12 @@ struct Backlog<Element> {
     /// All that are in, in their order.
     var elements: some Sequence<Element> { storage[head...].lazy.compactMap { $0 } }
 
+    /// The element at `offset` from the first one; nil beyond the last.
+    subscript(offset: Int) -> Element? {
+        let index = head + offset
+        return offset >= 0 && index < storage.count ? storage[index] : nil
+    }
+
     mutating func append(_ element: Element) {
         storage.append(element)
     }

@@ -37,12 +37,21 @@ extension AOperation {
 // MARK: - Steps
 
 extension AOperation {
-    /// Asks for locks, runs the conditions' dependent operations, evaluates the conditions; then the operation is
-    /// ready for its slot, or fails.
+    /// Waits for the time of the start, asks for locks, runs the conditions' dependent operations, evaluates the
+    /// conditions; then the operation is ready for its slot, or fails.
     ///
     /// All of it waits without a slot. The locks are those that the operation names, and all that operations inside
     /// of it name: its dependent operations, its children.
     final func prepare() {
+        let wait = core.withLock { $0.timeLimits.start?.wait } ?? .zero
+        guard wait > .zero else { return askForLocks() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in
+            guard let self, core.withLock({ $0.state.isPreparing }) else { return }
+            askForLocks()
+        }
+    }
+
+    private func askForLocks() {
         let preparation = makePreparation()
         let request = lockRequest { [weak self] in
             // Somebody else's end has set this off: not on that thread.
@@ -90,7 +99,7 @@ extension AOperation {
     }
 
     private func evaluate(_ preparation: Preparation) {
-        Debugger.note("AOperation \(publisherName) evaluates its conditions")
+        Debugger.event(.evaluating, of: self)
         let logical = core.withLock { $0.isAttempt ? $0.whole : nil } ?? self
         ConditionEvaluation.evaluate(preparation.tree, for: logical, dependencies: preparation.dependencies) {
             [weak self] results in
@@ -102,6 +111,7 @@ extension AOperation {
         switch verdict {
         case .satisfied:
             guard core.withLock({ $0.prepared() }) == true, let lane = core.withLock({ $0.membership?.lane }) else { return }
+            Debugger.event(.ready, of: self)
             lane.enqueueFirst(.operation(self))
         case .failed(let errors):
             failPreparation(errors)

@@ -40,10 +40,12 @@ enum DeliveryNet {
 }
 
 extension AOperation {
-    /// Sets the received value, if somebody delivers to this operation. Called just before it runs.
+    /// Sets the received value, if somebody delivers to this operation, then calls its injections in the order in
+    /// which they were declared. Called just before it runs.
     final func receive() {
-        guard let inbox = core.withLock({ $0.inbox }) else { return }
-        inbox(self)
+        let (inbox, injections) = core.withLock { ($0.inbox, $0.injections) }
+        inbox?(self)
+        for injection in injections { injection.apply(self) }
     }
 
     /// Whether all who receive from this operation or wait for it have been cancelled.

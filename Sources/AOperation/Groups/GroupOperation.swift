@@ -20,6 +20,15 @@ import Foundation
 open class GroupOperation: VoidOperation, @unchecked Sendable {
     private let roster = Guarded(GroupRoster())
     private let lane = Guarded<Lane?>(nil)
+    private let again = Guarded(Again())
+
+    /// Another attempt of the group.
+    private struct Again {
+        /// Makes its children.
+        var recipe: (@Sendable () -> [Foundation.Operation])?
+        /// The one that was begun last.
+        var latest: GroupOperation?
+    }
 
     public init(_ operations: [Foundation.Operation]) {
         super.init()
@@ -30,6 +39,30 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     public convenience init(_ operations: Foundation.Operation...) {
         self.init(operations)
+    }
+
+    /// A group that can be tried again: each attempt has the children that `children` makes for it.
+    ///
+    /// ```swift
+    /// GroupOperation { [Fetch(day), Parse(day)] }.retry(RetryPolicy(attempts: 3))
+    /// ```
+    /// A subclass is tried again if it is a ``RetryableOperation``. The children of an attempt are operations of that
+    /// attempt: their listeners are told of its ends.
+    public convenience init(making children: @escaping @Sendable () -> [Foundation.Operation]) {
+        self.init(children())
+        again.withLock { $0.recipe = children }
+    }
+
+    /// The spelling with a label, also for subclasses: `super.init(operations: [login, persist])`.
+    public init(operations: [Foundation.Operation]) {
+        super.init()
+        let isOrdered = isOrdered
+        roster.withLock { $0.isOrdered = isOrdered }
+        addOperations(operations)
+    }
+
+    public convenience init(operations: Foundation.Operation...) {
+        self.init(operations: operations)
     }
 
     deinit {
@@ -81,15 +114,21 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     // MARK: Children
 
-    /// The children, in child order.
-    public final var operations: [Foundation.Operation] { roster.withLock { $0.operations } }
+    /// The children, in child order; of a group that was tried again those of the last attempt.
+    public final var operations: [Foundation.Operation] { current.roster.withLock { $0.operations } }
 
-    /// How each child ended, in child order: one entry per child when the group has ended.
-    public final var outcomes: GroupOutcomes { GroupOutcomes(roster.withLock { $0.outcomes }) }
+    /// How each child ended, in child order: one entry per child when the group has ended. Of a group that was tried
+    /// again: those of the last attempt.
+    public final var outcomes: GroupOutcomes { GroupOutcomes(current.roster.withLock { $0.outcomes }) }
+
+    /// The group whose children count: itself, or its latest attempt.
+    private var current: GroupOperation { again.withLock { $0.latest } ?? self }
 
     /// Adds a child, before the group starts or while it runs. What is added to a group that was cancelled, or
     /// stopped by a failure, ends as cancelled; so does, with an error line, what is added to a group that has ended.
     public final func addOperation(_ operation: Foundation.Operation) {
+        let current = current
+        guard current === self else { return current.addOperation(operation) }
         let isStarted = lane.withLock { $0 != nil }
         for member in isStarted ? belongings(of: operation) : [operation] { add(member) }
     }
@@ -107,6 +146,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Called when a child's outcome is decided: the place to add further children. The group cannot end before this
     /// has returned. Does nothing unless it is overridden.
     open func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {}
+
+    /// Called when outcome and body of a child are over. The group cannot end before this has returned.
+    func childEnded(_ operation: Foundation.Operation) {}
 
     private func add(_ operation: Foundation.Operation) {
         if let operation = operation as? AOperation {
@@ -148,6 +190,23 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         if case .failure(let error) = result { aggregateError(error) }
     }
 
+    /// Runs `body`, during which the group does not end; children that it adds are started.
+    final func stayingOpen(_ body: () -> Void) {
+        roster.withLock { $0.stayOpen() }
+        body()
+        letGo()
+        lane.withLock { $0 }?.pump()  // if no child can run yet, the group's slot is for others
+    }
+
+    /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
+    final var takesMore: Bool { roster.withLock { $0.takesMore } }
+
+    /// Whether `operation` is a child.
+    final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
+
+    /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
+    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
+
     private func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
     }
@@ -186,6 +245,29 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final override func reclaimSlot(_ held: Bool) -> Bool {
         guard let lane = lane.withLock({ $0 }) else { return held }
         return lane.close()
+    }
+
+    // MARK: Another attempt
+
+    final override var isRetryable: Bool { super.isRetryable || recipe != nil }
+
+    final override func makeAttempt() -> AOperation? {
+        if let attempt = super.makeAttempt() { return attempt }
+        guard let children = recipe?() else { return nil }
+        let attempt = isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
+        attempt.onFailure = onFailure
+        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
+        return attempt
+    }
+
+    final override func willBegin(_ attempt: AOperation) {
+        again.withLock { $0.latest = attempt as? GroupOperation }
+    }
+
+    /// Nil for a subclass: a plain group would not do what it does.
+    private var recipe: (@Sendable () -> [Foundation.Operation])? {
+        guard type(of: self) == GroupOperation.self || type(of: self) == OrderedGroupOperation.self else { return nil }
+        return again.withLock { $0.recipe }
     }
 
     // MARK: Ending
@@ -249,6 +331,7 @@ extension GroupOperation: LaneHost {
     }
 
     func memberEnded(_ operation: Foundation.Operation) {
+        childEnded(operation)
         let isLast = roster.withLock { $0.end(operation) }
         if isLast { complete() } else { startNext() }
     }

@@ -64,6 +64,8 @@ struct GroupRoster {
     /// Decided over the children's heads: cancelled, timed out, conditions failed.
     private var verdict: Ending?
     private var ownErrors: [AOperationError] = []
+    /// Children whose end somebody has seen and went on.
+    private var forgiven: Set<ObjectIdentifier> = []
 
     /// Takes the children out of a group that goes away.
     mutating func dismantle() -> [Foundation.Operation] {
@@ -136,7 +138,18 @@ extension GroupRoster {
             places[ObjectIdentifier(child.operation)] = children.count
             children.append(child)
         }
-        open = children.count
+        open += children.count - listed.count
+    }
+
+    /// Holds the group's end until ``letGo()``.
+    mutating func stayOpen() { open += 1 }
+
+    /// Whether children that are added are run.
+    var takesMore: Bool {
+        switch phase {
+        case .gathering, .running: verdict == nil && !isStopping
+        case .closed: false
+        }
     }
 
     /// The group starts. Until ``letGo()`` it cannot end.
@@ -231,10 +244,24 @@ extension GroupRoster {
         ownErrors.append(error)
     }
 
+    /// From now on this child alone does not make the group fail.
+    mutating func forgive(_ operation: Foundation.Operation) {
+        forgiven.insert(ObjectIdentifier(operation))
+    }
+
+    /// Whether the group succeeds: nobody failed but children that were forgiven.
+    private var isSuccess: Bool {
+        ownErrors.isEmpty
+            && children.allSatisfy { child in
+                forgiven.contains(ObjectIdentifier(child.operation)) || child.stage.result?.outcome.isSuccess ?? true
+            }
+    }
+
     /// How the group ends, once it is closed: failures in child order, the group's own errors, then cancelled
-    /// children in child order.
+    /// children in child order. Forgiven children are among them if the group fails.
     var ending: Ending {
         if let verdict { return verdict }
+        guard !isSuccess else { return .success }
         var failures: [AOperationError] = []
         var cancellations: [AOperationError] = []
         for child in children {

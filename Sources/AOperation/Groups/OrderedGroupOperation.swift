@@ -14,6 +14,10 @@ open class OrderedGroupOperation: GroupOperation, @unchecked Sendable {
         super.init(operations)
     }
 
+    public override init(operations: [Foundation.Operation]) {
+        super.init(operations)
+    }
+
     final override var isOrdered: Bool { true }
 
     public convenience init(_ operations: [Foundation.Operation], onFailure: FailurePolicy) {

@@ -2,13 +2,15 @@ import Foundation
 
 /// Is told of the stages of an operation's life. Every method has a default that does nothing.
 ///
-/// Each stage is told once. The calls come on the thread on which the stage is reached: return soon, and do not wait
-/// in them for another operation.
+/// Each stage is told once, progress as often as it is reported. The calls come on the thread on which that happens:
+/// return soon, and do not wait in them for another operation.
 public protocol AOperationObserver {
     /// The operation is about to be executed.
     func operationDidStart(_ operation: AOperation)
     /// The operation has produced another one.
     func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation)
+    /// The operation has told how far it has come: see ``AOperation/reportProgress(_:message:)``. May be told often.
+    func operation(_ operation: AOperation, didReportProgress progress: OperationProgress)
     /// The operation was cancelled; its end is told by ``operationDidFinish(_:errors:)``.
     func operationDidCancel(_ operation: AOperation)
     /// The outcome is decided. `errors` is empty on success; the first leads.
@@ -18,6 +20,7 @@ public protocol AOperationObserver {
 extension AOperationObserver {
     public func operationDidStart(_ operation: AOperation) {}
     public func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation) {}
+    public func operation(_ operation: AOperation, didReportProgress progress: OperationProgress) {}
     public func operationDidCancel(_ operation: AOperation) {}
     public func operationDidFinish(_ operation: AOperation, errors: [AOperationError]) {}
 }
@@ -28,23 +31,30 @@ public struct BlockObserver: AOperationObserver {
     private let produceHandler: (@Sendable (AOperation, Foundation.Operation) -> Void)?
     private let cancelHandler: (@Sendable (AOperation) -> Void)?
     private let finishHandler: (@Sendable (AOperation, [AOperationError]) -> Void)?
+    private let progressHandler: (@Sendable (AOperation, OperationProgress) -> Void)?
 
     public init(
         startHandler: (@Sendable (AOperation) -> Void)? = nil,
         produceHandler: (@Sendable (AOperation, Foundation.Operation) -> Void)? = nil,
         cancelHandler: (@Sendable (AOperation) -> Void)? = nil,
+        progressHandler: (@Sendable (AOperation, OperationProgress) -> Void)? = nil,
         finishHandler: (@Sendable (AOperation, [AOperationError]) -> Void)? = nil
     ) {
         self.startHandler = startHandler
         self.produceHandler = produceHandler
         self.cancelHandler = cancelHandler
         self.finishHandler = finishHandler
+        self.progressHandler = progressHandler
     }
 
     public func operationDidStart(_ operation: AOperation) { startHandler?(operation) }
 
     public func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation) {
         produceHandler?(operation, newOperation)
+    }
+
+    public func operation(_ operation: AOperation, didReportProgress progress: OperationProgress) {
+        progressHandler?(operation, progress)
     }
 
     public func operationDidCancel(_ operation: AOperation) { cancelHandler?(operation) }

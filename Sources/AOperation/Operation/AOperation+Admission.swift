@@ -24,6 +24,8 @@ extension AOperation: Waiter {
                 endAsDuplicate(of: duplicate)
                 return true
             }
+            startDeadline()
+            if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
             let isReady = core.withLock { $0.dependencyEnded() }
             if !isReady { checkWaitInsideLocks() }
@@ -60,6 +62,8 @@ extension AOperation: Waiter {
     /// Its dependencies have ended: it queues for a slot.
     private func becomeReady() {
         guard let membership = core.withLock({ $0.membership }) else { return }
+        startQueueTimeout()
+        Debugger.event(.ready, of: self)
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
     }
 
@@ -88,7 +92,12 @@ extension AOperation: Waiter {
             return
         }
         guard !dependency.isFinished else { return dependencyEnded() }
-        let watch = DependencyWatch(on: dependency) { [weak self] in self?.dependencyEnded() }
+        watch(dependency) { [weak self] in self?.dependencyEnded() }
+    }
+
+    /// Calls `handler` when a plain operation has finished, as long as this operation has not ended.
+    final func watch(_ dependency: Foundation.Operation, _ handler: @escaping () -> Void) {
+        let watch = DependencyWatch(on: dependency, handler: handler)
         let isHeld = core.withLock { core in
             guard !core.state.isEnded else { return false }
             core.watches.append(watch)
@@ -135,6 +144,7 @@ extension AOperation: Waiter {
             if case .waiting = core.state { return (true, watch) }
             return (false, watch)
         }
+        if isInitialized { didChangeValue(forKey: "isReady") }
         if let watch {
             if watch.stop(), wasWaiting { dependencyEnded() }
         } else if wasWaiting, let operation = operation as? AOperation, operation.removeWaiter(self) {

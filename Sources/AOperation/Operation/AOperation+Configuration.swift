@@ -18,7 +18,7 @@ extension AOperation {
 
     /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it
     /// waits for. Iterative: chains are as long as a program makes them.
-    private func unqueuedDependencies() -> [AOperation] {
+    final func unqueuedDependencies() -> [AOperation] {
         AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
             operation.core.withLock { core in
                 AdmissionOrder.Neighbours(

@@ -14,12 +14,12 @@ extension AOperation {
             return run()
         case .execute:
             receive()
-            tellStart()
+            if core.withLock({ $0.state.isExecuting }) { tellStart() }  // an injection may have decided the outcome
             guard core.withLock({ $0.state.isExecuting }) else {
                 endBody()  // cancelled by somebody who was told of the start
                 return true
             }
-            Debugger.note("AOperation \(publisherName) executed")
+            Debugger.event(.executed, of: self)
             execute()
             return true
         }
@@ -31,10 +31,12 @@ extension AOperation {
     final func conclude(with ending: Ending, commit: () -> Void = {}) {
         let named = ending.published(by: publisherName)
         let isOpen = mayBeTriedAgain(after: named)
-        let proposal = core.withLock { core in
-            core.propose(named, isHeld: !named.isCancelled && holdsBack(), isOpen: isOpen, commit: commit)
+        let (proposal, effective) = core.withLock { core in
+            let effective = isContainer ? named : core.effective(named, cancelled: .cancelled(.isCancelled(self)))
+            let isHeld = !effective.isCancelled && holdsBack()
+            return (core.propose(effective, isHeld: isHeld, isOpen: isOpen, commit: commit), effective)
         }
-        follow(proposal, named)
+        follow(proposal, effective)
     }
 
     /// Does what a proposal of `ending` has led to.
@@ -86,7 +88,7 @@ extension AOperation {
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
         delegate?.operationDidFinish(self, with: errors)
         membership?.host?.memberSettled(self, errors: errors)
-        Debugger.note("AOperation \(publisherName) finished")
+        Debugger.event(.finished, of: self)
 
         let (handlers, isBodyOver, grace) = core.withLock { core in
             let isOver = core.told()
@@ -122,6 +124,7 @@ extension AOperation {
     /// The very end: Foundation is told, those who wait are let go, slot, locks and unique id are given back.
     private func depart() {
         guard var departure = core.withLock({ $0.depart() }) else { return }
+        Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
         for watch in departure.watches { watch.stop() }
         if let request = departure.lockRequest { LockTable.shared.release(request) }

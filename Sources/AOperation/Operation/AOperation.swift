@@ -41,7 +41,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         for watch in watches { watch.stop() }
         Trampoline.release(&watches)
         Trampoline.release(&left)
-        Debugger.note("AOperation \(publisherName) deinit")
+        Debugger.event(.deinitialized, of: self)
     }
 
     /// The operation's name in errors and debugger lines; the name of its type unless it is set.
@@ -66,13 +66,17 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether the operation is executing: from just before ``execute()`` until its outcome is decided.
     open override var isExecuting: Bool { core.withLock { $0.state.isExecuting } }
 
+    /// Whether nothing that the operation depends on is in the way of its start. In a Foundation queue it waits for
+    /// that without a slot; an `AOperationQueue` does not ask.
+    open override var isReady: Bool { !isBlockedInFoundationQueue() }
+
     /// Whether the outcome is decided and observers have been told.
     open override var isFinished: Bool { core.withLock { $0.state.isFinished } }
 
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
     ///
     /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
-    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.isStopRequested } }
+    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.stopEnding != nil } }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
     /// cancelled operation has one ``AOperationError/IsCancelled``.
@@ -104,7 +108,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// The work. Override it, do not call `super`, and call `finish` exactly once when the work is done; it may
     /// return before that.
     open func execute() {
-        Debugger.note("AOperation  \(publisherName) must override `execute()`.")
+        Debugger.event(.withoutBody, of: self)
         concludeWithoutResult()
     }
 
@@ -115,7 +119,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     open override func cancel() {
         guard TimeOut.current !== self, core.withLock({ $0.requestCancel() }) else { return }
         super.cancel()
-        Debugger.note("AOperation \(publisherName) cancelled")
+        Debugger.event(.cancelled, of: self)
         let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
         for observer in observers { observer.operationDidCancel(self) }
         carryOutCancellation()
@@ -129,19 +133,22 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Stops the work as a cancellation would, with another outcome: `error`. Does nothing once the outcome is
     /// decided, or when the attempt at hand has ended.
-    final func timeOut(with error: AOperationError) {
-        guard core.withLock({ $0.requestStop() }) else { return }
-        stop(with: .failure([error.published(by: publisherName)]))
+    ///
+    /// - Parameter isFinal: whether the operation fails for good; else its retry policy is asked.
+    final func timeOut(with error: AOperationError, isFinal: Bool = false) {
+        let ending = Ending.failure([error.published(by: publisherName)])
+        let isOpen = mayBeTriedAgain(after: ending)
+        switch core.withLock({ $0.stop(ending, isFinal: isFinal, isOpen: isOpen) }) {
+        case .deliberating: deliberate(on: ending)
+        case .decide: stop(with: ending)
+        case .nothing: return
+        }
         TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work
     }
 
     /// Decides the outcome of an operation that is stopped. A group waits for its children before it does.
     func stop(with ending: Ending) {
-        if mayBeTriedAgain(after: ending), core.withLock({ $0.failRunningAttempt(ending) }) {
-            deliberate(on: ending)
-        } else {
-            interrupt(with: ending)
-        }
+        interrupt(with: ending)
     }
 
     /// Whether operations inside of this one may name locks.

@@ -47,7 +47,7 @@ extension OperationCore {
         case .deliberating(_, .over), .provisional:
             state = .retrying
             retries += 1
-            isStopRequested = false
+            stopEnding = nil
             return true
         case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .holding, .telling,
             .finished, .ended:
@@ -55,22 +55,38 @@ extension OperationCore {
         }
     }
 
-    /// The running body is stopped, and the attempt has failed with that; the decision on another one is open.
-    mutating func failRunningAttempt(_ ending: Ending) -> Bool {
-        guard case .executing = state, !isCancelRequested else { return false }
-        state = .deliberating(ending, .running)
-        return true
+    /// What stopping an operation leads to.
+    enum Stop {
+        /// The attempt at hand has failed, its body still runs; whether there is another one is open.
+        case deliberating
+        /// The outcome is to be decided.
+        case decide
+        /// Nothing: what was to be stopped is over.
+        case nothing
     }
 
-    /// Somebody stops the body. False when the attempt is over, or was stopped before.
-    mutating func requestStop() -> Bool {
-        guard state.ending == nil, !isCancelRequested, !isStopRequested else { return false }
+    /// Somebody stops the operation for good, or only the attempt at hand, with this ending.
+    mutating func stop(_ ending: Ending, isFinal: Bool, isOpen: Bool) -> Stop {
+        guard state.ending == nil, !isCancelRequested, isFinal || stopEnding == nil else { return .nothing }
         switch state {
-        case .deliberating, .provisional: return false
+        case .deliberating, .provisional:
+            guard isFinal else { return .nothing }
+        case .executing where isOpen && !isFinal:
+            stopEnding = ending
+            state = .deliberating(ending, .running)
+            return .deliberating
         case .initialized, .waiting, .ready, .preparing, .executing, .retrying, .holding, .telling, .finished, .ended:
-            isStopRequested = true
-            return true
+            break
         }
+        stopEnding = ending
+        return .decide
+    }
+
+    /// What the body's proposal comes to: somebody may have cancelled or stopped it, and not have decided yet.
+    func effective(_ proposed: Ending, cancelled: @autoclosure () -> Ending) -> Ending {
+        guard case .executing = state, !proposed.isCancelled else { return proposed }
+        if isCancelRequested { return cancelled() }
+        return stopEnding ?? proposed
     }
 
     /// Those who receive from it are given the ending. Returns who waits for it, to be told.

@@ -20,6 +20,8 @@ struct OperationCore {
     var dependencies = DependencyList()
     /// Watches of dependencies that are plain Foundation operations.
     var watches: [DependencyWatch] = []
+    /// Blockers whose end is announced to a Foundation queue.
+    var announcedBlockers: Set<ObjectIdentifier> = []
     /// Who waits for the end of this operation.
     var waiters: [any Waiter] = []
 
@@ -28,6 +30,8 @@ struct OperationCore {
     var receivers: [AOperation] = []
     /// Sets the received value from the producers' outcomes, just before the operation runs.
     var inbox: ((AOperation) -> Void)?
+    /// What is called after that, to take something from its dependencies.
+    var injections: [ResultInjection] = []
     /// The group it is a child of.
     weak var group: GroupOperation?
     /// The operation that runs this one as a part of itself.
@@ -46,6 +50,8 @@ struct OperationCore {
     var isPrepared = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
+    /// The number of its execution under its locks.
+    var fencingToken: UInt64?
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
 
@@ -59,8 +65,8 @@ struct OperationCore {
     var decision: Decision?
     /// The end of the delivery net that may have this operation tried again, with all that it may.
     var retryScope: RetryScope?
-    /// Somebody stopped the body in a way that is no cancellation: a timeout.
-    var isStopRequested = false
+    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout.
+    var stopEnding: Ending?
 
     var observers: [any AOperationObserver] = []
     /// Observers of every single attempt.
@@ -75,6 +81,9 @@ struct OperationCore {
     /// Told when outcome and body are over, on the ending thread.
     var endHandlers: [(AOperation) -> Void] = []
     var grace = Duration.seconds(5)
+    var timeLimits = TimeLimits()
+    /// What few operations have: partial results, progress, a trace.
+    var attachments: OperationAttachments?
 
     /// Foundation must hear of the end once, and not before it has called `start()` on an operation in its queue: its
     /// lists would break.
@@ -208,12 +217,13 @@ extension OperationCore {
     /// - Parameter isContainer: whether operations inside of it may name locks.
     mutating func begin(isContainer: Bool) -> Start {
         guard case .ready = state, !isCancelRequested else { return .nothing }
-        if !isPrepared, isContainer || !conditions.isEmpty {
+        if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
             state = .preparing(isInline: true)
             return .prepare
         }
         state = .executing
         holdsSlot = true
+        if lockRequest != nil { fencingToken = FencingTokens.next() }
         return .execute
     }
 
@@ -356,12 +366,13 @@ extension OperationCore {
 
     /// Takes out what an operation that never ended still holds.
     mutating func dismantle() -> (watches: [DependencyWatch], operations: [AnyObject]) {
-        let left: [AnyObject] = dependencies.all + producers
+        let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = []
             dependencies = DependencyList()
             producers = []
             inbox = nil
+            injections = []
         }
         return (watches, left)
     }
@@ -381,7 +392,7 @@ extension OperationCore {
             handlers: endHandlers,
             announces: announces,
             watches: watches,
-            released: dependencies.all + producers + receivers
+            released: dependencies.all + producers + receivers + injections
         )
         membership = nil
         waiters = []
@@ -391,6 +402,7 @@ extension OperationCore {
         producers = []
         receivers = []
         inbox = nil
+        injections = []
         observers = []
         attemptObservers = []
         conditions = []

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Invariant behind `@unchecked Sendable`: constant.
 final class OperationParts: LaneHost, @unchecked Sendable {
-    private let whole: AOperation
+    let whole: AOperation
     private let settled: @Sendable (AOperation) -> Void
     private let ended: @Sendable (AOperation) -> Void
     private let allEnded: @Sendable () -> Void
@@ -34,12 +34,19 @@ final class OperationParts: LaneHost, @unchecked Sendable {
         run([operation]) { _ in true }
     }
 
-    /// Runs `operations` with their delivery nets, if `isWanted` says so; that is asked under the lock of the whole,
-    /// which knows its parts from then on.
-    func run(_ operations: [AOperation], if isWanted: (inout OperationCore) -> Bool) {
+    /// Runs `operations`, with their delivery nets and with the dependencies that are in no queue yet, if `isWanted`
+    /// says so; that is asked under the lock of the whole, which knows its parts from then on. What is not wanted is
+    /// cancelled.
+    ///
+    /// - Returns: whether they were wanted.
+    @discardableResult
+    func run(_ operations: [AOperation], if isWanted: (inout OperationCore) -> Bool) -> Bool {
         var parts: [AOperation] = []
+        var known: Set<ObjectIdentifier> = []
         for operation in operations {
-            for part in operation.deliveryNet() where !parts.contains(where: { $0 === part }) { parts.append(part) }
+            let belongings = operation.unqueuedDependencies()
+            RetryScope.assign(to: belongings)
+            parts += belongings.filter { known.insert(ObjectIdentifier($0)).inserted }
         }
         for part in parts { part.core.withLock { core in if core.whole == nil { core.whole = whole } } }
         let isListed = whole.core.withLock { core in
@@ -47,8 +54,12 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             core.parts += parts
             return true
         }
-        guard isListed else { return }
+        guard isListed else {
+            for part in parts.reversed() { part.cancel() }
+            return false
+        }
         for part in parts { enter(part) }
+        return true
     }
 
     private func enter(_ part: AOperation) {

@@ -61,6 +61,16 @@ enum OperationState {
 
     var isReady: Bool { if case .ready = self { true } else { false } }
 
+    /// Ready, or being prepared, for a start that has not come yet.
+    var isBeforeStart: Bool {
+        switch self {
+        case .ready, .preparing: true
+        case .initialized, .waiting, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished,
+            .ended:
+            false
+        }
+    }
+
     var isPreparing: Bool { if case .preparing = self { true } else { false } }
 
     var isProvisional: Bool { if case .provisional = self { true } else { false } }

@@ -27,6 +27,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
 
     private struct Settings {
         weak var delegate: (any AOperationQueueDelegate)?
+        var progress: Progress?
     }
 
     public override init() {
@@ -69,7 +70,6 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     private func admit(_ operation: AOperation) {
         if operation.isInitialized {
             delegate?.operationQueue(self, willAddOperation: operation)
-            AOperation.Debugger.note("AOperation \(operation.publisherName) added to queue")
         }
         // Foundation is given the operation so that its own list of operations is true; it runs nothing by that.
         if operation.enter(lane, of: self, announcement: .onStart) { super.addOperation(operation) }
@@ -120,6 +120,15 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         }
     }
 
+    /// Counts the operations that have ended, once a program has set `totalUnitCount`: each is one unit.
+    open override var progress: Progress {
+        settings.withLock { settings in
+            let progress = settings.progress ?? Progress(totalUnitCount: 0)
+            settings.progress = progress
+            return progress
+        }
+    }
+
     /// Cancels all operations that have not ended.
     open override func cancelAllOperations() {
         lane.withoutStarts {
@@ -139,7 +148,10 @@ extension AOperationQueue: LaneHost {
         delegate?.operationQueue(self, operationDidFinish: operation, withErrors: errors)
     }
 
-    func memberEnded(_ operation: Foundation.Operation) {}
+    func memberEnded(_ operation: Foundation.Operation) {
+        guard let progress = settings.withLock({ $0.progress }), progress.totalUnitCount > 0 else { return }
+        settings.withLock { _ in progress.completedUnitCount += 1 }
+    }
 
     func addProduced(_ operation: Foundation.Operation) {
         addOperation(operation)

@@ -103,8 +103,8 @@ extension AOperation {
     }
 
     private func configure(_ attempt: AOperation, after restarted: [AOperation]) {
-        let (conditions, observers, inbox, producers, grace) = core.withLock { core in
-            (core.conditions, core.attemptObservers, core.inbox, core.producers, core.grace)
+        let (conditions, observers, inbox, injections, producers, grace) = core.withLock { core in
+            (core.conditions, core.attemptObservers, core.inbox, core.injections, core.producers, core.grace)
         }
         attempt.core.withLock { core in
             core.isAttempt = true
@@ -112,12 +112,14 @@ extension AOperation {
             core.conditions = conditions
             core.attemptObservers = observers
             core.inbox = inbox
+            core.injections = injections
             core.grace = grace
         }
         attempt.name = name
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }
         for producer in producers where restarted.contains(where: { $0 === producer }) { attempt.addDependency(producer) }
+        attempt.takeOverReaders(of: self)
         willBegin(attempt)
     }
 
@@ -155,7 +157,7 @@ extension AOperation {
         let parts = core.withLock { $0.parts }
         guard !parts.isEmpty else { return }
         Trampoline.run { [self] in
-            for part in parts where part.core.withLock({ $0.whole }) === self { part.cancel() }
+            for part in parts.reversed() where part.core.withLock({ $0.whole }) === self { part.cancel() }
         }
     }
 }

@@ -32,7 +32,7 @@ extension AOperation {
 
     /// Ends the operation, which takes neither lock nor slot nor condition.
     final func endAsDuplicate(of duplicate: Uniqueness.Duplicate) {
-        Debugger.note("AOperation \(publisherName) ignored because of uniqueId \(duplicate.id)")
+        Debugger.event(.ignored(duplicate.id), of: self)
         guard canJoin(duplicate) else {
             let ignored = AOperationError.IgnoredDuplicate(of: duplicate.id, operation: publisherName)
             return failBeforeExecution([AOperationError(ignored, state: .execution, publisher: publisherName)])

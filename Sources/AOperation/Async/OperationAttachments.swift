@@ -1,0 +1,28 @@
+/// What few operations have, made when it is first needed: an operation without it pays one reference.
+///
+/// Invariant: its properties are only reached under the lock of the operation's core.
+final class OperationAttachments {
+    /// Where the operation's partial results go.
+    var partialResults: PartialResultPort?
+    /// Where the operation's progress goes.
+    var progress: ProgressBoard?
+    /// When the operation reached its stages; only while the debugger asks for it.
+    var trace: OperationTrace?
+}
+
+extension AOperation {
+    /// Reads or changes what is attached to the operation, under its lock.
+    final func withAttachments<Result>(_ body: (OperationAttachments) -> Result) -> Result {
+        core.withLock { core in
+            if let attachments = core.attachments { return body(attachments) }
+            let attachments = OperationAttachments()
+            core.attachments = attachments
+            return body(attachments)
+        }
+    }
+
+    /// What is attached, if anything is.
+    final func attachment<Attachment>(_ read: (OperationAttachments) -> Attachment?) -> Attachment? {
+        core.withLock { $0.attachments.flatMap(read) }
+    }
+}

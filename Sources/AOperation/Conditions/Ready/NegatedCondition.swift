@@ -1,0 +1,45 @@
+import Foundation
+
+/// Holds when another condition does not.
+///
+/// ```swift
+/// upload.conditions(NegatedCondition(OnBattery()))
+/// ```
+/// The dependent operation and the lock of the other condition are its own. Its results become:
+///
+/// | the other condition | this one |
+/// |---|---|
+/// | `.success` | `.failure` with ``Error`` |
+/// | `.failure`, `.ignored` | `.success` |
+/// | `.retry` | `.retry`: nothing is decided yet |
+public struct NegatedCondition<T: AOperationCondition>: AOperationCondition, CompositeCondition {
+    /// The condition that should not hold does.
+    public struct Error: LocalizedError, Hashable, Sendable {
+        /// The key of the condition that should not hold.
+        public let negatedConditionKey: String
+
+        public init(negatedConditionKey: String) {
+            self.negatedConditionKey = negatedConditionKey
+        }
+
+        public var errorDescription: String? { "The condition \(negatedConditionKey) succeed" }
+    }
+
+    public static var key: String { "Not<\(T.key)>" }
+
+    public static var isMutuallyExclusive: Bool { T.isMutuallyExclusive }
+
+    let components: [any AOperationCondition]
+
+    public init(_ condition: T) {
+        components = [condition]
+    }
+
+    func combine(_ results: [OperationConditionResult]) -> OperationConditionResult {
+        switch OperationConditionResult.combined(results) {
+        case .success: .failure(AOperationError(Error(negatedConditionKey: T.key)))
+        case .failure, .ignored: .success
+        case .retry(let duration, let reason): .retry(after: duration, because: reason)
+        }
+    }
+}

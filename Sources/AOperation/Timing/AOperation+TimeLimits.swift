@@ -1,0 +1,106 @@
+import Foundation
+
+/// When an operation may start, and how long it may take.
+struct TimeLimits {
+    /// When it may start, beside what else it waits for.
+    enum Start {
+        /// So long after its dependencies have ended.
+        case delay(Duration)
+        case notBefore(Date)
+
+        var wait: Duration {
+            switch self {
+            case .delay(let delay): delay
+            case .notBefore(let date): .seconds(max(0, date.timeIntervalSinceNow))
+            }
+        }
+    }
+
+    var start: Start?
+    /// From ready to start.
+    var queueTimeout: Duration?
+    /// From its entry into a queue to its end.
+    var deadline: Duration?
+}
+
+extension AOperation {
+    /// Stops an attempt that takes longer than `limit` from its start: ``TimeoutObserver``.
+    @discardableResult
+    public final func timeout(_ limit: Duration) -> Self {
+        observers(TimeoutObserver(limit.interval))
+    }
+
+    /// Fails the operation with ``AOperationError/QueueTimeout`` if it has not started `limit` after its dependencies
+    /// have ended: if it waits so long for a slot, a lock or its conditions. It is not tried again.
+    @discardableResult
+    public final func queueTimeout(_ limit: Duration) -> Self {
+        core.withLock { $0.timeLimits.queueTimeout = limit }
+        return self
+    }
+
+    /// Stops the operation, with all its attempts, and with everything inside of it, `limit` after it was added to a
+    /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again.
+    @discardableResult
+    public final func deadline(_ limit: Duration) -> Self {
+        core.withLock { $0.timeLimits.deadline = limit }
+        return self
+    }
+
+    /// Lets the operation start `wait` after its dependencies have ended, at the earliest; it waits without a slot.
+    @discardableResult
+    public final func delay(_ wait: Duration) -> Self {
+        core.withLock { $0.timeLimits.start = .delay(wait) }
+        return self
+    }
+
+    /// Lets the operation start at `date` at the earliest; it waits without a slot.
+    @discardableResult
+    public final func notBefore(_ date: Date) -> Self {
+        core.withLock { $0.timeLimits.start = .notBefore(date) }
+        return self
+    }
+
+    /// The operation has entered a queue.
+    final func startDeadline() {
+        guard let limit = core.withLock({ $0.timeLimits.deadline }) else { return }
+        let timer = AOperationTimer(interval: limit.interval) { [weak self] in
+            guard let self else { return }
+            let error = AOperationError.DeadlinePassed(operation: publisherName, limit: limit)
+            timeOut(with: AOperationError(error), isFinal: true)
+        }
+        onEnd { _ in timer.cancel() }
+    }
+
+    /// The operation waits for its slot.
+    final func startQueueTimeout() {
+        guard let limit = core.withLock({ $0.timeLimits.queueTimeout }) else { return }
+        let timer = AOperationTimer(interval: limit.interval) { [weak self] in
+            guard let self, core.withLock({ $0.state.isBeforeStart }) else { return }
+            let error = AOperationError.QueueTimeout(operation: publisherName, limit: limit)
+            timeOut(with: AOperationError(error), isFinal: true)
+        }
+        onEnd { _ in timer.cancel() }
+    }
+}
+
+extension AOperationError {
+    /// The operation waited too long for its start.
+    public struct QueueTimeout: LocalizedError, Hashable, Sendable {
+        /// The name of the operation.
+        public let operation: String
+        public let limit: Duration
+
+        public var errorDescription: String? {
+            "The Operation \(operation) did not start within \(limit) after it was ready"
+        }
+    }
+
+    /// The operation took longer, all in all, than it was given.
+    public struct DeadlinePassed: LocalizedError, Hashable, Sendable {
+        /// The name of the operation.
+        public let operation: String
+        public let limit: Duration
+
+        public var errorDescription: String? { "The Operation \(operation) did not end within \(limit)" }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Sends a body, and loads the answer into memory.
+///
+/// ```swift
+/// var request = URLRequest(url: url)
+/// request.httpMethod = URLRequest.HTTPMethod.put
+/// URLSessionTaskOperation.upload(for: request, fromFile: file)
+///     .didChangeProgress { print($0.fractionCompleted) }
+///     .didFinish { result in … }
+///     .add(to: queue)
+/// ```
+/// The body is the request's own (`httpBody`, `httpBodyStream`), or the data or file given beside it. A body stream
+/// can be sent once: another attempt fails with `URLError.requestBodyStreamExhausted`, and where a redirect asks for
+/// the body again the redirect itself is the answer. Nothing can be sent to a `file:` URL (`URLError.unsupportedURL`).
+///
+/// See ``URLSessionTaskBaseOperation`` for what is a success, for errors and for cancellation.
+///
+/// `@unchecked Sendable`: it adds nothing that changes.
+public final class URLSessionUploadTaskOperation: URLSessionTaskBaseOperation<(data: Data, response: URLResponse)>,
+    RetryableOperation, @unchecked Sendable
+{
+    init(_ source: TransferRequest) {
+        super.init(source, measuredBy: .bytesSent) { DataSink() }
+    }
+
+    /// An operation with the same request and body, session and progress handlers.
+    public func new() -> Self {
+        let copy = Self(source)
+        copy.adoptConfiguration(of: self)
+        return copy
+    }
+}

@@ -1,0 +1,16 @@
+import AOperation
+
+/// Is told of an operation's result: a subscription, without the types of its publisher and subscriber, which are not
+/// to be carried into another thread's closure.
+protocol ResultListener<Output>: AnyObject, Sendable {
+    associatedtype Output
+    /// Called once, on the callback queue of the operation's queue.
+    func operationFinished(with result: Result<Output, AOperationError>)
+}
+
+extension ResultableOperation {
+    /// Tells `listener` of the result; holds it until then.
+    func tell(_ listener: any ResultListener<Output>) {
+        didFinish { result in listener.operationFinished(with: result) }
+    }
+}

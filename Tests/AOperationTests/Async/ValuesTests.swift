@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+@Suite(.timeLimit(.minutes(1)))
+struct ValuesTests {
+    @Test func success_isOneElement_thenTheEnd() async throws {
+        var values: [Int] = []
+        for try await value in Value(7).values(on: AOperationQueue()) { values.append(value) }
+        #expect(values == [7])
+    }
+
+    @Test func failure_isThrownAsAOperationError() async {
+        await #expect(throws: AOperationError(Failed(text: "no"), state: .execution, publisher: "no")) {
+            for try await _ in Failing<Int>("no").values(on: AOperationQueue()) {}
+        }
+    }
+
+    @Test func error_isTyped() async throws {
+        var iterator = Failing<Int>("no").values(on: AOperationQueue()).makeAsyncIterator()
+        do throws(AOperationError) {
+            _ = try await iterator.next(isolation: nil)
+            Issue.record("the failure was not thrown")
+        } catch {
+            #expect(error.publisher == "no")
+        }
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func nothingRuns_beforeTheElementIsAskedFor() async throws {
+        let operation = Value(1)
+        let values = operation.values(on: AOperationQueue())
+        #expect(operation.isInitialized)
+        for try await _ in values {}
+        #expect(!operation.isInitialized)
+    }
+
+    @Test func secondReading_executesNothingAgain() async throws {
+        let executions = Log<Int>()
+        let step = Step { executions.append(1) }
+        let values = step.values(on: AOperationQueue())
+        for try await _ in values {}
+        for try await _ in values {}
+        #expect(executions.count == 1)
+    }
+
+    @Test func cancelledConsumer_cancelsTheOperation() async {
+        let gate = Gate()
+        let consumer = Task {
+            for try await _ in gate.values(on: AOperationQueue()) {}
+        }
+        await gate.started.wait()
+        consumer.cancel()
+        let error = await consumer.result.error as? AOperationError
+        #expect(error?.publishedError is AOperationError.IsCancelled)
+        #expect(gate.outcome?.isCancelled == true)
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+@Suite(.timeLimit(.minutes(1)))
+struct WrapperOperationTests {
+    let queue = AOperationQueue()
+
+    @Test func value_ofTheGeneratedChain_becomesTheWrappersOwn() async throws {
+        let wrapper = WrapperOperation<Int, String> { received -> ResultableOperation<String>? in
+            Value(received).deliver(
+                to: MapOperationBlock<Result<Int, AOperationError>?, String> { value, finish in
+                    finish((value ?? .success(nil)).map { "\((try? $0?.get()) ?? -1)" })
+                })
+        }
+        let text = try await Value(7).deliver(to: wrapper).value(on: queue)
+        #expect(text == "7")
+    }
+
+    @Test func generator_runsOnce_whenTheWrapperIsExecuted_withNilIfNothingDelivers() async throws {
+        let calls = Log<Bool>()
+        let first = Gate()
+        let wrapper = WrapperOperation<Int, Void> { received -> ResultableOperation<Void> in
+            calls.append(received == nil)
+            return Step()
+        }
+        wrapper.addDependency(first)
+        wrapper.add(to: queue)
+        await first.started.wait()
+        #expect(calls.count == 0)
+        first.open()
+        await wrapper.ended()
+        #expect(calls.entries == [true])
+        #expect(wrapper.outcome?.isSuccess == true)
+    }
+
+    @Test func errors_keepStateAndPublisher_andAllOfThemCome() async {
+        let wrapper = WrapperOperation<Void, Void> { _ in
+            GroupOperation(
+                Failing<Int>("one"), GatedOperation(operation: Step()) { false }, Failing<Int>("two"))
+        }
+        wrapper.name = "wrapper"
+        _ = await wrapper.result(on: queue)
+        #expect(wrapper.publishedErrors.map(\.publisher) == ["one", "GatedOperation", "two"])
+        #expect(wrapper.publishedErrors.map(\.state) == [.execution, .condition, .execution])
+        #expect(wrapper.outcome?.isFailure == true)
+    }
+
+    @Test func D21_nilFromTheGenerator_isAFailure_andDidFinishIsTold() async {
+        let told = Log<String>()
+        let wrapper = WrapperOperation<Void, Int> { _ in nil }
+        let empty = WrapperOperation<Void, Void> { _ in nil }
+        for operation: AOperation in [wrapper, empty] { operation.name = "W" }
+        wrapper.didFinish { told.append($0.error?.localizedDescription ?? "success") }
+        empty.didFinish { told.append($0.error?.localizedDescription ?? "success") }
+        #expect(await wrapper.result(on: queue).error?.publishedError is AOperationError.NothingToRun)
+        #expect(await empty.result(on: queue).error?.publishedError is AOperationError.NothingToRun)
+        await callbacksDelivered()
+        #expect(told.entries == Array(repeating: "The Operation W has nothing to run: its generator returned nil", count: 2))
+    }
+
+    @Test func onASerialQueue_aChainInsideDoesNotHang() async throws {
+        queue.maxConcurrentOperationCount = 1
+        let wrappers = (0..<20).map { index in
+            WrapperOperation<Void, Int> { _ in Value(index).deliver(to: PassOn()).deliver(to: PassOn()) }
+        }
+        let sum = MapOperationBlock<[Int], Int> { received, finish in
+            finish((received ?? .success([])).map { $0.reduce(0, +) })
+        }
+        #expect(try await wrappers.deliver(to: sum).value(on: queue) == 190)
+    }
+
+    @Test func plainDependencies_ofTheGeneratedOperation_runToo() async {
+        let log = Log<String>()
+        let wrapper = WrapperOperation<Void, Void> { _ in
+            let last = Step { log.append("last") }
+            last.addDependency(Step { log.append("first") })
+            return last
+        }
+        _ = await wrapper.result(on: queue)
+        #expect(log.entries == ["first", "last"])
+    }
+
+    @Test func wrapperInWrapper_inAnOrderedGroup_keepsTheOrder() async {
+        queue.maxConcurrentOperationCount = 1
+        let log = Log<String>()
+        func wrapped(_ name: String) -> AOperation {
+            WrapperOperation<Void, Void> { _ in
+                WrapperOperation<Void, Void> { _ in
+                    let first = Step { log.append("\(name) first") }
+                    return first.deliver(
+                        to: MapOperationBlock<Void, Void> { _, finish in
+                            log.append("\(name) last")
+                            finish(.success(()))
+                        })
+                }
+            }
+        }
+        let group = OrderedGroupOperation(wrapped("a"), wrapped("b"), Step { log.append("c") })
+        _ = await group.result(on: queue)
+        #expect(log.entries == ["a first", "a last", "b first", "b last", "c"])
+    }
+
+    @Test func nestedAThousandDeep_runsOnOneSlot_andIsCancelled() async {
+        queue.maxConcurrentOperationCount = 1
+        @Sendable func nested(_ depth: Int, around innermost: ResultableOperation<Void>) -> ResultableOperation<Void> {
+            guard depth > 0 else { return innermost }
+            return WrapperOperation<Void, Void> { _ in nested(depth - 1, around: innermost) }
+        }
+        #expect(await nested(1_000, around: Step()).result(on: queue).error == nil)
+        let gate = Gate()
+        let outer = nested(1_000, around: gate)
+        outer.add(to: queue)
+        await gate.started.wait()
+        outer.cancel()
+        await outer.ended()
+        #expect(gate.outcome?.isCancelled == true)
+        await queue.idle()
+    }
+
+    @Test func operationsOfOtherQueues_areWaitedFor() async {
+        let gate = Gate()
+        let other = AOperationQueue()
+        gate.add(to: other)
+        let wrapper = WrapperOperation<Void, Void> { _ in gate }
+        wrapper.add(to: queue)
+        await gate.started.wait()
+        gate.open()
+        await wrapper.ended()
+        #expect(wrapper.outcome?.isSuccess == true)
+    }
+
+    @Test func willFinish_andListeners_workAsOfAnyOperation() async throws {
+        let log = Log<String>()
+        let wrapper = WrapperOperation<Void, Int> { _ in Value(3) }
+            .willFinish { result, finish in
+                log.append("will \((try? result.get()) ?? 0)")
+                finish()
+            }
+            .didFinish { log.append("did \((try? $0.get()) ?? 0)") }
+        _ = await wrapper.result(on: queue)
+        await callbacksDelivered()
+        #expect(log.entries == ["will 3", "did 3"])
+    }
+
+    @Test func byHand_withoutAQueue_itRuns() async {
+        let wrapper = WrapperOperation<Void, Int> { _ in Value(3).deliver(to: PassOn()) }
+        wrapper.start()
+        await wrapper.ended()
+        #expect(wrapper.outcome == .success(3))
+    }
+}

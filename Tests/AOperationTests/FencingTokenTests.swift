@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+@Suite(.timeLimit(.minutes(1)))
+struct FencingTokenTests {
+    let queue = AOperationQueue()
+
+    @Test func tokens_riseWithEveryAttemptUnderTheLock() async {
+        let tokens = Log<UInt64?>()
+        let key = "FencingTokenTests"
+        for _ in 0..<50 {
+            queue.addOperation(Reading(key) { tokens.append($0) }.exclusive(key))
+        }
+        await queue.idle()
+        let numbers = tokens.entries.compactMap(\.self)
+        #expect(numbers.count == 50)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(numbers.allSatisfy { $0 >> 32 > 0 })
+    }
+
+    @Test func childOfAGroupThatHoldsTheLock_hasTheGroupsToken_andOthersHaveNone() async {
+        let tokens = Log<UInt64?>()
+        let child = Reading("FencingTokenTests.group") { tokens.append($0) }
+        GroupOperation(child).exclusive("FencingTokenTests.group").add(to: queue)
+        await queue.idle()
+        #expect(tokens.entries.first != .some(nil))
+        queue.addOperation(Reading("FencingTokenTests.group") { tokens.append($0) })
+        await queue.idle()
+        #expect(tokens.entries.last == .some(nil))
+    }
+
+    private final class Reading: VoidOperation, @unchecked Sendable {
+        private let key: String
+        private let tell: @Sendable (UInt64?) -> Void
+
+        init(_ key: String, _ tell: @escaping @Sendable (UInt64?) -> Void) {
+            self.key = key
+            self.tell = tell
+            super.init()
+        }
+
+        override func execute() {
+            tell(fencingToken(for: key))
+            finish()
+        }
+    }
+}

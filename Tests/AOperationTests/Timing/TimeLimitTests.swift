@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+@Suite(.timeLimit(.minutes(1)))
+struct TimeLimitTests {
+    let queue = AOperationQueue()
+
+    @Test func queueTimeout_failsAnOperationThatFindsNoSlot() async {
+        queue.maxConcurrentOperationCount = 1
+        let gate = Gate()
+        queue.addOperation(gate)
+        await gate.started.wait()
+        let waiting = Step().queueTimeout(.milliseconds(20))
+        queue.addOperation(waiting)
+        await waiting.ended()
+        #expect(waiting.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+        gate.open()
+        await queue.idle()
+    }
+
+    @Test func queueTimeout_doesNotTouchAnOperationThatHasStarted() async {
+        let gate = Gate().queueTimeout(.milliseconds(20))
+        queue.addOperation(gate)
+        await gate.started.wait()
+        let timer = Signal()
+        let clock = AOperationTimer(interval: 0.06) { timer.fire() }
+        await timer.wait()
+        clock.cancel()
+        gate.open()
+        await gate.ended()
+        #expect(gate.outcome?.isSuccess == true)
+    }
+
+    @Test func queueTimeout_countsWhileALockIsWaitedFor() async {
+        let holder = Gate().exclusive("queueTimeout")
+        queue.addOperation(holder)
+        await holder.started.wait()
+        let waiting = Step().exclusive("queueTimeout").queueTimeout(.milliseconds(20))
+        queue.addOperation(waiting)
+        await waiting.ended()
+        #expect(waiting.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+        holder.open()
+        await queue.idle()
+    }
+
+    @Test func deadline_endsAnOperationThatWaits_andOneThatRuns() async {
+        let never = Gate()
+        let waiting = Step().deadline(.milliseconds(20))
+        waiting.addDependency(never)
+        let running = Gate().deadline(.milliseconds(20))
+        queue.addOperations([waiting, running], waitUntilFinished: false)
+        for operation in [waiting, running] as [VoidOperation] {
+            await operation.ended()
+            #expect(operation.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+            #expect(operation.outcome?.isFailure == true)
+        }
+    }
+
+    @Test func deadlineOfAGroup_boundsItsChildren() async {
+        let child = Gate()
+        let group = OrderedGroupOperation(child, Step()).deadline(.milliseconds(30))
+        group.add(to: queue)
+        await group.ended()
+        #expect(group.outcome?.errors.first?.publishedError is AOperationError.DeadlinePassed)
+        #expect(child.outcome?.isCancelled == true)
+    }
+
+    @Test func delayedOperation_waitsWithoutASlot() async {
+        queue.maxConcurrentOperationCount = 1
+        let log = Log<String>()
+        let delayed = Step { log.append("delayed") }.delay(.milliseconds(50))
+        queue.addOperation(delayed)
+        queue.addOperation(Step { log.append("other") })
+        await queue.idle()
+        #expect(log.entries == ["other", "delayed"])
+    }
+
+    @Test func notBefore_aDateThatIsPast_isNoDelay_andOneToComeIs() async {
+        let log = Log<Bool>()
+        let date = Date(timeIntervalSinceNow: 0.05)
+        queue.addOperation(Step().notBefore(.distantPast))
+        queue.addOperation(Step { log.append(Date() >= date) }.notBefore(date))
+        await queue.idle()
+        #expect(log.entries == [true])
+    }
+
+    @Test func delayedOperation_canBeCancelled() async {
+        let delayed = Step().delay(.seconds(3_600))
+        queue.addOperation(delayed)
+        delayed.cancel()
+        await delayed.ended()
+        await queue.idle()
+        #expect(delayed.outcome?.isCancelled == true)
+    }
+
+    @Test func progress_countsEndedOperations() async {
+        queue.progress.totalUnitCount = 3
+        for _ in 0..<2 { queue.addOperation(Step()) }
+        queue.addOperation(BlockOperation {})
+        await queue.idle()
+        await queue.idle()
+        #expect(queue.progress.completedUnitCount == 3)
+        #expect(queue.progress.fractionCompleted == 1)
+    }
+}

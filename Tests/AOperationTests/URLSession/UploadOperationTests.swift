@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+@Suite(.timeLimit(.minutes(1)))
+struct UploadOperationTests {
+    let queue = AOperationQueue()
+
+    /// Answers with the method, and the body that came.
+    private func echo() throws -> TestServer {
+        try TestServer("/") { exchange in
+            exchange.respond(
+                200, exchange.request.body,
+                headers: ["X-Method": exchange.request.method, "X-Length": exchange.request.headers["content-length"] ?? "none"])
+        }
+    }
+
+    private func header(_ name: String, _ response: URLResponse) -> String? {
+        (response as? HTTPURLResponse)?.value(forHTTPHeaderField: name)
+    }
+
+    @Test func requestsOwnBody_isSent() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        let sent = URLSessionTaskOperation.upload(for: request(server.url("/"), "PUT", "own"))
+        let (data, response) = try await sent.value(on: queue)
+        #expect(data == Data("own".utf8))
+        #expect(header("X-Method", response) == "PUT")
+    }
+
+    @Test func requestsOwnStream_isSentWhole() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        let body = bytes(1_000_000)
+        var streamed = request(server.url("/"), "PUT")
+        streamed.httpBodyStream = InputStream(data: body)
+        let data = try await URLSessionTaskOperation.upload(for: streamed).value(on: queue).data
+        #expect(data == body)
+    }
+
+    @Test func stream_isNotSentTwice() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        var streamed = request(server.url("/"), "PUT")
+        streamed.httpBodyStream = InputStream(data: bytes(100))
+        let operation = URLSessionTaskOperation.upload(for: streamed)
+        _ = try await operation.value(on: queue)
+        #expect(try await operation.new().urlError(on: queue).code == .requestBodyStreamExhausted)
+    }
+
+    @Test func data_replacesTheRequestsBody() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        let body = bytes(1_000_000)
+        let sent = URLSessionTaskOperation.upload(for: request(server.url("/"), "PATCH", "own"), from: body)
+        let (data, response) = try await sent.value(on: queue)
+        #expect(data == body)
+        #expect(header("X-Method", response) == "PATCH")
+        #expect(header("X-Length", response) == "1000000")
+    }
+
+    @Test(arguments: [0, 1, 70_000, 5_000_000])
+    func file_isSentWhole_alsoAgain(_ count: Int) async throws {
+        let server = try echo()
+        defer { server.stop() }
+        let scratch = try Scratch()
+        let body = bytes(count)
+        let file = try scratch.file("body", body)
+        let operation = URLSessionTaskOperation.upload(for: request(server.url("/"), "PUT", "own"), fromFile: file)
+        for attempt in [operation, operation.new()] {
+            let (data, response) = try await attempt.value(on: queue)
+            #expect(data == body)
+            #expect(header("X-Length", response) == "\(count)")
+        }
+    }
+
+    @Test func url_isSentAPost() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        let scratch = try Scratch()
+        let file = try scratch.file("body", Data("file".utf8))
+        let operations = [
+            URLSessionTaskOperation.upload(for: server.url("/")),
+            URLSessionTaskOperation.upload(for: server.url("/"), from: Data("data".utf8)),
+            URLSessionTaskOperation.upload(for: server.url("/"), fromFile: file),
+        ]
+        for (operation, body) in zip(operations, ["", "data", "file"]) {
+            let (data, response) = try await operation.value(on: queue)
+            #expect(data == Data(body.utf8))
+            #expect(header("X-Method", response) == "POST")
+        }
+    }
+
+    @Test func fileThatIsNotThere_isNamed_andNobodyAsked() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        let scratch = try Scratch()
+        let missing = scratch.directory.appendingPathComponent("missing")
+        let operation = URLSessionTaskOperation.upload(for: server.url("/"), fromFile: missing)
+        let error = try await operation.urlError(on: queue)
+        #expect(error.code == .fileDoesNotExist)
+        #expect(error.failingURL == missing)
+        let ofDirectory = URLSessionTaskOperation.upload(for: server.url("/"), fromFile: scratch.directory)
+        #expect(try await ofDirectory.urlError(on: queue).code == .fileIsDirectory)
+        let ofHTTP = URLSessionTaskOperation.upload(for: server.url("/"), fromFile: server.url("/"))
+        #expect(try await ofHTTP.urlError(on: queue).code == .unsupportedURL)
+        #expect(server.connectionsAccepted == 0)
+    }
+
+    @Test func uploadToAFile_isRefused() async throws {
+        let scratch = try Scratch()
+        let target = scratch.directory.appendingPathComponent("target")
+        let operation = URLSessionTaskOperation.upload(for: target, from: Data("x".utf8))
+        let error = try await operation.urlError(on: queue)
+        #expect(error.code == .unsupportedURL)
+        #expect(error.failingURL == target)
+        #expect(!FileManager.default.fileExists(atPath: target.path))
+    }
+
+    @Test(arguments: [true, false])
+    func progress_countsWhatIsSent_toOne(_ isFile: Bool) async throws {
+        let server = try TestServer("/") { $0.respond(200, bytes(300_000)) }
+        defer { server.stop() }
+        let scratch = try Scratch()
+        let body = bytes(3_000_000)
+        let operation =
+            isFile
+            ? URLSessionTaskOperation.upload(for: server.url("/"), fromFile: try scratch.file("body", body))
+            : URLSessionTaskOperation.upload(for: server.url("/"), from: body)
+        let steps = Log<(fraction: Double, total: Int64)>()
+        _ = try await operation.didChangeProgress { steps.append(($0.fractionCompleted, $0.totalUnitCount)) }.value(on: queue)
+        await callbacksDelivered()
+        let fractions = steps.entries.map(\.fraction)
+        #expect(fractions == fractions.sorted())
+        #expect(fractions.last == 1)
+        #expect(steps.entries.allSatisfy { $0.total == 3_000_000 })
+    }
+
+    @Test func progress_ofUnknownLength_isIndeterminate_untilTheEnd() async throws {
+        let server = try echo()
+        defer { server.stop() }
+        var streamed = request(server.url("/"), "PUT")
+        streamed.httpBodyStream = InputStream(data: bytes(1_000_000))
+        let steps = Log<(isIndeterminate: Bool, fraction: Double)>()
+        _ = try await URLSessionTaskOperation.upload(for: streamed)
+            .didChangeProgress { steps.append(($0.isIndeterminate, $0.fractionCompleted)) }
+            .value(on: queue)
+        await callbacksDelivered()
+        #expect(steps.entries.dropLast().allSatisfy { $0.isIndeterminate })
+        #expect(steps.entries.last?.fraction == 1)
+    }
+}
