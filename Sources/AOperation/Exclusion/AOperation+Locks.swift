@@ -2,7 +2,7 @@ import Foundation
 
 extension AOperation {
     /// The locks that the operation must hold before it goes on; nil when it needs none, or has them already.
-    final func lockRequest(granted: @escaping @Sendable () -> Void) -> LockRequest? {
+    final func lockRequest(granted: @escaping @Sendable (LockRequest) -> Void) -> LockRequest? {
         guard core.withLock({ $0.lockRequest == nil }) else { return nil }
         var exclusions: [MutualExclusion] = []
         collectExclusions(into: &exclusions)
@@ -10,11 +10,13 @@ extension AOperation {
         var limits: [String: Int] = [:]
         for exclusion in exclusions { limits[exclusion.key] = min(exclusion.limit, limits[exclusion.key] ?? .max) }
         var locks: [LockID: Int] = [:]
+        var lenders: [LockRequest] = []
         for (name, limit) in limits {
-            let scope = holder(of: name)
-            locks[LockID(scope: scope?.id, name: name)] = scope == nil ? limit : 1
+            let lender = lender(of: name)
+            locks[LockID(scope: lender?.id, name: name)] = lender == nil ? limit : 1
+            if let lender, !lenders.contains(where: { $0 === lender }) { lenders.append(lender) }
         }
-        return LockRequest(by: self, locks: locks, granted: granted)
+        return LockRequest(by: self, locks: locks, lenders: lenders, granted: granted)
     }
 
     /// The locks that the operation and those inside of it name.
@@ -32,12 +34,16 @@ extension AOperation {
 
     /// Who around this operation holds the lock `name` and lends it to those inside: the nearest operation that it is
     /// inside of, or one of its own delivery net that may be tried again together with it.
-    private func holder(of name: String) -> LockRequest? {
+    private func lender(of name: String) -> LockRequest? {
         var next: AOperation? = self
         while let operation = next {
             let (scope, enclosing) = operation.core.withLock { ($0.retryScope, $0.whole ?? $0.group) }
             if let request = scope?.heldRequest(for: name), request !== core.withLock({ $0.lockRequest }) { return request }
-            if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name) { return request }
+            if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name),
+                LockTable.shared.isHeld(request)
+            {
+                return request
+            }
             next = enclosing
         }
         return nil

@@ -2,7 +2,8 @@ import Synchronization
 
 /// Names one lock: of the whole process, or inside the operation that holds it.
 struct LockID: Hashable {
-    /// The request of the enclosing operation that holds the lock; those inside take turns. Nil for the process.
+    /// The request that holds the lock for several: those of the operation inside of which it is, or those of a retry
+    /// scope; they take turns. Nil for the process.
     let scope: UInt64?
     let name: String
 }
@@ -27,16 +28,24 @@ final class LockRequest: @unchecked Sendable {
     weak let operation: AOperation?
     /// What is asked for, with how many may hold each at once.
     let locks: [LockID: Int]
+    /// Those that lend it the locks that are not the process's.
+    let lenders: [LockRequest]
     /// The names it holds for those inside of the operation.
     let names: Set<String>
     fileprivate var stage = Stage.new
-    fileprivate let granted: @Sendable () -> Void
+    fileprivate var isHeld: Bool { if case .held = stage { true } else { false } }
+    fileprivate var isWaiting: Bool { if case .waiting = stage { true } else { false } }
+    fileprivate let granted: @Sendable (LockRequest) -> Void
 
     /// - Parameter granted: called once, on the thread that gives the last of the locks back; not for a request that
     ///   is granted at once.
-    init(by operation: AOperation, locks: [LockID: Int], granted: @escaping @Sendable () -> Void) {
+    init(
+        by operation: AOperation?, locks: [LockID: Int], lenders: [LockRequest] = [],
+        granted: @escaping @Sendable (LockRequest) -> Void
+    ) {
         self.operation = operation
         self.locks = locks
+        self.lenders = lenders
         self.granted = granted
         names = Set(locks.keys.map(\.name))
     }
@@ -68,73 +77,133 @@ final class LockTable: Sendable {
         /// Who is next; those that were withdrawn are dropped.
         mutating func next() -> LockRequest? {
             while let first = waiters.first {
-                if case .waiting = first.stage { return first }
+                if first.isWaiting { return first }
                 _ = waiters.popFirst()
             }
             return nil
         }
     }
 
-    private let state = Guarded<[LockID: Lock]>([:])
+    private let state = Guarded(State())
 
-    /// Asks for the locks of `request`. Returns whether it holds them now, or was given back before.
-    func ask(_ request: LockRequest) -> Bool {
-        state.withLock { locks in
-            guard case .new = request.stage else { return true }
+    private struct State {
+        var locks: [LockID: Lock] = [:]
+        /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
+        var lent: [UInt64: Int] = [:]
+        /// Given back while something was lent.
+        var returning: [UInt64: LockRequest] = [:]
+    }
+
+    /// What a request leads to.
+    enum Answer {
+        case held
+        case waiting
+        /// It was given back before it was asked for, or who would have lent it a lock has none any more.
+        case void
+    }
+
+    /// Asks for the locks of `request`.
+    func ask(_ request: LockRequest) -> Answer {
+        state.withLock { state in
+            guard case .new = request.stage else { return .void }
+            guard request.lenders.allSatisfy(\.isHeld) else {
+                request.stage = .over
+                return .void
+            }
             request.stage = .waiting
-            for (id, limit) in request.locks {
-                locks[id, default: Lock()].count(limit, by: 1)
-                if request.locks.count > 1 { locks[id]?.entangled += 1 }
-                locks[id]?.waiters.append(request)
-            }
-            guard Self.isGrantable(request, &locks) else { return false }
-            Self.grant(request, &locks)
-            return true
+            Self.count(request, by: 1, &state)
+            for id in request.locks.keys { state.locks[id]?.waiters.append(request) }
+            guard Self.isGrantable(request, &state.locks) else { return .waiting }
+            Self.grant(request, &state.locks)
+            return .held
         }
     }
 
-    /// Gives the locks back, or withdraws the request.
+    /// Gives the locks back, or withdraws the request. Locks that are lent to operations inside, or to others of its
+    /// retry scope, are given back when those have done so.
     func release(_ request: LockRequest) {
-        let granted = state.withLock { locks -> [LockRequest] in
-            defer { request.stage = .over }
+        let granted = state.withLock { state -> [LockRequest] in
             switch request.stage {
-            case .new, .over: return []
-            case .waiting, .held: break
+            case .new: request.stage = .over
+            case .over: break
+            case .waiting: return Self.end(request, &state)
+            case .held:
+                guard state.lent[request.id] != nil else { return Self.end(request, &state) }
+                state.returning[request.id] = request
             }
-            request.stage = .over
-            for (id, limit) in request.locks {
-                locks[id]?.holders[request.id] = nil
-                if request.locks.count > 1 { locks[id]?.entangled -= 1 }
-                locks[id]?.count(limit, by: -1)
-            }
-            return Self.grantNext(Array(request.locks.keys), &locks)
+            return []
         }
-        for next in granted { next.granted() }
+        for next in granted { next.granted(next) }
     }
 
-    /// Who must give something back before `request` is granted: holders, and those in front of it that wait for
-    /// other locks as well (the rest wait for the same holders).
-    func blockers(of request: LockRequest) -> [(operation: AOperation, lock: LockID)] {
-        state.withLock { locks in
-            guard case .waiting = request.stage else { return [] }
-            var found: [(AOperation, LockID)] = []
-            for id in request.locks.keys {
-                guard let lock = locks[id] else { continue }
-                for holder in lock.holders.values { if let operation = holder.operation { found.append((operation, id)) } }
-                guard lock.entangled > 0 else { continue }
-                for waiter in lock.waiters.elements {
-                    if waiter === request { break }
-                    guard case .waiting = waiter.stage, waiter.locks.count > 1 else { continue }
-                    if let operation = waiter.operation { found.append((operation, id)) }
-                }
-            }
-            return found
+    /// Withdraws a request that has not been granted; false if it has, or was given back.
+    func withdraw(_ request: LockRequest) -> Bool {
+        let granted = state.withLock { state -> [LockRequest]? in
+            guard case .waiting = request.stage else { return nil }
+            return Self.end(request, &state)
         }
+        for next in granted ?? [] { next.granted(next) }
+        return granted != nil
+    }
+
+    /// Hands those locks of a held request that `isKept` names over to `operation`, and gives the others back. Nil if
+    /// the request is not held, or nothing is left of it.
+    func handOver(_ request: LockRequest, to operation: AOperation?, where isKept: (LockID) -> Bool) -> LockRequest? {
+        let (kept, granted) = state.withLock { state -> (LockRequest?, [LockRequest]) in
+            guard case .held = request.stage else { return (nil, []) }
+            let rest = LockRequest(
+                by: operation, locks: request.locks.filter { isKept($0.key) }, lenders: request.lenders
+            ) { _ in }
+            if !rest.locks.isEmpty {
+                Self.count(rest, by: 1, &state)
+                rest.stage = .held
+                for id in rest.locks.keys { state.locks[id]?.holders[rest.id] = rest }
+            }
+            return (rest.locks.isEmpty ? nil : rest, Self.end(request, &state))
+        }
+        for next in granted { next.granted(next) }
+        return kept
+    }
+
+    /// Those who wait for a lock of `request`.
+    func waiters(for request: LockRequest) -> [LockRequest] {
+        state.withLock { state in
+            request.locks.keys.flatMap { id in
+                state.locks[id]?.waiters.elements.filter(\.isWaiting) ?? []
+            }
+        }
+    }
+
+    private static func count(_ request: LockRequest, by step: Int, _ state: inout State) {
+        for (id, limit) in request.locks {
+            state.locks[id, default: Lock()].count(limit, by: step)
+            if request.locks.count > 1 { state.locks[id]?.entangled += step }
+            guard let scope = id.scope else { continue }
+            let lent = state.lent[scope, default: 0] + step
+            state.lent[scope] = lent > 0 ? lent : nil
+        }
+    }
+
+    /// Takes a request out that waits or holds. Returns who is granted something by that.
+    private static func end(_ request: LockRequest, _ state: inout State) -> [LockRequest] {
+        var granted: [LockRequest] = []
+        var pending = [request]
+        while let request = pending.popLast() {
+            request.stage = .over
+            for id in request.locks.keys { state.locks[id]?.holders[request.id] = nil }
+            count(request, by: -1, &state)
+            granted += grantNext(Array(request.locks.keys), &state.locks)
+            for id in request.locks.keys {
+                guard let scope = id.scope, state.lent[scope] == nil else { continue }
+                if let outer = state.returning.removeValue(forKey: scope) { pending.append(outer) }
+            }
+        }
+        return granted
     }
 
     /// Whether the request holds its locks.
     func isHeld(_ request: LockRequest) -> Bool {
-        state.withLock { _ in if case .held = request.stage { true } else { false } }
+        state.withLock { _ in request.isHeld }
     }
 
     private static func isGrantable(_ request: LockRequest, _ locks: inout [LockID: Lock]) -> Bool {
@@ -170,9 +239,57 @@ final class LockTable: Sendable {
     }
 }
 
+// MARK: - Looking
+
 extension LockTable {
+    /// What a request waits for.
+    struct Obstacle {
+        let lock: LockID
+        /// How many may hold the lock at once.
+        let limit: Int
+        let holders: [LockRequest]
+        /// The last one in front that waits for other locks too: it must be granted its own before. The rest of those
+        /// in front wait for the same holders.
+        let front: LockRequest?
+    }
+
+    /// What is in the way of `request`; empty unless it is waiting.
+    ///
+    /// - Complexity: O(those in front of it).
+    func obstacles(of request: LockRequest) -> [Obstacle] {
+        state.withLock { state in
+            guard request.isWaiting else { return [] }
+            return request.locks.keys.compactMap { id in
+                guard let lock = state.locks[id] else { return nil }
+                var front: LockRequest?
+                if lock.entangled > 0 {
+                    for waiter in lock.waiters.elements {
+                        if waiter === request { break }
+                        if waiter.isWaiting, waiter.locks.count > 1 { front = waiter }
+                    }
+                }
+                return Obstacle(
+                    lock: id, limit: lock.limits.keys.min() ?? .max, holders: Array(lock.holders.values), front: front)
+            }
+        }
+    }
+
+    /// All that hold a lock or wait for one, in the order in which they asked.
+    var requests: [LockRequest] {
+        let all = state.withLock { state in
+            state.locks.values.flatMap { lock in lock.holders.values + lock.waiters.elements.filter(\.isWaiting) }
+        }
+        var seen: Set<UInt64> = []
+        return all.filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
+    }
+
+    /// Those who are lent a lock of `request`, and hold it or wait for it.
+    func borrowers(of request: LockRequest) -> [LockRequest] {
+        requests.filter { $0.lenders.contains { $0 === request } }
+    }
+
     /// Whether anybody holds a lock of this name, or waits for it; in any scope.
     func knows(_ name: String) -> Bool {
-        state.withLock { locks in locks.keys.contains { $0.name == name } }
+        state.withLock { state in state.locks.keys.contains { $0.name == name } }
     }
 }

@@ -76,7 +76,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
     ///
     /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
-    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.stopEnding != nil } }
+    open override var isCancelled: Bool {
+        core.withLock { $0.isCancelRequested || $0.stopEnding != nil || $0.state.ending?.isCancelled == true }
+    }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
     /// cancelled operation has one ``AOperationError/IsCancelled``.
@@ -176,7 +178,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         conclude(with: ending) { adoptValue(of: other) }
     }
 
-    /// The AOperations inside of this one, while it has not started.
+    /// The AOperations inside of this one, while it has not started; with those that will be.
     var unstartedMembers: [AOperation] { [] }
 
     /// Takes over the value of an attempt that succeeded; under the lock of this operation.

@@ -59,6 +59,9 @@ final class RetryScope: @unchecked Sendable {
 
     func isMember(_ operation: AOperation) -> Bool { members.contains(ObjectIdentifier(operation)) }
 
+    /// The end, if `operation` is held provisionally: it waits for that one's decision.
+    var decider: AOperation? { tail }
+
     /// Whether all of `waiters` may be told of a provisional end.
     func covers(_ waiters: [any Waiter]) -> Bool {
         waiters.allSatisfy { waiter in

@@ -50,7 +50,7 @@ struct EngineEvaluationTests {
         #expect(operation.outcome == nil)
         first.answer(.failed("a"))
         await operation.ended()
-        #expect(operation.errorTexts == ["a", "b", "c"])
+        #expect(operation.publishedTexts == ["a", "b", "c"])
         #expect(evaluated.entries == [2, 4])
     }
 
@@ -114,7 +114,7 @@ struct EngineEvaluationTests {
         let operation = Step().conditions(AtLeast(minimum: 1), AtLeast(minimum: 3))
         operation.addCondition(AtLeast(minimum: 4))
         await queue.run(all: [operation])
-        #expect(operation.errorTexts == ["less than 3", "less than 4"])
+        #expect(operation.publishedTexts == ["less than 3", "less than 4"])
     }
 
     /// What counts is the first answer of each condition, wherever it comes from.
@@ -134,7 +134,7 @@ struct EngineEvaluationTests {
             let started = Log<Int>()
             let operation = Step { started.append(round) }.conditions(conditions + later)
             await queue.run(all: [operation])
-            #expect(operation.errorTexts == [0, 2, 4, 6].map { "\($0)" } + (0..<8).map { "later \($0)" })
+            #expect(operation.publishedTexts == [0, 2, 4, 6].map { "\($0)" } + (0..<8).map { "later \($0)" })
             #expect(started.count == 0)
         }
     }
@@ -180,7 +180,7 @@ struct EngineEvaluationTests {
         let failed = Step().conditions(Rule(.ignored), Rule(.retry(after: .seconds(60), because: "")), Rule(.failed("no")))
         let ignored = Step().conditions(Rule(.retry(after: .seconds(60), because: "")), Rule(.ignored), Rule(.success))
         await queue.run(all: [failed, ignored])
-        #expect(failed.errorTexts == ["no"])
+        #expect(failed.publishedTexts == ["no"])
         #expect(ignored.outcome?.isCancelled == true)
     }
 
@@ -219,7 +219,7 @@ struct EngineEvaluationTests {
         operation.addCondition(Rule(.failed("too late")))
         question.answer(.success)
         await operation.ended()
-        #expect(operation.errorTexts == ["in time"])
+        #expect(operation.publishedTexts == ["in time"])
     }
 
     @Test func conditionsBlock_isACondition() async {

@@ -16,7 +16,8 @@ struct EngineFoundationTests {
         let holds = Step { log.append("executed") }
             .conditions(
                 Rule(after: { Step { log.append("dependent") } }),
-                Rule { _, answer in DispatchQueue.global().async { answer(.success) } })
+                Rule { _, answer in DispatchQueue.global().async { answer(.success) } }
+            )
             .exclusive(key)
         let fails = Step { log.append("never") }.conditions(Rule { _, answer in DispatchQueue.global().async { answer(.failed("no")) } })
         let ignored = Step { log.append("never") }.conditions(Rule(.ignored))
@@ -24,7 +25,7 @@ struct EngineFoundationTests {
         for operation in [holds, fails, ignored, group] { queue.addOperation(operation) }
         await queue.idle()
         #expect(log.entries == ["dependent", "executed"])
-        #expect(fails.errorTexts == ["no"])
+        #expect(fails.publishedTexts == ["no"])
         #expect(ignored.isCancelled)
         #expect(group.outcome?.isSuccess == true)
         #expect(queue.operationCount == 0)

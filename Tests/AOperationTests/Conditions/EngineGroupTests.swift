@@ -23,7 +23,7 @@ struct EngineGroupTests {
         await callbacksDelivered()
         #expect(log.entries.sorted() == ["a true", "b true", "c true"])
         #expect(group.outcome?.isFailure == true)
-        #expect(group.errorTexts == ["no", "nor this"], "its children's cancellation is no error of its own")
+        #expect(group.publishedTexts == ["no", "nor this"], "its children's cancellation is no error of its own")
         #expect(group.outcomes.count == 3)
         #expect(group.outcomes.allSatisfy { $0.isCancelled })
         #expect(!group.isCancelled)
@@ -58,7 +58,7 @@ struct EngineGroupTests {
         let group = GroupOperation(Step("child").conditions(Rule(.ignored)), Step())
         await queue.run(all: [group])
         #expect(group.outcome?.isFailure == true)
-        #expect(group.errorTexts == ["The Operation child is Cancelled"])
+        #expect(group.publishedTexts == ["The Operation child is Cancelled"])
     }
 
     @Test func childsDependent_runsInTheGroupsSlot() async {
@@ -134,6 +134,6 @@ struct EngineGroupTests {
         child.addCondition(Rule(.failed("no")))
         holder.open()
         await group.ended()
-        #expect(child.errorTexts == ["no"])
+        #expect(child.publishedTexts == ["no"])
     }
 }

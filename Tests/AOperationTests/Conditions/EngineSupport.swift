@@ -12,7 +12,11 @@ struct Rule: AOperationCondition {
     func dependencyForOperation(_ operation: AOperation) -> AOperation? { dependent?(operation) }
 
     func evaluateForOperation(_ operation: AOperation, completion: @escaping Answer) {
-        if let evaluation { evaluation(operation, completion) } else { DefaultRule().evaluateForOperation(operation, completion: completion) }
+        if let evaluation {
+            evaluation(operation, completion)
+        } else {
+            DefaultRule().evaluateForOperation(operation, completion: completion)
+        }
     }
 }
 
@@ -59,7 +63,7 @@ extension OperationConditionResult {
 }
 
 extension AOperation {
-    var errorTexts: [String] { publishedErrors.map(\.localizedDescription) }
+    var publishedTexts: [String] { publishedErrors.map(\.localizedDescription) }
 
     var isLockCycle: Bool { publishedErrors.first?.publishedError is AOperationError.LockCycle }
 
@@ -84,6 +88,11 @@ extension AOperationQueue {
         for operation in operations { operation.add(to: self) }
         for operation in operations { await operation.ended() }
     }
+}
+
+/// Waits until something holds that nobody tells of; gives up with the test.
+func until(_ condition: () -> Bool) async {
+    while !condition(), !Task.isCancelled { await Task.yield() }
 }
 
 /// Holds an object weakly, to see whether it goes away.

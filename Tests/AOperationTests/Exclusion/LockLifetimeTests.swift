@@ -96,10 +96,14 @@ struct LockLifetimeTests {
         let log = Log<String>()
         let operation = Attempt(log, failures: 3)
             .exclusive(key)
-            .conditions(Rule(dependent: { _ in Step { log.append("dependent") } }, evaluation: { _, answer in
-                log.append("evaluated")
-                answer(.success)
-            }))
+            .conditions(
+                Rule(
+                    dependent: { _ in Step { log.append("dependent") } },
+                    evaluation: { _, answer in
+                        log.append("evaluated")
+                        answer(.success)
+                    })
+            )
             .retryOnFailure { _, _, retry in
                 let rival = Step { log.append("rival") }.exclusive(key)
                 serial.addOperation(rival)
@@ -123,7 +127,8 @@ struct LockLifetimeTests {
                 Rule { _, answer in
                     log.append("evaluated")
                     answer(log.count < 3 ? .failed("not yet") : .success)
-                })
+                }
+            )
             .retry(RetryPolicy(attempts: 5))
         operation.add(to: queue)
         for _ in 0..<20 { LockTests.worker(gauge, key).add(to: queue) }
@@ -164,7 +169,7 @@ struct LockLifetimeTests {
         await gate.started.wait()
         holder.open()  // the operation gets the lock; its slot is taken
         await holder.ended()
-        while !log.entries.contains("evaluated") { await Task.yield() }
+        await until { log.entries.contains("evaluated") }
         serial.isSuspended = true
         await queue.run(all: [Step { log.append("other") }.exclusive(key)])
         serial.isSuspended = false
@@ -247,7 +252,8 @@ struct LockLifetimeTests {
         await holder.started.wait()
         await {
             let tracer = Tracer(released)
-            let waiting = Step { _ = tracer }.exclusive(key).conditions(Rule { _, answer in withExtendedLifetime(tracer) { answer(.success) } })
+            let waiting = Step { _ = tracer }.exclusive(key).conditions(
+                Rule { _, answer in withExtendedLifetime(tracer) { answer(.success) } })
             serial.addOperation(waiting)
             await serial.settled()
             waiting.cancel()

@@ -124,7 +124,7 @@ struct LockRetryScopeTests {
         shared.deliver(to: elsewhere)
         [failing, shared].deliver(to: tail).add(to: queue)
         queue.addOperation(blocker)
-        while failing.core.withLock({ !$0.state.isProvisional }) { await Task.yield() }
+        await until { failing.core.withLock { $0.state.isProvisional } }
         blocker.open()
         await tail.ended()
         await elsewhere.ended()
@@ -136,7 +136,7 @@ struct LockRetryScopeTests {
 
     @Test(arguments: 0..<8)
     func randomNets_withLocks_end(seed: Int) async {
-        var random = Seeded(UInt64(seed))
+        var random = SeededGenerator(UInt64(seed))
         let keys = (0..<3).map { freshKey("\($0)") }
         let gauges = keys.map { _ in Gauge() }
         let queue = AOperationQueue(slots: Int.random(in: 1...3, using: &random))

@@ -109,7 +109,7 @@ struct UniquenessTests {
         let group = GroupOperation(UniqueStep(id), Failing<Int>("failure"))
         await queue.run(all: [group])
         #expect(group.publishedErrors.count == 2)
-        #expect(group.errorTexts.first == "failure")
+        #expect(group.publishedTexts.first == "failure")
         #expect(group.publishedErrors.last?.publishedError is AOperationError.IgnoredDuplicate)
         first.open()
     }
