@@ -22,6 +22,7 @@ run: build  ## count the words of the licence texts on this machine, with real w
 test: dependencies  ## build and run every test
 	scripts/check-purity.sh
 	scripts/check-format.sh
+	scripts/check-doc-examples.sh
 	$(SWIFT) build --build-tests
 	scripts/check-determinism.sh
 	$(SWIFT) test --skip-build

@@ -22,14 +22,28 @@ extension AOperation {
     /// The locks that the operation and those inside of it name.
     private func collectExclusions(into exclusions: inout [MutualExclusion]) {
         var pending: [AOperation] = [self]
+        var listed: Set<ObjectIdentifier> = []
         while let operation = pending.popLast() {
-            if operation.core.withLock({ !$0.conditions.isEmpty }) {
+            let (hasConditions, hasNet) = operation.core.withLock { core in
+                (!core.conditions.isEmpty, !core.producers.isEmpty || !core.receivers.isEmpty)
+            }
+            if hasConditions {
                 let preparation = operation.makePreparation()
                 exclusions += preparation.tree.exclusions
                 for dependent in preparation.dependentOperations { pending += dependent.deliveryNet() }
             }
+            if hasNet, operation !== self, listed.insert(ObjectIdentifier(operation)).inserted {
+                pending += operation.futureSiblings.filter { listed.insert(ObjectIdentifier($0)).inserted }
+            }
             if operation.isContainer { pending += operation.unstartedMembers }
         }
+    }
+
+    /// What will be in the same group as this child of one that has not started, because it delivers to it or receives
+    /// from it.
+    private var futureSiblings: [AOperation] {
+        guard let group = core.withLock({ $0.group }) else { return [] }
+        return group.belongings(of: self).compactMap { $0 as? AOperation }
     }
 
     /// Who around this operation holds the lock `name` and lends it to those inside: the nearest operation that it is

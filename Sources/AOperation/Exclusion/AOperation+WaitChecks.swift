@@ -24,6 +24,7 @@ extension AOperation {
     ///
     /// To be called while the operation is kept from starting.
     final func checkDependencies() {
+        guard WaitForGraph.mayHaveCircles || enclosing != nil else { return }
         let open = core.withLock { core -> [Foundation.Operation] in
             if case .waiting(let unmet) = core.state, unmet > 1 { core.dependencies.all } else { [] }
         }

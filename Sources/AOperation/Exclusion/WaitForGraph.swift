@@ -29,7 +29,8 @@ enum WaitForGraph {
         crossings.add(step, ordering: .sequentiallyConsistent)
     }
 
-    private static var mayHaveCircles: Bool { crossings.load(ordering: .sequentiallyConsistent) > 0 }
+    /// Whether it is worth a search.
+    static var mayHaveCircles: Bool { crossings.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// The circle that `request`, which waits, closes: it is withdrawn then.
     static func circle(closedBy request: LockRequest, of operation: AOperation) -> Circle? {

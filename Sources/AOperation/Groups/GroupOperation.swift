@@ -81,7 +81,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override var unstartedMembers: [AOperation] {
-        core.withLock({ $0.state.isUnstarted }) ? listWithNets(operations).compactMap { $0 as? AOperation } : []
+        core.withLock({ $0.state.isUnstarted }) ? operations.compactMap { $0 as? AOperation } : []
     }
 
     /// In an ordered group: the children before `operation` that have started and not ended.

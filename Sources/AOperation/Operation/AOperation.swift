@@ -178,7 +178,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         conclude(with: ending) { adoptValue(of: other) }
     }
 
-    /// The AOperations inside of this one, while it has not started; with those that will be.
+    /// The AOperations inside of this one, while it has not started.
     var unstartedMembers: [AOperation] { [] }
 
     /// Takes over the value of an attempt that succeeded; under the lock of this operation.

@@ -62,6 +62,10 @@ struct TransferRequest: Sendable {
     }
 
     func makeTask(in session: URLSession) -> URLSessionTask {
+        var request = request
+        // Foundation cuts fractions off: a limit below a second would be over at once.
+        let limit = request.timeoutInterval.rounded(.up)
+        if request.timeoutInterval > 0, limit != request.timeoutInterval { request.timeoutInterval = limit }
         if let file { return session.uploadTask(with: request, fromFile: file.absoluteURL) }
         return session.dataTask(with: request)
     }

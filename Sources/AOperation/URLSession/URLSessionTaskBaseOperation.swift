@@ -1,7 +1,6 @@
 import Foundation
 
-/// What the operations that load over a session have in common. Make one by
-/// ``URLSessionTaskOperation/data(for:)-(URL)``, `upload(for:)` or `download(for:)`.
+/// What the operations that load over a session have in common. ``URLSessionTaskOperation`` makes them.
 ///
 /// - Every answer of a server is a success, whatever its status is: look at the response. A failure to get an answer
 ///   is an ``AOperationError`` whose `publishedError` is a `URLError`.
@@ -11,7 +10,8 @@ import Foundation
 ///   are not sent on to another host. An answer that asks for credentials is an answer like others, unless the
 ///   session has them.
 /// - Cancelling the operation cancels its task; the body ends when the task has.
-/// - The time limit of a request (`timeoutInterval`, 60 s by default) ends it with `URLError.timedOut`.
+/// - When nothing has come or gone for as long as the request allows (`timeoutInterval`, 60 s by default, whole
+///   seconds) it fails with `URLError.timedOut`.
 ///
 /// Nothing is asked of the session before the operation runs.
 ///

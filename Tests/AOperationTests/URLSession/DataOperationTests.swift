@@ -135,6 +135,19 @@ struct DataOperationTests {
         #expect(try await URLSessionTaskOperation.data(for: server.url("/")).value(on: queue).data == Data("none".utf8))
     }
 
+    @Test func commonSession_isThatOfOperations_thatNameNone() async throws {
+        let server = try TestServer("/") { $0.respond(200, text: $0.request.headers["x-common"] ?? "none") }
+        defer { server.stop() }
+        let operation = URLSessionTaskOperation.data(for: server.url("/"))
+        let before = URLSessionTaskOperation.session
+        // Other tests load in this session meanwhile: they do not look at the header.
+        let configuration = URLSessionTaskOperation.Session.standardConfiguration
+        configuration.httpAdditionalHeaders = ["X-Common": "yes"]
+        URLSessionTaskOperation.session = URLSessionTaskOperation.Session(configuration: configuration)
+        defer { URLSessionTaskOperation.session = before }
+        #expect(try await operation.value(on: queue).data == Data("yes".utf8))
+    }
+
     @Test func session_thatIsReleased_goesWithItsDelegate() async throws {
         let server = try TestServer("/") { $0.respond(200, text: "ok") }
         defer { server.stop() }

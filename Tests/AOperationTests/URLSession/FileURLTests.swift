@@ -58,6 +58,17 @@ struct FileURLTests {
         #expect(try await URLSessionTaskOperation.data(for: url).urlError(on: queue).code == .fileDoesNotExist)
     }
 
+    @Test func manyFiles_areLoadedAtOnce() async throws {
+        let scratch = try Scratch()
+        let file = try scratch.file("content", bytes(1_000))
+        let operations = (0..<200).map { _ in URLSessionTaskOperation.data(for: file) }
+        queue.addOperations(operations, waitUntilFinished: false)
+        for operation in operations {
+            await operation.ended()
+            #expect(operation.outcome?.value?.data == bytes(1_000))
+        }
+    }
+
     @Test func emptyFile_isEmptyData() async throws {
         let scratch = try Scratch()
         let fractions = Log<Double>()

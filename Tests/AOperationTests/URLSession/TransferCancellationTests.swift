@@ -69,7 +69,7 @@ struct TransferCancellationTests {
     @Test(arguments: Body.allCases)
     func cancelled_whileABodyIsSent_ends(_ body: Body) async throws {
         let scratch = try Scratch()
-        let file = try scratch.file("large", Data(count: 50_000_000))
+        let file = try scratch.file("large", Data(count: 20_000_000))
         let release = Latch()
         // Nobody reads the body: sending it stops when the buffers on the way are full.
         let server = try TestServer(["/": { _ in release.wait() }], readsBodies: false)
@@ -80,7 +80,7 @@ struct TransferCancellationTests {
         let operation =
             switch body {
             case .file: URLSessionTaskOperation.upload(for: server.url("/"), fromFile: file)
-            case .data: URLSessionTaskOperation.upload(for: server.url("/"), from: Data(count: 50_000_000))
+            case .data: URLSessionTaskOperation.upload(for: server.url("/"), from: Data(count: 20_000_000))
             case .stream: URLSessionTaskOperation.upload(for: streamed(file, to: server.url("/")))
             }
         let isSending = Signal()
@@ -117,7 +117,7 @@ struct TransferCancellationTests {
             exchange.write(bytes(200_000))
         }
         defer { server.stop() }
-        let operations = (0..<300).map { number -> AOperation in
+        let operations = (0..<120).map { number -> AOperation in
             let url = server.url("/")
             switch number % 3 {
             case 0: return URLSessionTaskOperation.data(for: url).session(session)

@@ -26,11 +26,13 @@ func request(_ url: URL, _ method: String, _ body: String? = nil) -> URLRequest 
 
 /// Bytes that are not all alike.
 func bytes(_ count: Int) -> Data {
-    let pattern = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     var bytes = Data(capacity: count + pattern.count)
     while bytes.count < count { bytes.append(pattern) }
     return bytes.prefix(count)
 }
+
+/// Of a length that no buffer has.
+private let pattern = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
 
 /// A directory that is removed with the object.
 final class Scratch: Sendable {

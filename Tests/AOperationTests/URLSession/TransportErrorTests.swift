@@ -48,6 +48,14 @@ struct TransportErrorTests {
         #expect(error.localizedDescription == "The request timed out.")
     }
 
+    @Test func timeoutBelowASecond_leavesTimeForAnAnswer() async throws {
+        let server = try TestServer("/") { $0.respond(200) }
+        defer { server.stop() }
+        var request = URLRequest(url: server.url("/"))
+        request.timeoutInterval = 0.5
+        #expect(try await URLSessionTaskOperation.data(for: request).value(on: queue).response.status == 200)
+    }
+
     @Test func whatIsNoHTTP_fails() async throws {
         let server = try TestServer("/") { exchange in
             exchange.write(Data("this is not HTTP\r\n\r\n".utf8))
