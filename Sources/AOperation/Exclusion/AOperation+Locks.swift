@@ -2,7 +2,7 @@ import Foundation
 
 extension AOperation {
     /// The locks that the operation must hold before it goes on; nil when it needs none, or has them already.
-    final func lockRequest(granted: @escaping @Sendable () -> Void) -> LockRequest? {
+    final func lockRequest(granted: @escaping @Sendable (LockRequest) -> Void) -> LockRequest? {
         guard core.withLock({ $0.lockRequest == nil }) else { return nil }
         var exclusions: [MutualExclusion] = []
         collectExclusions(into: &exclusions)
@@ -14,9 +14,29 @@ extension AOperation {
         for (name, limit) in limits {
             let lender = lender(of: name)
             locks[LockID(scope: lender?.id, name: name)] = lender == nil ? limit : 1
-            if let lender { lenders.append(lender) }
+            if let lender, !lenders.contains(where: { $0 === lender }) { lenders.append(lender) }
         }
         return LockRequest(by: self, locks: locks, lenders: lenders, granted: granted)
+    }
+
+    /// The locks that the operation and those inside of it name.
+    private func collectExclusions(into exclusions: inout [MutualExclusion]) {
+        var pending: [AOperation] = [self]
+        var listed: Set<ObjectIdentifier> = []
+        while let operation = pending.popLast() {
+            let (hasConditions, hasNet) = operation.core.withLock { core in
+                (!core.conditions.isEmpty, !core.producers.isEmpty || !core.receivers.isEmpty)
+            }
+            if hasConditions {
+                let preparation = operation.makePreparation()
+                exclusions += preparation.tree.exclusions
+                for dependent in preparation.dependentOperations { pending += dependent.deliveryNet() }
+            }
+            if hasNet, operation !== self, listed.insert(ObjectIdentifier(operation)).inserted {
+                pending += operation.futureSiblings.filter { listed.insert(ObjectIdentifier($0)).inserted }
+            }
+            if operation.isContainer { pending += operation.unstartedMembers }
+        }
     }
 
     /// Whether `request`, made a moment ago, asks for what others have begun, or ceased, to lend since.
@@ -24,40 +44,11 @@ extension AOperation {
         request.locks.keys.contains { lender(of: $0.name)?.id != $0.scope }
     }
 
-    /// Withdraws a request that waits, if it does, and asks again: what it asks for can be lent by now.
-    final func askAgain(inPlaceOf request: LockRequest) {
-        guard LockTable.shared.withdraw(request) else { return }
-        askAgain(after: request)
-    }
-
-    /// Withdraws a request that waits, if it does, and asks `keepers` for what they keep of it: they wait for this
-    /// operation.
-    final func borrow(from keepers: [LockRequest], inPlaceOf request: LockRequest) {
-        core.withLock { $0.lenders += keepers }
-        askAgain(inPlaceOf: request)
-    }
-
-    /// Asks again, as `request` is over, unless somebody has decided about the operation.
-    final func askAgain(after request: LockRequest) {
-        let lane = core.withLock { core -> Lane? in
-            guard core.state.isPreparing, core.lockRequest === request else { return nil }
-            core.lockRequest = nil
-            return core.membership?.lane
-        }
-        lane?.perform(quality: qualityOfService) { [self] in askForLocks() }
-    }
-
-    /// The locks that the operation and those inside of it name.
-    private func collectExclusions(into exclusions: inout [MutualExclusion]) {
-        var pending: [AOperation] = [self]
-        while let operation = pending.popLast() {
-            if operation.core.withLock({ !$0.conditions.isEmpty }) {
-                let preparation = operation.makePreparation()
-                exclusions += preparation.tree.exclusions
-                for dependent in preparation.dependentOperations { pending += dependent.deliveryNet() }
-            }
-            if operation.isContainer { pending += operation.unstartedMembers }
-        }
+    /// What will be in the same group as this child of one that has not started, because it delivers to it or receives
+    /// from it.
+    private var futureSiblings: [AOperation] {
+        guard let group = core.withLock({ $0.group }) else { return [] }
+        return group.belongings(of: self).compactMap { $0 as? AOperation }
     }
 
     /// Who holds the lock `name` and lends it to this operation: the nearest operation that it is inside of, its retry
@@ -70,7 +61,11 @@ extension AOperation {
             if let request = lenders.last(where: { $0.names.contains(name) && LockTable.shared.isHeld($0) }) {
                 return request
             }
-            if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name) { return request }
+            if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name),
+                LockTable.shared.isHeld(request)
+            {
+                return request
+            }
             next = enclosing
         }
         return nil

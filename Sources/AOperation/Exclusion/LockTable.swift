@@ -28,21 +28,22 @@ final class LockRequest: @unchecked Sendable {
     weak let operation: AOperation?
     /// What is asked for, with how many may hold each at once.
     let locks: [LockID: Int]
+    /// Those that lend it the locks that are not the process's.
+    let lenders: [LockRequest]
     /// The names it holds for those inside of the operation.
     let names: Set<String>
-    /// Whom some of them are lent by.
-    let lenders: [LockRequest]
     /// Whether it is held by a retry scope, while nobody uses it.
     let isKept: Bool
     fileprivate var stage = Stage.new
-    fileprivate var isOver: Bool { if case .over = stage { true } else { false } }
-    fileprivate let granted: @Sendable () -> Void
+    fileprivate var isHeld: Bool { if case .held = stage { true } else { false } }
+    fileprivate var isWaiting: Bool { if case .waiting = stage { true } else { false } }
+    fileprivate let granted: @Sendable (LockRequest) -> Void
 
     /// - Parameter granted: called once, on the thread that gives the last of the locks back; not for a request that
     ///   is granted at once.
     init(
         by operation: AOperation?, locks: [LockID: Int], lenders: [LockRequest] = [], isKept: Bool = false,
-        granted: @escaping @Sendable () -> Void
+        granted: @escaping @Sendable (LockRequest) -> Void
     ) {
         self.isKept = isKept
         self.operation = operation
@@ -79,7 +80,7 @@ final class LockTable: Sendable {
         /// Who is next; those that were withdrawn are dropped.
         mutating func next() -> LockRequest? {
             while let first = waiters.first {
-                if case .waiting = first.stage { return first }
+                if first.isWaiting { return first }
                 _ = waiters.popFirst()
             }
             return nil
@@ -96,21 +97,28 @@ final class LockTable: Sendable {
         var returning: [UInt64: LockRequest] = [:]
     }
 
-    /// Asks for the locks of `request`. Returns false if they must be waited for; else it holds them now, or is over:
-    /// it was given back before, or what it was to be lent is not held any more.
-    func ask(_ request: LockRequest) -> Bool {
+    /// What a request leads to.
+    enum Answer {
+        case held
+        case waiting
+        /// It was given back before it was asked for, or who would have lent it a lock has none any more.
+        case void
+    }
+
+    /// Asks for the locks of `request`.
+    func ask(_ request: LockRequest) -> Answer {
         state.withLock { state in
-            guard case .new = request.stage else { return true }
-            guard !request.lenders.contains(where: \.isOver) else {
+            guard case .new = request.stage else { return .void }
+            guard request.lenders.allSatisfy(\.isHeld) else {
                 request.stage = .over
-                return true
+                return .void
             }
             request.stage = .waiting
             Self.count(request, by: 1, &state)
             for id in request.locks.keys { state.locks[id]?.waiters.append(request) }
-            guard Self.isGrantable(request, &state.locks) else { return false }
+            guard Self.isGrantable(request, &state.locks) else { return .waiting }
             Self.grant(request, &state.locks)
-            return true
+            return .held
         }
     }
 
@@ -128,7 +136,7 @@ final class LockTable: Sendable {
             }
             return []
         }
-        for next in granted { next.granted() }
+        for next in granted { next.granted(next) }
     }
 
     /// Withdraws a request that has not been granted; false if it has, or was given back.
@@ -137,7 +145,7 @@ final class LockTable: Sendable {
             guard case .waiting = request.stage else { return nil }
             return Self.end(request, &state)
         }
-        for next in granted ?? [] { next.granted() }
+        for next in granted ?? [] { next.granted(next) }
         return granted != nil
     }
 
@@ -146,8 +154,9 @@ final class LockTable: Sendable {
     func handOver(_ request: LockRequest, to operation: AOperation?, where isKept: (LockID) -> Bool) -> LockRequest? {
         let (kept, granted) = state.withLock { state -> (LockRequest?, [LockRequest]) in
             guard case .held = request.stage else { return (nil, []) }
-            let kept = request.locks.filter { isKept($0.key) }
-            let rest = LockRequest(by: operation, locks: kept, lenders: request.lenders, isKept: true) {}
+            let rest = LockRequest(
+                by: operation, locks: request.locks.filter { isKept($0.key) }, lenders: request.lenders, isKept: true
+            ) { _ in }
             if !rest.locks.isEmpty {
                 Self.count(rest, by: 1, &state)
                 rest.stage = .held
@@ -155,7 +164,7 @@ final class LockTable: Sendable {
             }
             return (rest.locks.isEmpty ? nil : rest, Self.end(request, &state))
         }
-        for next in granted { next.granted() }
+        for next in granted { next.granted(next) }
         return kept
     }
 
@@ -163,7 +172,7 @@ final class LockTable: Sendable {
     func waiters(for request: LockRequest) -> [LockRequest] {
         state.withLock { state in
             request.locks.keys.flatMap { id in
-                (state.locks[id]?.waiters.elements.filter { if case .waiting = $0.stage { true } else { false } }) ?? []
+                state.locks[id]?.waiters.elements.filter(\.isWaiting) ?? []
             }
         }
     }
@@ -202,29 +211,9 @@ final class LockTable: Sendable {
         return granted
     }
 
-    /// Who must give something back before `request` is granted: holders, and those in front of it that wait for
-    /// other locks as well (the rest wait for the same holders).
-    func blockers(of request: LockRequest) -> [(operation: AOperation, lock: LockID)] {
-        state.withLock { state in
-            guard case .waiting = request.stage else { return [] }
-            var found: [(AOperation, LockID)] = []
-            for id in request.locks.keys {
-                guard let lock = state.locks[id] else { continue }
-                for holder in lock.holders.values { if let operation = holder.operation { found.append((operation, id)) } }
-                guard lock.entangled > 0 else { continue }
-                for waiter in lock.waiters.elements {
-                    if waiter === request { break }
-                    guard case .waiting = waiter.stage, waiter.locks.count > 1 else { continue }
-                    if let operation = waiter.operation { found.append((operation, id)) }
-                }
-            }
-            return found
-        }
-    }
-
     /// Whether the request holds its locks.
     func isHeld(_ request: LockRequest) -> Bool {
-        state.withLock { _ in if case .held = request.stage { true } else { false } }
+        state.withLock { _ in request.isHeld }
     }
 
     private static func isGrantable(_ request: LockRequest, _ locks: inout [LockID: Lock]) -> Bool {
@@ -257,5 +246,60 @@ final class LockTable: Sendable {
             pending.append(contentsOf: next.locks.keys)
         }
         return granted
+    }
+}
+
+// MARK: - Looking
+
+extension LockTable {
+    /// What a request waits for.
+    struct Obstacle {
+        let lock: LockID
+        /// How many may hold the lock at once.
+        let limit: Int
+        let holders: [LockRequest]
+        /// The last one in front that waits for other locks too: it must be granted its own before. The rest of those
+        /// in front wait for the same holders.
+        let front: LockRequest?
+    }
+
+    /// What is in the way of `request`; empty unless it is waiting.
+    ///
+    /// - Complexity: O(those in front of it).
+    func obstacles(of request: LockRequest) -> [Obstacle] {
+        state.withLock { state in
+            guard request.isWaiting else { return [] }
+            return request.locks.keys.compactMap { id in
+                guard let lock = state.locks[id] else { return nil }
+                var front: LockRequest?
+                if lock.entangled > 0 {
+                    for waiter in lock.waiters.elements {
+                        if waiter === request { break }
+                        if waiter.isWaiting, waiter.locks.count > 1 { front = waiter }
+                    }
+                }
+                return Obstacle(
+                    lock: id, limit: lock.limits.keys.min() ?? .max, holders: Array(lock.holders.values), front: front)
+            }
+        }
+    }
+
+    /// All that hold a lock or wait for one, in the order in which they asked.
+    var requests: [LockRequest] {
+        let all = state.withLock { state in
+            state.locks.values.flatMap { lock in lock.holders.values + lock.waiters.elements.filter(\.isWaiting) }
+        }
+        var seen: Set<UInt64> = []
+        return all.filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
+    }
+
+    /// Those who are lent a lock of `request`, and hold it or wait for it.
+    func borrowers(of request: LockRequest) -> [LockRequest] {
+        requests.filter { $0.lenders.contains { $0 === request } }
+    }
+
+    /// Whether anybody holds a lock of this name, or waits for it; in any scope.
+    func knows(_ name: String) -> Bool {
+        state.withLock { state in state.locks.keys.contains { $0.name == name } }
     }
 }

@@ -77,7 +77,15 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override var unstartedMembers: [AOperation] {
-        !core.withLock({ $0.state.isExecuting }) ? operations.compactMap { $0 as? AOperation } : []
+        core.withLock({ $0.state.isUnstarted }) ? operations.compactMap { $0 as? AOperation } : []
+    }
+
+    /// In an ordered group: the children before `operation` that have started and not ended.
+    final func openPredecessors(of operation: AOperation) -> [Foundation.Operation] {
+        operations.prefix { $0 !== operation }.filter { predecessor in
+            guard let predecessor = predecessor as? AOperation else { return !predecessor.isFinished }
+            return !predecessor.isInitialized && !predecessor.isEnded
+        }
     }
 
     // MARK: Settings
@@ -154,6 +162,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         case .known:
             break
         case .listed:
+            if lane.withLock({ $0 != nil }) { _ = (operation as? AOperation)?.claimUniqueId() }
             startNext()
         case .start:
             admit(operation)
@@ -208,6 +217,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             return
         }
         guard !child.enter(lane, of: self, announcement: .due) else { return }
+        checkPart(child)
         child.onEnd { [self] child in
             memberSettled(child, errors: child.publishedErrors)
             memberEnded(child)

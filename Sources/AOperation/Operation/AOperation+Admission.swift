@@ -27,8 +27,8 @@ extension AOperation: Waiter {
             startDeadline()
             if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
+            if !wanted.isEmpty { checkDependencies() }
             let isReady = core.withLock { $0.dependencyEnded() }
-            if !isReady { checkWaitInsideLocks() }
             if isReady {
                 if isInline {
                     lane.takeSlot()
@@ -49,14 +49,6 @@ extension AOperation: Waiter {
     final func dependencyEnded() {
         guard core.withLock({ $0.dependencyEnded() }) else { return }
         becomeReady()
-    }
-
-    /// An operation that waits, inside of one that holds locks, for something outside that needs one of them would
-    /// wait for ever.
-    private func checkWaitInsideLocks() {
-        guard let enclosing, enclosing.enclosesLocks, let circle = WaitForGraph.circle(through: self) else { return }
-        guard !circle.keys.isEmpty else { return }
-        failBeforeExecution([AOperationError(AOperationError.LockCycle(self, circle)).published(by: publisherName)])
     }
 
     /// Its dependencies have ended: it queues for a slot.
@@ -133,8 +125,11 @@ extension AOperation: Waiter {
     /// Constant time. The dependency is held until this operation has ended.
     final func wait(for operation: Foundation.Operation) {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
-        guard core.withLock({ $0.addDependency(operation) }) else { return }
+        guard case .wait(let request) = core.withLock({ $0.addDependency(operation) }) else { return }
+        if let request { LockTable.shared.release(request) }
         subscribe(to: operation)
+        checkDependencies()
+        dependencyEnded()
     }
 
     /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.

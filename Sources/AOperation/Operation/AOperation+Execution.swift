@@ -8,8 +8,8 @@ extension AOperation {
         switch core.withLock({ $0.begin(isContainer: isContainer) }) {
         case .nothing:
             return false
-        case .prepare:
-            prepare()
+        case .prepare(let round):
+            prepare(round)
             guard core.withLock({ !$0.leavePreparation() }) else { return false }
             return run()
         case .execute:

@@ -77,7 +77,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     ///
     /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
     open override var isCancelled: Bool {
-        core.withLock { $0.isCancelRequested || $0.isStopped || $0.isBodyGivenUp }
+        core.withLock { core in
+            core.isCancelRequested || core.isStopped || core.isBodyGivenUp || core.state.ending?.isCancelled == true
+        }
     }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A

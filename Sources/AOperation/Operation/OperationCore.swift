@@ -49,6 +49,12 @@ struct OperationCore {
     var preparation: Preparation?
     /// Whether locks are held and conditions have been found to hold.
     var isPrepared = false
+    /// Rises whenever a preparation begins or is given up: what an earlier one still reports is of no interest.
+    var round: UInt64 = 0
+    /// How often its queue had been suspended and resumed when the preparation began.
+    var pause: UInt64?
+    /// Whether it is inside of an operation that holds a lock, and waits for something outside of that.
+    var isCrossing = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
     /// Retry scopes that wait for this operation, and therefore lend it what they keep locked.
@@ -198,23 +204,30 @@ extension OperationCore {
         }
     }
 
-    /// One dependency more, if it is not too late. Returns whether it must be subscribed to.
-    mutating func addDependency(_ operation: Foundation.Operation) -> Bool {
+    /// What another dependency leads to.
+    enum Dependence {
+        /// It is remembered, or it is too late, or it is known.
+        case noted
+        /// It is to be subscribed to; meanwhile, one more keeps the operation waiting. The locks go back.
+        case wait(LockRequest?)
+    }
+
+    /// One dependency more, if it is not too late.
+    mutating func addDependency(_ operation: Foundation.Operation) -> Dependence {
         switch state {
         case .initialized:
             dependencies.append(operation)
-            return false
+            return .noted
         case .waiting(let unmet):
-            guard dependencies.append(operation) else { return false }
-            state = .waiting(unmet: unmet + 1)
-            return true
-        case .ready:
-            guard dependencies.append(operation) else { return false }
-            state = .waiting(unmet: 1)
-            isPrepared = false
-            return true
-        case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
-            return false
+            guard dependencies.append(operation) else { return .noted }
+            state = .waiting(unmet: unmet + 2)
+            return .wait(nil)
+        case .ready, .preparing:
+            guard parts.isEmpty, dependencies.append(operation) else { return .noted }
+            state = .waiting(unmet: 2)
+            return .wait(giveUpPreparation())
+        case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
+            return .noted
         }
     }
 
@@ -228,7 +241,7 @@ extension OperationCore {
     /// What a free slot is used for.
     enum Start {
         case execute
-        case prepare
+        case prepare(round: UInt64)
         /// Nothing: it was cancelled, has ended, or waits again, since it was given to the slot.
         case nothing
     }
@@ -238,9 +251,12 @@ extension OperationCore {
     /// - Parameter isContainer: whether operations inside of it may name locks.
     mutating func begin(isContainer: Bool) -> Start {
         guard case .ready = state, verdict == nil else { return .nothing }
+        if pause != membership?.lane.pause { isPrepared = false }
         if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
             state = .preparing(isInline: true)
-            return .prepare
+            round += 1
+            pause = membership?.lane.pause
+            return .prepare(round: round)
         }
         state = .executing
         holdsSlot = true
@@ -253,14 +269,6 @@ extension OperationCore {
         guard case .preparing = state else { return !isPrepared }
         state = .preparing(isInline: false)
         return true
-    }
-
-    /// Locks are held, conditions hold. Returns whether it must queue for a slot; nil when it is decided otherwise.
-    mutating func prepared() -> Bool? {
-        guard case .preparing(let isInline) = state else { return nil }
-        state = .ready
-        isPrepared = true
-        return !isInline
     }
 
     /// What a proposed ending leads to.

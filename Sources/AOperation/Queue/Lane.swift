@@ -16,6 +16,8 @@ final class Lane: Sendable {
     private let parent: Lane?
     /// Mirrors the state's `isHeld` for the lanes that borrow from this one; written under the lock.
     private let isHeld = Atomic<Bool>(false)
+    /// How often the lane was suspended and went on: odd while it is suspended. Written under the lock.
+    private let pauses = Atomic<UInt64>(0)
 
     /// Runs what runs in no `AOperationQueue`; unlimited.
     static let outside = Lane()
@@ -91,10 +93,7 @@ final class Lane: Sendable {
 
     var limit: Int {
         get { state.withLock { $0.limit } }
-        set {
-            state.withLock { $0.limit = newValue }
-            pump()
-        }
+        set { changeHold { $0.limit = newValue } }
     }
 
     var isSuspended: Bool {
@@ -110,12 +109,22 @@ final class Lane: Sendable {
     }
 
     private func changeHold(_ change: (inout LaneState) -> Void) {
-        state.withLock { state in
+        let isPaused = state.withLock { state in
             change(&state)
             isHeld.store(state.isHeld, ordering: .releasing)
+            guard state.isPaused == pauses.load(ordering: .relaxed).isMultiple(of: 2) else { return false }
+            pauses.add(1, ordering: .sequentiallyConsistent)
+            return state.isPaused
         }
+        if isPaused { LockTable.shared.takeBack(from: self) }
         pump()
     }
+
+    /// Another number each time the queue is suspended, or goes on.
+    var pause: UInt64 { root.pauses.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether the queue starts nothing: it is suspended, or has no slots.
+    var isPaused: Bool { !pause.isMultiple(of: 2) }
 
     var callbackQueue: DispatchQueue? {
         get { root.callbacks.withLock { $0 } }

@@ -59,6 +59,8 @@ struct LaneState {
     var holds = 0
     /// Whether nothing new starts, for either reason.
     var isHeld: Bool { isSuspended || holds > 0 }
+    /// Whether the program has decided that nothing starts.
+    var isPaused: Bool { isSuspended || limit == 0 }
     var executor: DispatchQueue?
     var quality: QualityOfService = .default
 

@@ -178,12 +178,21 @@ extension AOperation {
         return true
     }
 
-    /// Stops what runs as a part of an operation whose outcome is decided.
+    /// Stops what runs as a part of an operation whose outcome is decided. What somebody else runs, and this operation
+    /// only waited for, it does not wait for any more.
     final func stopParts() {
         let parts = core.withLock { $0.parts }
         guard !parts.isEmpty else { return }
-        Trampoline.run { [self] in
-            for part in parts.reversed() where part.core.withLock({ $0.whole }) === self { part.cancel() }
+        let own = parts.filter { part in part.core.withLock { $0.whole } === self }
+        if own.count < parts.count {
+            let isLast = core.withLock { core in
+                core.parts.removeAll { part in !own.contains { $0 === part } }
+                return core.parts.isEmpty
+            }
+            if isLast { return endBody() }
+        }
+        Trampoline.run {
+            for part in own.reversed() { part.cancel() }
         }
     }
 }

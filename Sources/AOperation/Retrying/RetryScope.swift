@@ -84,11 +84,6 @@ final class RetryScope: @unchecked Sendable {
     /// The end, if `operation` is held provisionally: it waits for that one's decision.
     var decider: AOperation? { tail }
 
-    /// Whether others wait for the decision of `operation`.
-    func isWaitedFor(_ operation: AOperation) -> Bool {
-        operation === tail && state.withLock { !$0.provisional.isEmpty || !$0.locks.isEmpty }
-    }
-
     /// Whether all of `waiters` may be told of a provisional end.
     func covers(_ waiters: [any Waiter]) -> Bool {
         waiters.allSatisfy { waiter in
@@ -172,6 +167,7 @@ extension RetryScope {
             return true
         }
         guard isKept else { return LockTable.shared.release(kept) }
+        tail?.noteCrossing()  // it may wait for what is outside of the scope
         for waiting in LockTable.shared.waiters(for: kept) {
             guard let operation = waiting.operation else { continue }
             if operation.isInside(of: self) {

@@ -146,8 +146,3 @@ extension ResultableOperation {
 extension RetryPolicy {
     static func times(_ attempts: Int) -> RetryPolicy { RetryPolicy(attempts: attempts) }
 }
-
-/// Waits for something that other threads will bring about; yields meanwhile.
-func until(_ condition: @Sendable () -> Bool) async {
-    while !condition() { await Task.yield() }
-}
