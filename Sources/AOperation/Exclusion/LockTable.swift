@@ -34,7 +34,11 @@ final class LockRequest: @unchecked Sendable {
     let names: Set<String>
     /// Whether it is held by a retry scope, while nobody uses it.
     let isKept: Bool
+    /// All of its locks, if there are several.
+    fileprivate let combination: Set<LockID>?
     fileprivate var stage = Stage.new
+    /// Rises with every request that is asked.
+    fileprivate var turn: UInt64 = 0
     fileprivate var isHeld: Bool { if case .held = stage { true } else { false } }
     fileprivate var isWaiting: Bool { if case .waiting = stage { true } else { false } }
     fileprivate let granted: @Sendable (LockRequest) -> Void
@@ -51,6 +55,7 @@ final class LockRequest: @unchecked Sendable {
         self.lenders = lenders
         self.granted = granted
         names = Set(locks.keys.map(\.name))
+        combination = locks.count > 1 ? Set(locks.keys) : nil
     }
 }
 
@@ -65,8 +70,8 @@ final class LockTable: Sendable {
     private struct Lock {
         var holders: [UInt64: LockRequest] = [:]
         var waiters = Backlog<LockRequest>()
-        /// How many that wait for it, or hold it, want other locks too.
-        var entangled = 0
+        /// Those of the waiters who want other locks too, by all that they want.
+        var entangled: [Set<LockID>: Backlog<LockRequest>] = [:]
         /// How many of those that hold it or wait for it named which limit.
         var limits: [Int: Int] = [:]
 
@@ -77,13 +82,24 @@ final class LockTable: Sendable {
             limits[limit] = count > 0 ? count : nil
         }
 
+        mutating func append(_ request: LockRequest) {
+            waiters.append(request)
+            if let combination = request.combination { entangled[combination, default: Backlog()].append(request) }
+        }
+
         /// Who is next; those that were withdrawn are dropped.
         mutating func next() -> LockRequest? {
             while let first = waiters.first {
                 if first.isWaiting { return first }
-                _ = waiters.popFirst()
+                popFirst()
             }
             return nil
+        }
+
+        mutating func popFirst() {
+            guard let first = waiters.popFirst(), let combination = first.combination else { return }
+            _ = entangled[combination]?.popFirst()
+            if entangled[combination]?.isEmpty == true { entangled[combination] = nil }
         }
     }
 
@@ -91,6 +107,7 @@ final class LockTable: Sendable {
 
     private struct State {
         var locks: [LockID: Lock] = [:]
+        var lastTurn: UInt64 = 0
         /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
         var lent: [UInt64: Int] = [:]
         /// Given back while something was lent.
@@ -114,8 +131,10 @@ final class LockTable: Sendable {
                 return .void
             }
             request.stage = .waiting
+            state.lastTurn += 1
+            request.turn = state.lastTurn
             Self.count(request, by: 1, &state)
-            for id in request.locks.keys { state.locks[id]?.waiters.append(request) }
+            for id in request.locks.keys { state.locks[id]?.append(request) }
             guard Self.isGrantable(request, &state.locks) else { return .waiting }
             Self.grant(request, &state.locks)
             return .held
@@ -187,7 +206,6 @@ final class LockTable: Sendable {
     private static func count(_ request: LockRequest, by step: Int, _ state: inout State) {
         for (id, limit) in request.locks {
             state.locks[id, default: Lock()].count(limit, by: step)
-            if request.locks.count > 1 { state.locks[id]?.entangled += step }
             guard let scope = id.scope else { continue }
             let lent = state.lent[scope, default: 0] + step
             state.lent[scope] = lent > 0 ? lent : nil
@@ -226,7 +244,7 @@ final class LockTable: Sendable {
     private static func grant(_ request: LockRequest, _ locks: inout [LockID: Lock]) {
         request.stage = .held
         for id in request.locks.keys {
-            _ = locks[id]?.waiters.popFirst()
+            locks[id]?.popFirst()
             locks[id]?.holders[request.id] = request
         }
     }
@@ -252,34 +270,41 @@ final class LockTable: Sendable {
 // MARK: - Looking
 
 extension LockTable {
-    /// What a request waits for.
+    /// A lock that must come free, or partly free, before a request is granted its own.
     struct Obstacle {
         let lock: LockID
         /// How many may hold the lock at once.
         let limit: Int
         let holders: [LockRequest]
-        /// The last one in front that waits for other locks too: it must be granted its own before. The rest of those
-        /// in front wait for the same holders.
-        let front: LockRequest?
     }
 
     /// What is in the way of `request`; empty unless it is waiting.
     ///
-    /// - Complexity: O(those in front of it).
+    /// Whoever is in front of it must be granted all of its locks before, and therefore whoever is in front of that one.
+    /// Those who want the same locks differ only in their turns: the last one in front stands for all of them.
+    ///
+    /// - Complexity: O(c² log w) for c different combinations of locks among the w who wait.
     func obstacles(of request: LockRequest) -> [Obstacle] {
         state.withLock { state in
             guard request.isWaiting else { return [] }
-            return request.locks.keys.compactMap { id in
-                guard let lock = state.locks[id] else { return nil }
-                var front: LockRequest?
-                if lock.entangled > 0 {
-                    for waiter in lock.waiters.elements {
-                        if waiter === request { break }
-                        if waiter.isWaiting, waiter.locks.count > 1 { front = waiter }
+            var wanted: Set<LockID> = []
+            var seen: Set<Set<LockID>> = []
+            var pending = [(locks: Set(request.locks.keys), turn: request.turn)]
+            while let last = pending.indices.max(by: { pending[$0].turn < pending[$1].turn }) {
+                pending.swapAt(last, pending.endIndex - 1)
+                let (locks, turn) = pending.removeLast()
+                guard seen.insert(locks).inserted else { continue }
+                wanted.formUnion(locks)
+                for id in locks {
+                    for (others, waiters) in state.locks[id]?.entangled ?? [:] where !seen.contains(others) {
+                        if let front = waiters.last(before: turn) { pending.append((others, front)) }
                     }
                 }
-                return Obstacle(
-                    lock: id, limit: lock.limits.keys.min() ?? .max, holders: Array(lock.holders.values), front: front)
+            }
+            return wanted.compactMap { id in
+                state.locks[id].map { lock in
+                    Obstacle(lock: id, limit: lock.limits.keys.min() ?? .max, holders: Array(lock.holders.values))
+                }
             }
         }
     }
@@ -301,5 +326,20 @@ extension LockTable {
     /// Whether anybody holds a lock of this name, or waits for it; in any scope.
     func knows(_ name: String) -> Bool {
         state.withLock { state in state.locks.keys.contains { $0.name == name } }
+    }
+}
+
+extension Backlog<LockRequest> {
+    /// The turn of the last one that waits and came before `turn`. The turns rise.
+    fileprivate func last(before turn: UInt64) -> UInt64? {
+        var range = 0..<count
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            if let request = self[middle], request.turn < turn {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return (0..<range.lowerBound).reversed().lazy.compactMap { self[$0] }.first(where: \.isWaiting)?.turn
     }
 }

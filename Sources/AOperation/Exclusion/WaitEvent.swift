@@ -56,7 +56,6 @@ enum WaitEvent {
     private static func needs(of request: LockRequest) -> Needs {
         var needs = Needs()
         for obstacle in LockTable.shared.obstacles(of: request) {
-            if let front = obstacle.front { needs.all.append(Need(.grant(front))) }
             let holders = obstacle.holders.map { holder in
                 var need = Need(.release(holder))
                 need.lock = (obstacle.lock.name, holder.operation?.publisherName ?? "an operation that has ended")

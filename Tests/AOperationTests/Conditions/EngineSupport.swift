@@ -90,9 +90,10 @@ extension AOperationQueue {
     }
 }
 
-/// Waits until something holds that nobody tells of; gives up with the test.
+/// Waits until something holds that nobody tells of, and leaves the processor to others meanwhile; gives up with the
+/// test.
 func until(_ condition: () -> Bool) async {
-    while !condition(), !Task.isCancelled { await Task.yield() }
+    while !condition(), !Task.isCancelled { try? await Task.sleep(for: .microseconds(200)) }
 }
 
 /// Holds an object weakly, to see whether it goes away.

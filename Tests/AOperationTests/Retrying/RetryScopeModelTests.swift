@@ -101,7 +101,7 @@ struct RetryScopeModelTests {
 
     @Test(arguments: 0..<16)
     func randomNets_doWhatTheModelSays(part: Int) async {
-        for seed in 0..<250 {
+        for seed in 0..<Stress.seeds.count {
             let seed = UInt64(part * 1_000 + seed)
             var random = SeededRandom(seed: seed)
             let net = Net(using: &random)
@@ -139,7 +139,7 @@ struct RetryScopeModelTests {
     /// The same, with operations cancelled at some moment: everything ends, and tells so once.
     @Test(arguments: 0..<16)
     func randomNets_cancelledAtAnyMoment_end(part: Int) async {
-        for seed in 0..<250 {
+        for seed in 0..<Stress.seeds.count {
             let seed = UInt64(100_000 + part * 1_000 + seed)
             var random = SeededRandom(seed: seed)
             let net = Net(using: &random)
