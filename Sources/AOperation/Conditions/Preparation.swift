@@ -107,8 +107,10 @@ extension AOperation {
     /// scopes that wait for it, or fails.
     final func checkRequest(_ request: LockRequest) {
         guard let circle = WaitForGraph.circle(closedBy: request, of: self) else { return }
+        let known = core.withLock { $0.lenders }
         let keepers = LockTable.shared.keepers(before: request).filter { keeper in
-            keeper.operation.map { WaitForGraph.leads(from: $0, to: self) } ?? false
+            guard let operation = keeper.operation, !known.contains(where: { $0 === keeper }) else { return false }
+            return WaitForGraph.leads(from: operation, to: self)
         }
         guard keepers.isEmpty else {
             core.withLock { $0.lenders += keepers }

@@ -57,10 +57,9 @@ extension AOperation {
         var next: AOperation? = self
         while let operation = next {
             let (scope, lenders, enclosing) = operation.core.withLock { ($0.retryScope, $0.lenders, $0.whole ?? $0.group) }
-            if let request = scope?.keeper(of: name) { return request }
-            if let request = lenders.last(where: { $0.names.contains(name) && LockTable.shared.isHeld($0) }) {
-                return request
-            }
+            let held = lenders.filter { $0.names.contains(name) && LockTable.shared.isHeld($0) }
+            // What was lent on is newer than what it was lent from.
+            if let request = ((scope?.keepers(of: name) ?? []) + held).max(by: { $0.id < $1.id }) { return request }
             if let request = enclosing?.core.withLock({ $0.lockRequest }), request.names.contains(name),
                 LockTable.shared.isHeld(request)
             {

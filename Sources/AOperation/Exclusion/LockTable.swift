@@ -59,6 +59,24 @@ final class LockRequest: @unchecked Sendable {
     }
 }
 
+extension LockRequest {
+    /// Its locks, and those that they were lent from.
+    fileprivate var chain: [LockID] {
+        var ids: [LockID] = []
+        for var id in locks.keys {
+            var lenders = lenders
+            ids.append(id)
+            while let scope = id.scope, let lender = lenders.first(where: { $0.id == scope }) {
+                guard let outer = lender.locks.keys.first(where: { $0.name == id.name }) else { break }
+                id = outer
+                lenders = lender.lenders
+                ids.append(id)
+            }
+        }
+        return ids
+    }
+}
+
 /// Who holds which lock of this process, and who waits for one.
 ///
 /// A request gets all its locks at once or none. For each lock it is first come, first served: a request is granted
@@ -187,19 +205,26 @@ final class LockTable: Sendable {
         return kept
     }
 
-    /// Those who wait for a lock of `request`.
+    /// Those who wait for a lock of `request`, or for the one that it was lent from.
     func waiters(for request: LockRequest) -> [LockRequest] {
-        state.withLock { state in
-            request.locks.keys.flatMap { id in
-                state.locks[id]?.waiters.elements.filter(\.isWaiting) ?? []
-            }
+        let ids = request.chain
+        return state.withLock { state in
+            ids.flatMap { id in state.locks[id]?.waiters.elements.filter(\.isWaiting) ?? [] }
         }
     }
 
-    /// The retry scopes that keep what `request` waits for.
+    /// The retry scopes that keep what `request` waits for, or what was lent on of it.
     func keepers(before request: LockRequest) -> [LockRequest] {
         state.withLock { state in
-            request.locks.keys.flatMap { id in (state.locks[id]?.holders.values.filter(\.isKept)) ?? [] }
+            var keepers: [LockRequest] = []
+            var pending = Array(request.locks.keys)
+            while let id = pending.popLast() {
+                for holder in state.locks[id]?.holders.values ?? [:].values {
+                    if holder.isKept { keepers.append(holder) }
+                    pending.append(LockID(scope: holder.id, name: id.name))
+                }
+            }
+            return keepers
         }
     }
 

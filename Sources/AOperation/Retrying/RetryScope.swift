@@ -146,8 +146,8 @@ final class RetryScope: @unchecked Sendable {
 
 extension RetryScope {
     /// Who keeps the lock `name` for the operations of the scope: they take turns.
-    func keeper(of name: String) -> LockRequest? {
-        state.withLock { $0.locks.first { $0.names.contains(name) } }
+    func keepers(of name: String) -> [LockRequest] {
+        state.withLock { $0.locks.filter { $0.names.contains(name) } }
     }
 
     /// An attempt of `operation` is over: what it has locked is kept here, until all of the scope have ended, and lent
