@@ -2,6 +2,9 @@
 
 SWIFT ?= swift
 
+# Beginning all tests at once makes each of them wait for all the others.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
+
 # The local library's tests keep every core busy; tests of processes and of time run after them.
 LIBRARY_TESTS = ^(AOperationTests|AOperationCombineTests|DocumentSnippetTests|DocumentationExampleTests|BenchmarkTests)\.
 
@@ -38,7 +41,7 @@ sanitize: dependencies  ## run the local library's tests under the thread and th
 
 .PHONY: stress
 stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)
-	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter StressTests
+	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests'
 
 .PHONY: format
 format:  ## put the sources into the project's format

@@ -83,16 +83,18 @@ extension AOperation {
         membership?.host?.memberSettled(self, errors: errors)
         Debugger.event(.finished, of: self)
 
-        let (handlers, isBodyOver, grace) = core.withLock { core in
+        var (handlers, isBodyOver, grace) = core.withLock { core in
             let isOver = core.told()
             let handlers = core.settleHandlers
             core.settleHandlers = []
+            core.isCallingBack = !handlers.isEmpty && !isOver
             core.callbackQueue = membership?.lane.callbackQueue
             return (handlers, isOver, core.grace)
         }
         if !handlers.isEmpty {
             let callbacks = membership?.lane.callbackQueue ?? AOperation.callbackQueue
             for handler in handlers { handler(self, callbacks) }
+            if !isBodyOver { isBodyOver = core.withLock { $0.calledBack() } }
         }
         if isBodyOver {
             depart()

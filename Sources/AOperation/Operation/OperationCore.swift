@@ -63,6 +63,8 @@ struct OperationCore {
     var fencingToken: UInt64?
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
+    /// Whether its callbacks are being sent off, while its body may end: it departs after that.
+    var isCallingBack = false
     /// Whether a duplicate waits for its end.
     var isJoined = false
 
@@ -350,7 +352,7 @@ extension OperationCore {
             return .ignored  // whoever tells the listeners ends the operation afterwards
         case .finished(let decided, .running):
             state = .finished(decided, .over)
-            return .bodyOver
+            return isCallingBack ? .ignored : .bodyOver
         case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding,
             .telling, .finished, .ended:
             return .ignored
@@ -394,6 +396,13 @@ extension OperationCore {
         case .running: return false
         case .over: return true
         }
+    }
+
+    /// The callbacks are on their way. Returns whether the body has ended meanwhile.
+    mutating func calledBack() -> Bool {
+        isCallingBack = false
+        if case .finished(_, .over) = state { return true }
+        return false
     }
 
     /// Gives up waiting for the body of this attempt. Returns nil when it has ended.
