@@ -35,9 +35,11 @@ test: dependencies  ## build and run every test
 	$(SWIFT) test --skip-build --skip '$(LIBRARY_TESTS)'
 
 .PHONY: sanitize
+sanitize: export AOP_TEST_LOAD = 0.05
+sanitize: export AOP_STRESS_SEEDS ?= 5
 sanitize: dependencies  ## run the local library's tests under the thread and the address sanitizer
-	$(SWIFT) test --sanitize thread --scratch-path .build/thread-sanitizer --filter AOperationTests
-	$(SWIFT) test --sanitize address --scratch-path .build/address-sanitizer --filter AOperationTests
+	$(SWIFT) test --sanitize thread --scratch-path .build/thread-sanitizer --filter '^AOperation(Combine)?Tests\.'
+	$(SWIFT) test --sanitize address --scratch-path .build/address-sanitizer --filter '^AOperation(Combine)?Tests\.'
 
 .PHONY: stress
 stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)

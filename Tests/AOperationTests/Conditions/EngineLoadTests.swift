@@ -10,7 +10,7 @@ struct EngineLoadTests {
         let gauge = Gauge()
         let evaluated = Log<Int>()
         let ran = Log<Int>()
-        let count = 20_000
+        let count = Load.count(20_000)
         for index in 0..<count {
             AOperationBlock { finish in
                 gauge.enter()
@@ -37,13 +37,14 @@ struct EngineLoadTests {
         let queue = AOperationQueue(slots: 2)
         let log = Log<Int>()
         var last: Step?
-        for index in 0..<2_000 {
+        let count = Load.count(2_000)
+        for index in 0..<count {
             let step = Step { log.append(index) }.conditions(Rule(.success)).exclusive(key)
             if let last { step.addDependency(last) }
             last = step
             queue.addOperation(step)
         }
         await queue.idle()
-        #expect(log.entries == Array(0..<2_000))
+        #expect(log.entries == Array(0..<count))
     }
 }
