@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// AOperations in Foundation's own queue.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FoundationQueueTests {
     let queue = OperationQueue()
 
@@ -119,7 +119,7 @@ struct FoundationQueueTests {
 
     @Test func operationsThatBecomeReadyWhileTheyAreAdded_allStart() async {
         queue.maxConcurrentOperationCount = 2
-        for round in 0..<2_000 {
+        for round in 0..<Load.count(2_000) {
             let first: Foundation.Operation = round.isMultiple(of: 2) ? Step() : BlockOperation {}
             let second = Step()
             second.addDependency(first)

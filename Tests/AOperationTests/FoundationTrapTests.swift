@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Traps of Foundation's operations on Linux that our classes must not have: a test for each.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FoundationTrapTests {
     let queue = AOperationQueue()
 

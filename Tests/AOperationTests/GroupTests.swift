@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct GroupTests {
     @Test func emptyGroup_succeeds() async {
         let group = GroupOperation()

@@ -20,7 +20,7 @@ private final class SuspendingGroup: GroupOperation, @unchecked Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct QueueTests {
     let queue = AOperationQueue()
 

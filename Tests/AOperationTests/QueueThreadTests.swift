@@ -22,7 +22,7 @@ private final class Blocking: VoidOperation, @unchecked Sendable {
     func release() { goOn.signal() }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct QueueThreadTests {
     let queue = AOperationQueue()
 

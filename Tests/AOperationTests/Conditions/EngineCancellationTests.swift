@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Cancellation at every stage before the start.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct EngineCancellationTests {
     let queue = AOperationQueue(slots: 1)
 

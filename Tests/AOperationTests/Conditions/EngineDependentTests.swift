@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// The dependent operations of conditions.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct EngineDependentTests {
     let queue = AOperationQueue()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// When conditions are evaluated, and what their results lead to.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct EngineEvaluationTests {
     let queue = AOperationQueue()
 

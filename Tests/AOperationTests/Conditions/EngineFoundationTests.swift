@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Conditions of operations in Foundation's own queue.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct EngineFoundationTests {
     let queue = OperationQueue()
 

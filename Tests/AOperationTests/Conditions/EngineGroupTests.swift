@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Conditions of groups and of their children.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct EngineGroupTests {
     let queue = AOperationQueue(slots: 1)
 

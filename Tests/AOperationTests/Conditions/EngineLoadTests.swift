@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct EngineLoadTests {
     @Test func twentyThousandOperations_withAsynchronousConditions_runOnASmallQueue() async {
         let queue = AOperationQueue(slots: 3)

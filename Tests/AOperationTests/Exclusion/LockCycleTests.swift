@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Circles that come up at run time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct LockCycleTests {
     let a = freshKey("a")
     let b = freshKey("b")

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// From when to when a lock is held.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct LockLifetimeTests {
     let key = freshKey()
     let queue = AOperationQueue()

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Locks in a delivery net whose end is tried again: what failed provisionally keeps its lock, and lends it to the others.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct LockRetryScopeTests {
     /// Fails as often as it is told; counts who is in.
     final class Producer: ResultableOperation<Int>, ReceiverOperation, RetryableOperation, @unchecked Sendable {

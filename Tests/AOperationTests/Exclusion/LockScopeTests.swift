@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Locks of groups, and of what is inside of them.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct LockScopeTests {
     let key = freshKey()
     let queue = AOperationQueue()

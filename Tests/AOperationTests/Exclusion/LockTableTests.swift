@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// The table itself, without operations that run.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct LockTableTests {
     private func request(_ locks: [String: Int], by operation: AOperation = Step(), lenders: [LockRequest] = []) -> LockRequest {
         var wanted: [LockID: Int] = [:]

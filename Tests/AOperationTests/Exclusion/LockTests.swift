@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Mutual exclusion of operations.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct LockTests {
     /// Counts who is in; ends on another thread, so that holders would overlap if they could.
     static func worker(_ gauge: Gauge, _ keys: String..., limit: Int = 1) -> AOperationBlock {

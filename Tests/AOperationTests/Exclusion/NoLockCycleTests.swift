@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Waits that look like a circle and are none.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct NoLockCycleTests {
     let a = freshKey("a")
     let b = freshKey("b")

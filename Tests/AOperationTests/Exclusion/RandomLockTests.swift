@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Locks that are asked for at random; what fails names its seed.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RandomLockTests {
     /// Whatever asks for whatever at run time: everything ends, and no two hold one key.
     @Test(arguments: 0..<12)

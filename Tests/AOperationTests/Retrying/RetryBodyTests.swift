@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Another attempt waits for the end of the body before it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetryBodyTests {
     let queue = AOperationQueue()
     /// Longer than a busy machine keeps a test waiting.

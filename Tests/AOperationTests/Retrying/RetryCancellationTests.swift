@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(Load.patience))
 struct RetryCancellationTests {
     let queue = AOperationQueue()
 

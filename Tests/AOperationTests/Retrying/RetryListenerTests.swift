@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Listeners hear of the operation as a whole, once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetryListenerTests {
     let queue = AOperationQueue()
 

@@ -91,7 +91,7 @@ struct RetryPolicyTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetryPolicyRunTests {
     let queue = AOperationQueue()
 

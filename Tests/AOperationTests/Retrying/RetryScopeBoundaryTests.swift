@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Where the scope of a retry ends: at cancelled operations, at those who wait outside, at groups, in other queues.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetryScopeBoundaryTests {
     let queue = AOperationQueue()
 

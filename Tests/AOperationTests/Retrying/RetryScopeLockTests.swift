@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Locks of operations that are tried again together: they keep them, and lend them to each other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetryScopeLockTests {
     let queue = AOperationQueue()
     let key = "\(UUID())"

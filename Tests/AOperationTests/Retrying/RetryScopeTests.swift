@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// A retry policy at the end of a delivery net has what failed above it tried again.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetryScopeTests {
     let queue = AOperationQueue()
 

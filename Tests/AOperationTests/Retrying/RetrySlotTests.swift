@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// A serial queue goes on while an operation waits to be tried again, and never runs two at once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct RetrySlotTests {
     let queue = AOperationQueue()
 

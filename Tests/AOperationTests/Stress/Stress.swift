@@ -21,6 +21,9 @@ enum Load {
         return min(1, max(0, given ?? 1))
     }()
 
+    /// How long a test may take before it counts as hung.
+    static let patience: TimeLimitTrait.Duration = share < 1 ? .minutes(15) : .minutes(2)
+
     static func count(_ full: Int) -> Int { max(100, Int(Double(full) * share)) }
 }
 

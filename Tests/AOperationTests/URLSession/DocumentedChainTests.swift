@@ -56,7 +56,7 @@ private struct User: Codable, Equatable, Sendable {
     var name: String
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct DocumentedChainTests {
     let queue = AOperationQueue()
 

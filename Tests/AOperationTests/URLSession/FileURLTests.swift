@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// `file:` URLs, which Foundation's sessions do not load on Linux.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FileURLTests {
     let queue = AOperationQueue()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Defects that operations around URLSession are known to have had elsewhere.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct URLSessionDefectTests {
     let queue = AOperationQueue()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Operations around a task that somebody else made.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct TaskOperationTests {
     let queue = AOperationQueue()
     let own = URLSessionTaskOperation.Session()

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// The parts of a transfer that need no server.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct TransferPartsTests {
     @Test func methods_areSpelledAsHTTPHasThem() {
         typealias Method = URLRequest.HTTPMethod

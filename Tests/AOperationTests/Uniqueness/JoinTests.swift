@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Duplicates that share the first one's outcome.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct JoinTests {
     let id = freshKey("id")
     let queue = AOperationQueue()

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Duplicates that are ignored.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct UniquenessTests {
     let id = freshKey("id")
     let queue = AOperationQueue()
