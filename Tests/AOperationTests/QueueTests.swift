@@ -304,7 +304,7 @@ struct QueueTests {
         #expect(log.count == 1)
     }
 
-    @Test func nothingNeedsTheMainQueue() async {
+    @Test func L6_groupAndDidFinish_whileTheMainQueueIsBlocked_needNothingOfIt() async {
         // The tests' main thread runs no main loop that this suite could rely on: all of the above shows it. Here the
         // main queue is busy for the whole time.
         let release = DispatchSemaphore(value: 0)

@@ -121,6 +121,7 @@ extension AOperation {
         guard var departure = core.withLock({ $0.depart() }) else { return }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
+        if departure.announcesReadiness { announceReadiness() }
         for watch in departure.watches { watch.stop() }
         if let request = departure.lockRequest { LockTable.shared.release(request) }
         if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }

@@ -13,13 +13,14 @@ extension AOperation {
     }
 
     final func isBlockedInFoundationQueue() -> Bool {
-        guard isInitialized else { return false }
-        let open = openBlockers
-        guard open.isEmpty else {
-            watchForFoundation(open)
-            return true
+        if isInitialized {
+            let open = openBlockers
+            if !open.isEmpty {
+                watchForFoundation(open)
+                return true
+            }
         }
-        if !Announcement.isUnderWay, core.withLock({ !$0.announcedBlockers.isEmpty }) {
+        if !Announcement.isUnderWay, core.withLock({ $0.mayBeTakenForBlocked }) {
             DispatchQueue.global().async { [self] in announceReadiness() }
         }
         return false
@@ -43,7 +44,7 @@ extension AOperation {
         return blockers
     }
 
-    private func announceReadiness() {
+    final func announceReadiness() {
         Announcement.$isUnderWay.withValue(true) { didChangeValue(forKey: "isReady") }
     }
 
@@ -57,6 +58,19 @@ extension AOperation {
             } else {
                 watch(blocker) { [weak self] in self?.announceReadiness() }
             }
+        }
+    }
+}
+
+extension OperationCore {
+    /// Whether a Foundation queue that has not called `start()` yet may have been told that the operation was blocked.
+    /// Besides the end of what was in its way there are others of which that queue must hear: the operation was
+    /// cancelled, or was started on behalf of one that it delivers to.
+    var mayBeTakenForBlocked: Bool {
+        guard !announcedBlockers.isEmpty else { return false }
+        switch announcement {
+        case .unknown, .onStart: return true
+        case .due, .done: return false
         }
     }
 }

@@ -135,7 +135,10 @@ struct OperationCore {
         var lockRequest: LockRequest?
         var uniqueness: Uniqueness?
         var handlers: [(AOperation) -> Void]
+        /// Foundation is told that the operation has finished.
         var announces: Bool
+        /// Foundation is told that nothing is in the way of `start()` any more.
+        var announcesReadiness: Bool
         /// To be stopped before they are released.
         var watches: [DependencyWatch]
         /// Let go of after the lock: releasing them may release long chains.
@@ -447,6 +450,7 @@ extension OperationCore {
             uniqueness: uniqueness,
             handlers: endHandlers,
             announces: announces,
+            announcesReadiness: mayBeTakenForBlocked,
             watches: watches,
             dependencies: dependencies.all,
             producers: producers,
