@@ -5,7 +5,7 @@ import Testing
 
 /// How Foundation's own queue learns of an operation's readiness and of its end: they are announced in words that it
 /// knows, every time.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct AnnouncementTests {
     let plain = OperationQueue()
     let queue = AOperationQueue()

@@ -18,7 +18,7 @@ private final class Sending: ResultableOperation<Int>, @unchecked Sendable {
 }
 
 /// Defects of delivery and of `didFinish` in the reference, each shown not to be here.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct DeliveryDefectTests {
     let queue = AOperationQueue()
 

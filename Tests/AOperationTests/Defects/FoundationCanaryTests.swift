@@ -40,7 +40,7 @@ private final class Asked: Foundation.Operation, @unchecked Sendable {
 
 /// What Foundation itself does on Linux, as far as our operations are made the way they are because of it. When one of
 /// these fails after a change of toolchain nothing is broken: what was done about it may have become needless.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FoundationCanaryTests {
     /// Why `AOperation` overrides `start()`, and never calls Foundation's. When it fails that workaround can go.
     @Test func canary_L1_B8_bodyThatFinishesWithinMain_hasItsCompletionBlockCalledTwice() async {

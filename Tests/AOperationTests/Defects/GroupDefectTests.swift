@@ -16,7 +16,7 @@ private final class FailingElsewhere: VoidOperation, @unchecked Sendable {
 }
 
 /// Defects of groups in the reference, each shown not to be here: lost errors, and cancellation that goes astray.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(Load.patience))
 struct GroupDefectTests {
     @Test(arguments: [1, 2, -1])
     func D1_failuresOfTheLastChildren_areTheGroups_everyTime(slots: Int) async {

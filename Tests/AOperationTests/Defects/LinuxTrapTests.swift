@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Traps of Linux for operations in Foundation's own queue, and for processes whose main thread is busy.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(Load.patience))
 struct LinuxTrapTests {
     let plain = OperationQueue()
 
