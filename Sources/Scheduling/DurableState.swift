@@ -71,6 +71,9 @@ struct DurableState {
         case .groupRestarted(let unit, let at):
             let index = try self.index(of: unit)
             try submissions[index].restart(unit.index, at: at, &effects)
+        case .delayEnded(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].endDelay(unit.index, at: at, &effects)
         }
     }
 

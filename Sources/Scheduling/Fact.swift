@@ -23,6 +23,8 @@ public enum Fact: Hashable, Sendable {
     case timedOut(UnitID, at: Int64)
     /// A group that is to be tried again begins anew: all its children are new attempts, decided ones are dropped.
     case groupRestarted(UnitID, at: Int64)
+    /// The unit's `delay` and `notBefore` are over.
+    case delayEnded(UnitID, at: Int64)
 }
 
 public struct WorkerIdentity: Hashable, Sendable {

@@ -8,10 +8,18 @@ indirect enum Sketch {
     case group(
         String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0,
         timeout: Int64 = 0)
+    /// The inner one with options.
+    case having(NodeOptions, Sketch)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
 
     static func ordered(_ id: String, _ children: [Sketch], stop: Bool = true, retries: Int = 0) -> Sketch {
         .group(id, children, ordered: true, stop: stop, retries: retries)
+    }
+
+    func having(_ change: (inout NodeOptions) -> Void) -> Sketch {
+        var options = NodeOptions()
+        change(&options)
+        return .having(options, self)
     }
 
     func graph(name: String = "test") -> Graph {
@@ -46,6 +54,9 @@ private struct GraphBuilder {
                     retries: retries, timeoutMilliseconds: timeout
                 ), [], after)
             for child in children { add(child, parent: index, isBody: false) }
+        case .having(let options, let inner):
+            add(inner, parent: parent, isBody: isBody)
+            nodes[index].options = options
         case .forEach(let name, let producer, let list, let body, let max, let stop):
             append(
                 name,

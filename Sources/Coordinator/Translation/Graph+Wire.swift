@@ -67,6 +67,6 @@ extension Node {
             receivesArray: wire.receivesArray, after: wire.after.map(Int.init), retries: Int(wire.retries),
             timeoutMilliseconds: Int64(wire.timeoutMilliseconds),
             graceMilliseconds: wire.hasGraceMilliseconds ? Int64(wire.graceMilliseconds) : nil,
-            forwardsFailure: wire.forwardFailure)
+            forwardsFailure: wire.forwardFailure, options: try NodeOptions(wire: wire, index: index))
     }
 }

@@ -49,6 +49,7 @@ extension GraphReader {
         node.timeoutMilliseconds = UInt64(draft.timeoutMilliseconds)
         if let grace = draft.graceMilliseconds { node.graceMilliseconds = UInt32(grace) }
         node.forwardFailure = draft.forwardsFailure
+        draft.options.write(to: &node)
         return node
     }
 }

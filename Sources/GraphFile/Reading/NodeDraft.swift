@@ -20,6 +20,7 @@ struct NodeDraft {
     var timeoutMilliseconds: Int64 = 0
     var graceMilliseconds: Int64?
     var forwardsFailure = false
+    var options = OptionsDraft()
     var stopsOnFailure = false
     var maxConcurrent = 0
     /// One beyond the last node inside this one, in graph order.

@@ -27,6 +27,7 @@ private enum Kind {
     static let cancelRequested: UInt8 = 9
     static let timedOut: UInt8 = 10
     static let groupRestarted: UInt8 = 11
+    static let delayEnded: UInt8 = 40
 }
 
 extension ByteWriter {
@@ -58,6 +59,7 @@ extension ByteWriter {
             write(admission.name)
             write(graph: admission.graph)
             write(admission.at)
+            write(optionsOf: admission.graph)
         case .assigned(let unit, let attempt, let worker, let at):
             write(Kind.assigned)
             write(unit.rawValue)
@@ -89,6 +91,10 @@ extension ByteWriter {
             write(at)
         case .groupRestarted(let unit, let at):
             write(Kind.groupRestarted)
+            write(unit.rawValue)
+            write(at)
+        case .delayEnded(let unit, let at):
+            write(Kind.delayEnded)
             write(unit.rawValue)
             write(at)
         }
@@ -155,11 +161,12 @@ extension ByteReader {
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
         case Kind.submitted:
-            return .submitted(
-                Admission(
-                    number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                    graph: try graph(), at: try signed()
-                ))
+            var admission = Admission(
+                number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
+                graph: try graph(), at: try signed()
+            )
+            try readOptions(into: &admission.graph)
+            return .submitted(admission)
         case Kind.assigned:
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptEnded:
@@ -172,6 +179,8 @@ extension ByteReader {
             return .timedOut(try unit(), at: try signed())
         case Kind.groupRestarted:
             return .groupRestarted(try unit(), at: try signed())
+        case Kind.delayEnded:
+            return .delayEnded(try unit(), at: try signed())
         case let other:
             throw DecodingFailure("\(other) is no kind of fact this version knows")
         }

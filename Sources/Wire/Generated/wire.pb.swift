@@ -1807,6 +1807,12 @@ public nonisolated struct WireNode: Sendable {
   /// ends with its producer's failure without running
   public var forwardFailure: Bool = false
 
+  /// from when everything else it waits for is over; 0: none
+  public var delayMilliseconds: UInt64 = 0
+
+  /// milliseconds since 1970; 0: none
+  public var notBefore: Int64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -5008,7 +5014,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{4}\u{1c}delay_milliseconds\0\u{3}not_before\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5064,6 +5070,8 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.timeoutMilliseconds) }()
       case 11: try { try decoder.decodeSingularUInt32Field(value: &self._graceMilliseconds) }()
       case 12: try { try decoder.decodeSingularBoolField(value: &self.forwardFailure) }()
+      case 40: try { try decoder.decodeSingularUInt64Field(value: &self.delayMilliseconds) }()
+      case 41: try { try decoder.decodeSingularInt64Field(value: &self.notBefore) }()
       default: break
       }
     }
@@ -5116,6 +5124,12 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.forwardFailure != false {
       try visitor.visitSingularBoolField(value: self.forwardFailure, fieldNumber: 12)
     }
+    if self.delayMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.delayMilliseconds, fieldNumber: 40)
+    }
+    if self.notBefore != 0 {
+      try visitor.visitSingularInt64Field(value: self.notBefore, fieldNumber: 41)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5130,6 +5144,8 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.timeoutMilliseconds != rhs.timeoutMilliseconds {return false}
     if lhs._graceMilliseconds != rhs._graceMilliseconds {return false}
     if lhs.forwardFailure != rhs.forwardFailure {return false}
+    if lhs.delayMilliseconds != rhs.delayMilliseconds {return false}
+    if lhs.notBefore != rhs.notBefore {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

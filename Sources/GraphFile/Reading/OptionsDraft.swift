@@ -1,0 +1,23 @@
+import Wire
+
+/// What few nodes ask for.
+struct OptionsDraft: Hashable {
+    var delayMilliseconds: Int64 = 0
+    /// Milliseconds since 1970; 0: whenever it can.
+    var notBefore: Int64 = 0
+
+    func write(to node: inout WireNode) {
+        node.delayMilliseconds = UInt64(delayMilliseconds)
+        node.notBefore = notBefore
+    }
+}
+
+extension GraphReader {
+    /// `delay`, `notBefore`.
+    mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
+        if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
+        if let field = fields[.notBefore] {
+            drafts[index].options.notBefore = readQuantity(field, example: TimeStamp.example, node: node, TimeStamp.read) ?? 0
+        }
+    }
+}
