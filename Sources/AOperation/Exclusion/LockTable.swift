@@ -10,7 +10,8 @@ struct LockID: Hashable {
 
 /// All locks that an operation asks for, in one step, and then holds until its final end.
 ///
-/// Invariant behind `@unchecked Sendable`: `stage` is only reached under the table's lock; the rest is constant.
+/// Invariant behind `@unchecked Sendable`: `combination`, `stage` and `turn` are only reached under the table's lock; the
+/// rest is constant.
 final class LockRequest: @unchecked Sendable {
     enum Stage {
         /// Not asked yet.
@@ -34,8 +35,8 @@ final class LockRequest: @unchecked Sendable {
     let names: Set<String>
     /// Whether it is held by a retry scope, while nobody uses it.
     let isKept: Bool
-    /// All of its locks, if there are several.
-    fileprivate let combination: Set<LockID>?
+    /// All of its locks, if there are several and it has been asked for them.
+    fileprivate var combination: Combination?
     fileprivate var stage = Stage.new
     /// Rises with every request that is asked.
     fileprivate var turn: UInt64 = 0
@@ -55,7 +56,6 @@ final class LockRequest: @unchecked Sendable {
         self.lenders = lenders
         self.granted = granted
         names = Set(locks.keys.map(\.name))
-        combination = locks.count > 1 ? Set(locks.keys) : nil
     }
 }
 
@@ -77,6 +77,17 @@ extension LockRequest {
     }
 }
 
+/// Several locks that are asked for together; one object for all who ask for the same ones.
+private final class Combination {
+    let locks: Set<LockID>
+    /// How many hold them or wait for them.
+    var users = 0
+
+    init(_ locks: Set<LockID>) {
+        self.locks = locks
+    }
+}
+
 /// Who holds which lock of this process, and who waits for one.
 ///
 /// A request gets all its locks at once or none. For each lock it is first come, first served: a request is granted
@@ -89,7 +100,7 @@ final class LockTable: Sendable {
         var holders: [UInt64: LockRequest] = [:]
         var waiters = Backlog<LockRequest>()
         /// Those of the waiters who want other locks too, by all that they want.
-        var entangled: [Set<LockID>: Backlog<LockRequest>] = [:]
+        var entangled: [ObjectIdentifier: Backlog<LockRequest>] = [:]
         /// How many of those that hold it or wait for it named which limit.
         var limits: [Int: Int] = [:]
 
@@ -102,7 +113,8 @@ final class LockTable: Sendable {
 
         mutating func append(_ request: LockRequest) {
             waiters.append(request)
-            if let combination = request.combination { entangled[combination, default: Backlog()].append(request) }
+            guard let combination = request.combination else { return }
+            entangled[ObjectIdentifier(combination), default: Backlog()].append(request)
         }
 
         /// Who is next; those that were withdrawn are dropped.
@@ -115,9 +127,10 @@ final class LockTable: Sendable {
         }
 
         mutating func popFirst() {
-            guard let first = waiters.popFirst(), let combination = first.combination else { return }
-            _ = entangled[combination]?.popFirst()
-            if entangled[combination]?.isEmpty == true { entangled[combination] = nil }
+            guard let combination = waiters.popFirst()?.combination else { return }
+            let id = ObjectIdentifier(combination)
+            _ = entangled[id]?.popFirst()
+            if entangled[id]?.isEmpty == true { entangled[id] = nil }
         }
     }
 
@@ -126,10 +139,27 @@ final class LockTable: Sendable {
     private struct State {
         var locks: [LockID: Lock] = [:]
         var lastTurn: UInt64 = 0
+        var combinations: [Set<LockID>: Combination] = [:]
         /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
         var lent: [UInt64: Int] = [:]
         /// Given back while something was lent.
         var returning: [UInt64: LockRequest] = [:]
+
+        mutating func combine(_ request: LockRequest) {
+            guard request.locks.count > 1 else { return }
+            let locks = Set(request.locks.keys)
+            let combination = combinations[locks] ?? Combination(locks)
+            combination.users += 1
+            combinations[locks] = combination
+            request.combination = combination
+        }
+
+        /// The request holds nothing and waits for nothing any more.
+        mutating func separate(_ request: LockRequest) {
+            guard let combination = request.combination else { return }
+            combination.users -= 1
+            if combination.users == 0 { combinations[combination.locks] = nil }
+        }
     }
 
     /// What a request leads to.
@@ -152,6 +182,7 @@ final class LockTable: Sendable {
             state.lastTurn += 1
             request.turn = state.lastTurn
             Self.count(request, by: 1, &state)
+            state.combine(request)
             for id in request.locks.keys { state.locks[id]?.append(request) }
             guard Self.isGrantable(request, &state.locks) else { return .waiting }
             Self.grant(request, &state.locks)
@@ -243,6 +274,7 @@ final class LockTable: Sendable {
         var pending = [request]
         while let request = pending.popLast() {
             request.stage = .over
+            state.separate(request)
             for id in request.locks.keys { state.locks[id]?.holders[request.id] = nil }
             count(request, by: -1, &state)
             granted += grantNext(Array(request.locks.keys), &state.locks)
@@ -313,16 +345,17 @@ extension LockTable {
         state.withLock { state in
             guard request.isWaiting else { return [] }
             var wanted: Set<LockID> = []
-            var seen: Set<Set<LockID>> = []
-            var pending = [(locks: Set(request.locks.keys), turn: request.turn)]
+            var seen: Set<ObjectIdentifier> = []
+            var pending = [(locks: Set(request.locks.keys), turn: request.turn, id: request.combination.map { ObjectIdentifier($0) })]
             while let last = pending.indices.max(by: { pending[$0].turn < pending[$1].turn }) {
                 pending.swapAt(last, pending.endIndex - 1)
-                let (locks, turn) = pending.removeLast()
-                guard seen.insert(locks).inserted else { continue }
+                let (locks, turn, id) = pending.removeLast()
+                if let id, !seen.insert(id).inserted { continue }
                 wanted.formUnion(locks)
                 for id in locks {
                     for (others, waiters) in state.locks[id]?.entangled ?? [:] where !seen.contains(others) {
-                        if let front = waiters.last(before: turn) { pending.append((others, front)) }
+                        guard let front = waiters.last(before: turn), let locks = front.combination?.locks else { continue }
+                        pending.append((locks, front.turn, others))
                     }
                 }
             }
@@ -355,8 +388,8 @@ extension LockTable {
 }
 
 extension Backlog<LockRequest> {
-    /// The turn of the last one that waits and came before `turn`. The turns rise.
-    fileprivate func last(before turn: UInt64) -> UInt64? {
+    /// The last one that waits and came before `turn`. The turns rise.
+    fileprivate func last(before turn: UInt64) -> LockRequest? {
         var range = 0..<count
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
             if let request = self[middle], request.turn < turn {
@@ -365,6 +398,6 @@ extension Backlog<LockRequest> {
                 range = range.lowerBound..<middle
             }
         }
-        return (0..<range.lowerBound).reversed().lazy.compactMap { self[$0] }.first(where: \.isWaiting)?.turn
+        return (0..<range.lowerBound).reversed().lazy.compactMap { self[$0] }.first(where: \.isWaiting)
     }
 }

@@ -155,6 +155,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     func childEnded(_ operation: Foundation.Operation) {}
 
     private func add(_ operation: Foundation.Operation) {
+        precondition(operation !== self, "the group \(publisherName) cannot be its own child")
         if let operation = operation as? AOperation {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
@@ -308,11 +309,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     private func cancel(_ children: [Foundation.Operation]) {
         guard !children.isEmpty else { return }
         Trampoline.run { [self] in
-            openLane().withoutStarts {
+            let lane = openLane()
+            let isAnyPlain = children.contains { !($0 is AOperation) }
+            let plainMembers = isAnyPlain ? lane.plainMembers : [:]
+            lane.withoutStarts {
                 for child in children {
                     let isUnstarted = roster.withLock { $0.withdraw(child) }
                     child.cancel()
-                    if isUnstarted { admit(child) }
+                    if isUnstarted { admit(child) } else { plainMembers[ObjectIdentifier(child)]?.hurry() }
                 }
             }
         }

@@ -14,6 +14,8 @@ final class Lane: Sendable {
     private let callbacks = Guarded<DispatchQueue?>(nil)
     /// The lane of the queue that a group runs in; nil for that lane itself.
     private let parent: Lane?
+    /// Whether one of the slots is its group's own.
+    private let isLentSlot: Bool
     /// Mirrors the state's `isHeld` for the lanes that borrow from this one; written under the lock.
     private let isHeld = Atomic<Bool>(false)
     /// How often the lane was suspended and went on: odd while it is suspended. Written under the lock.
@@ -25,12 +27,14 @@ final class Lane: Sendable {
     /// The lane of a queue.
     init() {
         parent = nil
+        isLentSlot = false
         state = Guarded(LaneState())
     }
 
     /// The lane of a group that runs in `lane` and lends its own slot, if it has one.
     init(of lane: Lane, hasSlot: Bool, limit: Int) {
         parent = lane.root
+        isLentSlot = hasSlot
         state = Guarded(LaneState(borrowed: hasSlot ? 1 : 0, limit: limit))
     }
 
@@ -80,14 +84,26 @@ final class Lane: Sendable {
     }
 
     /// The group's end: takes back what the lane has borrowed and does not use.
+    ///
+    /// - Returns: whether the group's own slot is among that.
     func close() -> Bool {
         let count = state.withLock { $0.close() }
-        if count > 1 { root.acceptReturned(count - 1) }
-        return count > 0
+        let hasOwn = isLentSlot && count > 0
+        let borrowed = hasOwn ? count - 1 : count
+        if borrowed > 0 { root.acceptReturned(borrowed) }
+        return hasOwn
     }
 
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }
+
+    /// Those that are plain operations, by these.
+    var plainMembers: [ObjectIdentifier: PlainMember] {
+        let plain = members.compactMap { member in
+            if case .plain(let plain) = member { (ObjectIdentifier(plain.operation), plain) } else { nil }
+        }
+        return Dictionary(plain) { $1 }
+    }
 
     // MARK: Settings
 

@@ -90,8 +90,13 @@ final class PlainMember: Waiter, @unchecked Sendable {
         }
         guard let membership else { return false }
         guard !waitAgain() else { return false }
+        guard !operation.isFinished else {
+            DispatchQueue.global().async { [self] in ended() }  // many of them are to need no deep stack
+            return true
+        }
+        let isOthers = operation.isExecuting  // somebody else runs it: it is only waited for
         watch(operation) { [self] in ended() }
-        membership.host?.runPlain(operation)
+        if !isOthers { membership.host?.runPlain(operation) }
         return true
     }
 

@@ -203,6 +203,13 @@ struct LockScopeTests {
         }
     }
 
+    @Test func manyChildrenWithAKeyEach_areNotQuadratic() async {
+        let key = key
+        let group = GroupOperation((0..<Load.count(5_000)).map { Step().exclusive("\(key) \($0)") })
+        await queue.run(all: [group])
+        #expect(group.outcome?.isSuccess == true)
+    }
+
     @Test func manyChildrenWithTwoKeysEach_areNotQuadratic() async {
         let other = freshKey("other")
         let group = GroupOperation((0..<Load.count(5_000)).map { _ in Step().exclusive(key).exclusive(other) })

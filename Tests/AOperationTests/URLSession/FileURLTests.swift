@@ -92,6 +92,24 @@ struct FileURLTests {
         #expect(fractions.entries.last == 1)
     }
 
+    @Test func resultWithLabels_isDeliveredToAReceiverThatNamesNone() async throws {
+        final class Size: ResultableOperation<Int>, ReceiverOperation, @unchecked Sendable {
+            var receivedValue: Result<(Data, URLResponse), AOperationError>?
+            override func execute() {
+                switch receivedValue {
+                case .success((let body, _))?: finish(with: .success(body.count))
+                case .failure(let error)?: finish(with: .failure(error))
+                case nil: finish(with: .failure(AOperationError(AOperationError.ReceivedValueIsNil(self))))
+                }
+            }
+        }
+        let scratch = try Scratch()
+        let file = try scratch.file("content", bytes(1_000))
+        #expect(try await URLSessionTaskOperation.data(for: file).deliver(to: Size()).value(on: queue) == 1_000)
+        let failed = URLSessionTaskOperation.data(for: scratch.directory).deliver(to: Size())
+        #expect(await failed.result(on: queue).error?.publishedError is URLError)
+    }
+
     @Test func hugeFile_isLetGoWhenCancelled() async throws {
         let scratch = try Scratch()
         let file = try scratch.file("huge", Data())
