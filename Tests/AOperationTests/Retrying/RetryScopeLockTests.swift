@@ -94,6 +94,7 @@ struct RetryScopeLockTests {
         let head = operation("A", 1).exclusive(key)
         let running = Log<Script.Run>()
         let tail = head.deliver(to: Attempted(Script("T") { running.append($0) })).exclusive(key).retry(.times(3))
+        tail.grace = .seconds(3_600)
         tail.add(to: queue)
         await until { running.count == 1 }
         tail.cancel()
@@ -114,6 +115,7 @@ struct RetryScopeLockTests {
         let head = operation("A", 1).exclusive(key)
         let running = Log<Script.Run>()
         let tail = head.deliver(to: Attempted(Script("T") { running.append($0) })).exclusive(key).retry(.times(1))
+        tail.grace = .seconds(3_600)
         tail.add(to: queue)
         await until { running.count == 1 }
         head.cancel()
