@@ -117,6 +117,34 @@ struct FoundationQueueTests {
         #expect(operation.outcome?.isSuccess == true)
     }
 
+    @Test func producerThatAPlainQueueBringsAlong_isFinishedForFoundationToo() async {
+        let plain = OperationQueue()
+        let producer = Step()
+        let receiver = producer.deliver(to: PassOn<Void>())
+        let afterwards = BlockOperation {}
+        afterwards.addDependency(producer)
+        plain.addOperation(receiver)
+        plain.addOperation(afterwards)
+        await plain.idle()
+        #expect(receiver.outcome?.isSuccess == true)
+        #expect(afterwards.isFinished)
+        await onThread { producer.waitUntilFinished() }
+    }
+
+    @Test func chainInAPlainQueue_runsInOrder() async {
+        let plain = OperationQueue()
+        let log = Log<Int>()
+        var last: Step?
+        for index in 0..<500 {
+            let step = Step { log.append(index) }
+            if let last { step.addDependency(last) }
+            last = step
+            plain.addOperation(step)
+        }
+        await plain.idle()
+        #expect(log.entries == Array(0..<500))
+    }
+
     @Test func operationsThatBecomeReadyWhileTheyAreAdded_allStart() async {
         queue.maxConcurrentOperationCount = 2
         for round in 0..<Load.count(2_000) {

@@ -212,9 +212,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     private func admit(_ operation: Foundation.Operation) {
         let lane = openLane()
         guard let child = operation as? AOperation else {
-            let member = PlainMember(operation)
-            member.enter(lane, of: self)
-            if operation.isCancelled { member.hurry() }
+            PlainMember(operation).enter(lane, of: self)
             return
         }
         guard !child.enter(lane, of: self, announcement: .due) else { return }
@@ -310,14 +308,17 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         guard !children.isEmpty else { return }
         Trampoline.run { [self] in
             let lane = openLane()
-            let isAnyPlain = children.contains { !($0 is AOperation) }
-            let plainMembers = isAnyPlain ? lane.plainMembers : [:]
             lane.withoutStarts {
+                var startedPlain: [Foundation.Operation] = []
                 for child in children {
                     let isUnstarted = roster.withLock { $0.withdraw(child) }
                     child.cancel()
-                    if isUnstarted { admit(child) } else { plainMembers[ObjectIdentifier(child)]?.hurry() }
+                    if isUnstarted { admit(child) } else if !(child is AOperation) { startedPlain.append(child) }
                 }
+                guard !startedPlain.isEmpty else { return }
+                // One that enters the lane in this moment sees for itself that it is cancelled.
+                let members = lane.plainMembers
+                for child in startedPlain { members[ObjectIdentifier(child)]?.hurry() }
             }
         }
     }

@@ -111,4 +111,80 @@ struct PlainChildTests {
         #expect(group.outcome?.isSuccess == true)
         await queue.idle()
     }
+
+    /// One that needs a slot of a queue that gives none would wait for ever.
+    @Test(arguments: [true, false])
+    func cancelledGroup_ofPlainChildren_needsNoSlot(isStarted: Bool) async {
+        let started = Signal()
+        let goOn = DispatchSemaphore(value: 0)
+        queue.maxConcurrentOperationCount = isStarted ? 2 : 1
+        let children = (0..<3).map { _ in BlockOperation {} }
+        let never = BlockOperation {}
+        for child in children { child.addDependency(never) }
+        let first = Step()
+        let group = GroupOperation([first] + children)
+        if isStarted {
+            group.add(to: queue)
+            await first.ended()
+            queue.isSuspended = true
+        } else {
+            queue.addOperation {
+                started.fire()
+                goOn.wait()
+            }
+            await started.wait()
+            group.add(to: queue)
+        }
+        group.cancel()
+        await group.ended()
+        #expect(children.allSatisfy { $0.isFinished })
+        queue.isSuspended = false
+        goOn.signal()
+        await queue.idle()
+    }
+
+    @Test(arguments: Stress.seeds)
+    func childrenThatAreAddedWhileTheGroupIsCancelled_allEnd(seed: UInt64) async {
+        var random = SeededGenerator(seed)
+        let never = BlockOperation {}
+        let group = GroupOperation(Step())
+        group.add(to: queue)
+        let children = (0..<60).map { _ in BlockOperation {} }
+        for child in children { child.addDependency(never) }
+        let moment = Int.random(in: 0..<60, using: &random)
+        async let adding: Void = onThread { for child in children { group.addOperation(child) } }
+        async let cancelling: Void = onThread {
+            for _ in 0..<(moment * 50) where group.isFinished { break }
+            group.cancel()
+        }
+        _ = await (adding, cancelling)
+        await group.ended()
+        await queue.idle()
+    }
+
+    @Test(arguments: Stress.seeds)
+    func plainOperationsThatAreAddedWhileTheQueueIsCancelled_endIfTheyAreCancelled(seed: UInt64) async {
+        let never = BlockOperation {}
+        let operations = (0..<60).map { _ in BlockOperation {} }
+        for operation in operations { operation.addDependency(never) }
+        let queue = queue
+        async let adding: Void = onThread { for operation in operations { queue.addOperation(operation) } }
+        async let cancelling: Void = onThread {
+            for _ in 0..<(Int(seed) * 50) where never.isFinished { break }
+            queue.cancelAllOperations()
+        }
+        _ = await (adding, cancelling)
+        for operation in operations where operation.isCancelled { await until { operation.isFinished } }
+        queue.cancelAllOperations()
+        await queue.idle()
+    }
+
+    @Test func plainOperationCancelledBeforehand_endsAtOnce() async {
+        let operation = BlockOperation {}
+        operation.addDependency(BlockOperation {})
+        operation.cancel()
+        queue.addOperation(operation)
+        await queue.idle()
+        #expect(operation.isFinished)
+    }
 }
