@@ -117,20 +117,6 @@ struct FoundationQueueTests {
         #expect(operation.outcome?.isSuccess == true)
     }
 
-    @Test func producerThatAPlainQueueBringsAlong_isFinishedForFoundationToo() async {
-        let plain = OperationQueue()
-        let producer = Step()
-        let receiver = producer.deliver(to: PassOn<Void>())
-        let afterwards = BlockOperation {}
-        afterwards.addDependency(producer)
-        plain.addOperation(receiver)
-        plain.addOperation(afterwards)
-        await plain.idle()
-        #expect(receiver.outcome?.isSuccess == true)
-        #expect(afterwards.isFinished)
-        await onThread { producer.waitUntilFinished() }
-    }
-
     @Test func chainInAPlainQueue_runsInOrder() async {
         let plain = OperationQueue()
         let log = Log<Int>()

@@ -65,9 +65,7 @@ extension AOperation: Waiter {
     final func startByFoundation() {
         if isInitialized {
             for member in deliveryNet() where member !== self {
-                // A Foundation queue starts those that it has; it has asked these whether they are ready.
-                let isInQueue = member.core.withLock { $0.wasAskedForReadiness }
-                member.enter(.outside, of: nil, announcement: isInQueue ? .onStart : .due)
+                member.enter(.outside, of: nil, announcement: .onStart)
             }
             if enter(.outside, of: nil, announcement: .due, isInline: true) { return }
         }

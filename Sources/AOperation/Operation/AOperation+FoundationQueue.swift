@@ -13,10 +13,6 @@ extension AOperation {
     }
 
     final func isBlockedInFoundationQueue() -> Bool {
-        let isInitialized = core.withLock { core in
-            if core.state.isInitialized { core.wasAskedForReadiness = true }
-            return core.state.isInitialized
-        }
         if isInitialized {
             let open = openBlockers
             if !open.isEmpty {

@@ -63,8 +63,6 @@ struct OperationCore {
     var fencingToken: UInt64?
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
-    /// Whether a Foundation queue may have it: somebody asked whether it is ready, before it was in any of ours.
-    var wasAskedForReadiness = false
     /// Whether its callbacks are being sent off, while its body may end: it departs after that.
     var isCallingBack = false
     /// Whether a duplicate waits for its end.
