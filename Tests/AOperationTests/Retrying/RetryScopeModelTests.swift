@@ -72,7 +72,7 @@ struct RetryScopeModelTests {
             for index in net.failures.indices {
                 let left = Guarded(net.failures[index])
                 let handles = net.handles[index]
-                let random = Guarded(SeededRandom(seed: seed &+ UInt64(index)))
+                let random = Guarded(SeededGenerator(seed &+ UInt64(index)))
                 let script = Script("\(index)") { run in
                     let end: @Sendable () -> Void = {
                         if let error = run.received, !handles { return run.operation.fail(error) }
@@ -103,7 +103,7 @@ struct RetryScopeModelTests {
     func randomNets_doWhatTheModelSays(part: Int) async {
         for seed in 0..<Stress.seeds.count {
             let seed = UInt64(part * 1_000 + seed)
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed)
             let net = Net(using: &random)
             let expected = net.expectation
             let run = Run(net, seed: seed)
@@ -141,7 +141,7 @@ struct RetryScopeModelTests {
     func randomNets_cancelledAtAnyMoment_end(part: Int) async {
         for seed in 0..<Stress.seeds.count {
             let seed = UInt64(100_000 + part * 1_000 + seed)
-            var random = SeededRandom(seed: seed)
+            var random = SeededGenerator(seed)
             let net = Net(using: &random)
             let run = Run(net, seed: seed)
             let queue = AOperationQueue()
@@ -172,20 +172,5 @@ struct RetryScopeModelTests {
             let witness = Step().exclusive(key)
             await witness.add(to: queue).ended()
         }
-    }
-}
-
-/// Random numbers that a seed fixes.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678_9ABC_DEF1 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }
