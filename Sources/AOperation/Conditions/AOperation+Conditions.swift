@@ -10,6 +10,7 @@ extension AOperation {
             case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: break
             }
         }
+        forgetLockScan()
     }
 
     /// Adds conditions, in this order.

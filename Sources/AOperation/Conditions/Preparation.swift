@@ -107,15 +107,13 @@ extension AOperation {
     /// scopes that wait for it, or fails.
     final func checkRequest(_ request: LockRequest) {
         guard let circle = WaitForGraph.circle(closedBy: request, of: self) else { return }
-        let known = core.withLock { $0.lenders }
         let keepers = LockTable.shared.keepers(before: request).filter { keeper in
-            guard let operation = keeper.operation, !known.contains(where: { $0 === keeper }) else { return false }
-            return WaitForGraph.leads(from: operation, to: self)
+            keeper.operation.map { WaitForGraph.leads(from: $0, to: self) } ?? false
         }
-        guard keepers.isEmpty else {
-            core.withLock { $0.lenders += keepers }
-            return askAgain(after: request)
+        core.withLock { core in
+            core.lenders += keepers.filter { keeper in !core.lenders.contains { $0 === keeper } }
         }
+        guard !couldBorrowMore(than: request) else { return askAgain(after: request) }
         core.withLock { $0.forget(request) }
         failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
     }

@@ -22,6 +22,8 @@ enum DeliveryNet {
                 if let operation = operation as? Receiver { fill(operation) }
             }
         }
+        receiver.forgetLockScan()
+        for producer in producers { producer.forgetLockScan() }
     }
 
     /// Cancels those producers of a cancelled receiver whose result nobody else waits for.

@@ -23,10 +23,18 @@ extension AOperation {
     private func collectExclusions(into exclusions: inout [MutualExclusion]) {
         var pending: [AOperation] = [self]
         var listed: Set<ObjectIdentifier> = []
+        let number = LockScan.newNumber()
+        var scanned: [AOperation] = []
+        var isBare = true
         while let operation = pending.popLast() {
+            if operation.isContainer {
+                guard operation.core.withLock({ $0.lockScan.begin(number) }) else { continue }
+                scanned.append(operation)
+            }
             let (hasConditions, hasNet) = operation.core.withLock { core in
                 (!core.conditions.isEmpty, !core.producers.isEmpty || !core.receivers.isEmpty)
             }
+            if hasConditions || hasNet { isBare = false }
             if hasConditions {
                 let preparation = operation.makePreparation()
                 exclusions += preparation.tree.exclusions
@@ -37,11 +45,21 @@ extension AOperation {
             }
             if operation.isContainer { pending += operation.unstartedMembers }
         }
+        guard isBare else { return }
+        for group in scanned { group.core.withLock { $0.lockScan.end(number) } }
     }
 
     /// Whether `request`, made a moment ago, asks for what others have begun, or ceased, to lend since.
     final func isOutdated(_ request: LockRequest) -> Bool {
         request.locks.keys.contains { lender(of: $0.name)?.id != $0.scope }
+    }
+
+    /// Whether retry scopes lend something that `request` asked of others.
+    final func couldBorrowMore(than request: LockRequest) -> Bool {
+        request.locks.keys.contains { id in
+            guard let lender = lender(of: id.name) else { return false }
+            return lender.isKept && lender.id != id.scope
+        }
     }
 
     /// What will be in the same group as this child of one that has not started, because it delivers to it or receives

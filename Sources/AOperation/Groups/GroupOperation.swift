@@ -159,7 +159,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         if let operation = operation as? AOperation {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
-        switch roster.withLock({ $0.add(operation) }) {
+        let addition = roster.withLock { $0.add(operation) }
+        forgetLockScan()
+        switch addition {
         case .known:
             break
         case .listed:

@@ -141,7 +141,7 @@ extension AOperation: Waiter {
             if case .waiting = core.state { return (true, watch) }
             return (false, watch)
         }
-        if isInitialized { didChangeValue(forKey: "isReady") }
+        announceRemoval()
         if let watch {
             if watch.stop(), wasWaiting { dependencyEnded() }
         } else if wasWaiting, let operation = operation as? AOperation, operation.removeWaiter(self) {

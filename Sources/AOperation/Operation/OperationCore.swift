@@ -23,6 +23,8 @@ struct OperationCore {
     var watches: [DependencyWatch] = []
     /// Blockers whose end is announced to a Foundation queue.
     var announcedBlockers: Set<ObjectIdentifier> = []
+    /// One of them, until Foundation has started the operation.
+    var blocker: Blocker?
     /// Who waits for the end of this operation.
     var waiters: [any Waiter] = []
 
@@ -57,6 +59,8 @@ struct OperationCore {
     var isCrossing = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
+    /// Of a group: what is known of the locks that those inside of it name.
+    var lockScan = LockScan.unknown
     /// Retry scopes that wait for this operation, and therefore lend it what they keep locked.
     var lenders: [LockRequest] = []
     /// The number of its execution under its locks.
@@ -165,6 +169,7 @@ extension OperationCore {
             self.announcement = announcement
             let wanted = dependencies.all
             state = .waiting(unmet: wanted.count + 1)
+            blocker = nil
             membership = join()
             return .admitted(wanted)
         case .ended:
@@ -428,6 +433,7 @@ extension OperationCore {
         defer {
             watches = []
             dependencies = DependencyList()
+            blocker = nil
             producers = []
             inbox = nil
             injections = []
@@ -462,6 +468,7 @@ extension OperationCore {
         endHandlers = []
         dependencies = DependencyList()
         watches = []
+        blocker = nil
         producers = []
         receivers = []
         inbox = nil

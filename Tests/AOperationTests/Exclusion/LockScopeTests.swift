@@ -216,4 +216,36 @@ struct LockScopeTests {
         await queue.run(all: [group])
         #expect(group.outcome?.isSuccess == true)
     }
+
+    enum Addition: CaseIterable {
+        case condition, conditionOfTheGroup, child, grandchild, delivery
+    }
+
+    /// The group around it has looked for locks before: the nested groups look again.
+    @Test(arguments: Addition.allCases)
+    func lockNamedLater_insideOfANestedGroup_isTakenByThatGroup(addition: Addition) async {
+        let (gate, rival, first, leaf) = (Gate(), Gate(), Step(), Value(1))
+        rival.exclusive(key)
+        let innermost = GroupOperation(leaf)
+        let inner = OrderedGroupOperation(first, innermost)
+        inner.addDependency(gate)
+        let around = GroupOperation(GroupOperation(inner), gate)
+        queue.addOperations([rival, around], waitUntilFinished: false)
+        await gate.started.wait()
+        await rival.started.wait()
+        switch addition {
+        case .condition: leaf.exclusive(key)
+        case .conditionOfTheGroup: innermost.exclusive(key)
+        case .child: inner.addOperation(Step().exclusive(key))
+        case .grandchild: innermost.addOperation(GroupOperation(Step().exclusive(key)))
+        case .delivery: leaf.deliver(to: Keep<Int>().exclusive(key))
+        }
+        gate.open()
+        await queue.settled()
+        #expect(first.outcome == nil)
+        rival.open()
+        await around.ended()
+        #expect(around.outcome?.isSuccess == true)
+        #expect(!LockTable.shared.knows(key))
+    }
 }
