@@ -104,7 +104,7 @@ extension AOperation {
     }
 
     /// Looks whether the locks would only come free after the operation has ended: it fails then, unless somebody in the
-    /// circle can borrow from a retry scope what he waits for.
+    /// circle can borrow what he waits for.
     final func checkRequest(_ request: LockRequest) {
         guard let circle = WaitForGraph.circle(closedBy: request, of: self) else { return }
         let isOpen = circle.letBorrow(besides: request)

@@ -72,7 +72,7 @@ extension Foundation.Operation {
 }
 
 extension WaitForGraph.Circle {
-    /// Lets those who wait for locks in it ask again, if retry scopes lend them by now. Whether there are such.
+    /// Lets those who wait for locks in it ask again, if somebody lends them these by now. Whether there are such.
     func letBorrow(besides known: LockRequest? = nil) -> Bool {
         let late = askers.filter { $0 !== known && $0.operation?.findsLender(for: $0) == true }
         for request in late { request.operation?.askAgain(inPlaceOf: request) }
