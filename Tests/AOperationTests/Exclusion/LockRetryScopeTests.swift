@@ -149,7 +149,7 @@ struct LockRetryScopeTests {
         await until { failing.core.withLock { $0.state.isProvisional } }
         let other = Step().exclusive(key)
         queue.addOperation(other)
-        await until { !LockTable.shared.requests.filter { $0.operation === other }.isEmpty }
+        await hasAsked(other)
         tail.addDependency(other)
         gate.open()
         await queue.idle()
