@@ -38,10 +38,13 @@ public struct Node: Hashable, Sendable {
     public var graceMilliseconds: Int64?
     /// Ends with its producer's failure without running.
     public var forwardsFailure: Bool
+    /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
+    public var exclusive: [Exclusion]
 
     public init(
         id: String, parent: Int, kind: Kind, receives: [Int] = [], receivesArray: Bool = false, after: [Int] = [],
-        retries: Int = 0, timeoutMilliseconds: Int64 = 0, graceMilliseconds: Int64? = nil, forwardsFailure: Bool = false
+        retries: Int = 0, timeoutMilliseconds: Int64 = 0, graceMilliseconds: Int64? = nil, forwardsFailure: Bool = false,
+        exclusive: [Exclusion] = []
     ) {
         self.id = id
         self.parent = parent
@@ -53,6 +56,7 @@ public struct Node: Hashable, Sendable {
         self.timeoutMilliseconds = timeoutMilliseconds
         self.graceMilliseconds = graceMilliseconds
         self.forwardsFailure = forwardsFailure
+        self.exclusive = exclusive
     }
 }
 

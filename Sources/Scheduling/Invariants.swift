@@ -6,6 +6,7 @@ extension Scheduler {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
         found += workerViolations()
+        found += lockViolations()
         return found
     }
 

@@ -27,6 +27,10 @@ private enum Kind {
     static let cancelRequested: UInt8 = 9
     static let timedOut: UInt8 = 10
     static let groupRestarted: UInt8 = 11
+    /// As `submitted`, followed by the keys that nodes name.
+    static let submittedWithKeys: UInt8 = 12
+    static let locksAsked: UInt8 = 13
+    static let locksReturned: UInt8 = 14
 }
 
 extension ByteWriter {
@@ -51,13 +55,15 @@ extension ByteWriter {
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
         case .submitted(let admission):
-            write(Kind.submitted)
+            let namesKeys = admission.graph.nodes.contains { !$0.exclusive.isEmpty }
+            write(namesKeys ? Kind.submittedWithKeys : Kind.submitted)
             write(UInt64(admission.number.rawValue))
             write(admission.id)
             write(admission.key)
             write(admission.name)
             write(graph: admission.graph)
             write(admission.at)
+            if namesKeys { write(keysOf: admission.graph) }
         case .assigned(let unit, let attempt, let worker, let at):
             write(Kind.assigned)
             write(unit.rawValue)
@@ -89,6 +95,14 @@ extension ByteWriter {
             write(at)
         case .groupRestarted(let unit, let at):
             write(Kind.groupRestarted)
+            write(unit.rawValue)
+            write(at)
+        case .locksAsked(let unit, let at):
+            write(Kind.locksAsked)
+            write(unit.rawValue)
+            write(at)
+        case .locksReturned(let unit, let at):
+            write(Kind.locksReturned)
             write(unit.rawValue)
             write(at)
         }
@@ -140,7 +154,8 @@ extension ByteWriter {
 
 extension ByteReader {
     fileprivate mutating func fact() throws(DecodingFailure) -> Fact {
-        switch try byte() {
+        let kind = try byte()
+        switch kind {
         case Kind.epochStarted:
             return .epochStarted(epoch: try unsigned32(), incarnation: Incarnation(try unsigned()), at: try signed())
         case Kind.typesRegistered:
@@ -154,12 +169,13 @@ extension ByteReader {
                 ))
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
-        case Kind.submitted:
-            return .submitted(
-                Admission(
-                    number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                    graph: try graph(), at: try signed()
-                ))
+        case Kind.submitted, Kind.submittedWithKeys:
+            var admission = Admission(
+                number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
+                graph: try graph(), at: try signed()
+            )
+            if kind == Kind.submittedWithKeys { try readKeys(of: &admission.graph) }
+            return .submitted(admission)
         case Kind.assigned:
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptEnded:
@@ -172,6 +188,10 @@ extension ByteReader {
             return .timedOut(try unit(), at: try signed())
         case Kind.groupRestarted:
             return .groupRestarted(try unit(), at: try signed())
+        case Kind.locksAsked:
+            return .locksAsked(try unit(), at: try signed())
+        case Kind.locksReturned:
+            return .locksReturned(try unit(), at: try signed())
         case let other:
             throw DecodingFailure("\(other) is no kind of fact this version knows")
         }

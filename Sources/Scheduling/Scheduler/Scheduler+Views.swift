@@ -22,7 +22,8 @@ extension Scheduler {
     func operationState(of unit: Unit) -> OperationState {
         switch unit.phase {
         case .blocked, .held, .dropped: .blocked
-        case .ready: .queued
+        case .wanting, .ready: .queued
+        case .locking: .locking
         case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
@@ -82,7 +83,7 @@ extension Scheduler {
         case .ended(.failure(let errors)): view.errors = errors
         case .ended(.success(let payload)):
             if withValue, case .operation = view.kind { view.value = payload }
-        case .blocked, .held, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .held, .wanting, .locking, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
         }
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view

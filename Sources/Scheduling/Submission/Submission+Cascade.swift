@@ -54,7 +54,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .ready, .assigned, .retryWait, .open, .ended, .dropped: return
+        case .wanting, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: return
         }
         units[unit].isActive = true
         if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
@@ -62,11 +62,13 @@ extension Submission {
         case .operation:
             if let failure = forwardedFailure(unit) {
                 finish(unit, .failure(failure), at, &effects)
+            } else if lacksLocks(unit) {
+                wantLocks(unit, &effects)
             } else {
                 makeReady(unit, at, &effects)
             }
         case .group:
-            open(unit, at, &effects)
+            if lacksLocks(unit) { wantLocks(unit, &effects) } else { open(unit, at, &effects) }
         case .forEach(let forEach):
             if let elements = forEach.elements {
                 expand(unit, count: elements.count, at, &effects)
@@ -78,13 +80,13 @@ extension Submission {
         }
     }
 
-    private mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         units[unit].phase = .ready
         units[unit].queuedAt = at
         effects.append(.ready(id(unit)))
     }
 
-    private mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         // A forEach whose list a worker made has had its attempt counted when that was given out.
         if case .assigned = units[unit].phase {} else { units[unit].attempts += 1 }
         units[unit].phase = .open
@@ -127,6 +129,10 @@ extension Submission {
             }
         }
         units[unit].isRunning = false
+        if units[unit].locks != .none {
+            units[unit].locks = .none
+            releasing.append(Int32(unit))
+        }
         effects.append(.changed(id(unit), at: at, errors: errors))
 
         let parent = Int(units[unit].parent)
@@ -240,7 +246,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .held, .ready, .retryWait:
+        case .blocked, .held, .wanting, .locking, .ready, .retryWait:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)
