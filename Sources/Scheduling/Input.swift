@@ -23,7 +23,9 @@ public enum Input: Sendable {
     case executorEnded(supervisor: PeerID, Incarnation, crashed: Bool)
     case started(PeerID, UnitID, Attempt, at: Int64)
     case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
-    case released(PeerID, UnitID, Attempt)
+    /// The executor gives the unit back before it has begun; `wasStopped`: it had begun, and was stopped because its lock
+    /// lease was ending.
+    case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)
     case request(RequestID, Request)
 }
 

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func topLevelKeys_areThoseOfTheParser() throws {
-        let supported: [NodeKey] = [.name, .vars, .group, .ordered, .onFailure, .maxConcurrent, .retry, .timeout, .grace]
+        let supported: [NodeKey] = [.name, .vars, .group, .ordered, .onFailure, .maxConcurrent, .retry, .timeout, .grace, .exclusive]
         #expect(try schema().properties.keys.sorted() == supported.map(\.rawValue).sorted())
         for key in NodeKey.allCases where !supported.contains(key) {
             #expect(!faults("{group: [], \(key.rawValue): {}}").contains { $0.hasPrefix("none") }, "\(key)")

@@ -122,6 +122,24 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func attemptThatItsExecutorStopped_forTheLockLease_isTriedAgainUnderTheSameLock() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db")]).graph())
+        cluster.disconnect(1)
+        cluster.advance(15_000)
+        cluster.reattach(1)
+        guard let peer = cluster.peers[1], let unit = cluster.find("a", on: 1)?.1 else {
+            Issue.record("a is not held")
+            return
+        }
+        cluster.forget(unit, of: 1)
+        cluster.step([.released(peer, unit.unit, unit.attempt, wasStopped: true)])
+        #expect(cluster.dispatched == ["a", "a"])
+        cluster.drain()
+        #expect(cluster.dispatched == ["a", "a", "b"])
+        #expect(cluster.view()?.counts.failed == 0)
+    }
+
     @Test func stoppingLockHolder_ofASilentExecutor_endsWithTheLockLease() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.keyed("a", "db")]).graph())

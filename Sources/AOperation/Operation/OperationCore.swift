@@ -52,6 +52,8 @@ struct OperationCore {
     var lockRequest: LockRequest?
     /// The number of its execution under its locks.
     var fencingToken: UInt64?
+    /// The numbers of its execution under locks that are held elsewhere on its behalf.
+    var adoptedTokens: [String: UInt64] = [:]
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
 

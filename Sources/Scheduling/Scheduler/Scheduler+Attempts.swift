@@ -102,8 +102,9 @@ extension Scheduler {
         }
     }
 
-    mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
+    mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        if wasStopped { return lose(unit, .lockLeaseOver, &outputs) }
         // Given back without being asked: it is ending and takes nothing more.
         if !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }
         lose(unit, .released, &outputs)

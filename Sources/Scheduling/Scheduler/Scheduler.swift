@@ -98,7 +98,8 @@ public struct Scheduler {
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
-        case .released(let peer, let unit, let attempt): acceptRelease(peer, unit, attempt, &outputs)
+        case .released(let peer, let unit, let attempt, let wasStopped):
+            acceptRelease(peer, unit, attempt, wasStopped: wasStopped, &outputs)
         case .request(let request, let body): answer(request, body, &outputs)
         }
     }
