@@ -77,6 +77,10 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].restart(unit.index, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .delayEnded(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].endDelay(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .locksAsked(let unit, let at):
             try askForLocks(unit, at: at, &effects)
         case .locksReturned(let unit, let at):

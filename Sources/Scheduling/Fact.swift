@@ -23,6 +23,8 @@ public enum Fact: Hashable, Sendable {
     case timedOut(UnitID, at: Int64)
     /// A group that is to be tried again begins anew: all its children are new attempts, decided ones are dropped.
     case groupRestarted(UnitID, at: Int64)
+    /// The unit's `delay` and `notBefore` are over.
+    case delayEnded(UnitID, at: Int64)
     /// The unit could be dispatched but for its locks, and asks for them. Who gets them when is worked out from the facts.
     case locksAsked(UnitID, at: Int64)
     /// Nobody is left who could run the unit: it gives up its locks, or its place in the line, before it has begun.

@@ -38,13 +38,19 @@ public struct Node: Hashable, Sendable {
     public var graceMilliseconds: Int64?
     /// Ends with its producer's failure without running.
     public var forwardsFailure: Bool
-    /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
-    public var exclusive: [Exclusion]
+    private var boxed = BoxedOptions.standard
+    /// What few nodes ask for.
+    public var options: NodeOptions {
+        get { boxed.options }
+        set { boxed = BoxedOptions(newValue) }
+    }
+    /// Whether it asks for any of that. Cheaper than to look at it.
+    var hasOptions: Bool { if case .own = boxed { true } else { false } }
 
     public init(
         id: String, parent: Int, kind: Kind, receives: [Int] = [], receivesArray: Bool = false, after: [Int] = [],
         retries: Int = 0, timeoutMilliseconds: Int64 = 0, graceMilliseconds: Int64? = nil, forwardsFailure: Bool = false,
-        exclusive: [Exclusion] = []
+        options: NodeOptions = .standard
     ) {
         self.id = id
         self.parent = parent
@@ -56,7 +62,7 @@ public struct Node: Hashable, Sendable {
         self.timeoutMilliseconds = timeoutMilliseconds
         self.graceMilliseconds = graceMilliseconds
         self.forwardsFailure = forwardsFailure
-        self.exclusive = exclusive
+        boxed = BoxedOptions(options)
     }
 }
 

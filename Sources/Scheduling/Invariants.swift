@@ -5,8 +5,7 @@ extension Scheduler {
     public func violations() -> [String] {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
-        found += workerViolations()
-        found += lockViolations()
+        found += workerViolations() + timerViolations() + lockViolations()
         return found
     }
 
@@ -27,6 +26,23 @@ extension Scheduler {
                 found.append("worker \(index) has units \(session.units) in its index but \(assigned[index]) in the journal")
             }
             if session.connection == .absent, !session.units.isEmpty { found.append("worker \(index) is gone but has units") }
+        }
+        return found
+    }
+
+    /// What waits for a time has a timer.
+    private func timerViolations() -> [String] {
+        var delayed = Set<UnitID>()
+        for reason in timers.reasons + wallTimers.reasons {
+            if case .delay(let unit, _) = reason { delayed.insert(unit) }
+        }
+        var found: [String] = []
+        for submission in durable.submissions where submission.outcome == nil {
+            for unit in submission.units.indices {
+                if case .delayed = submission.units[unit].phase, !delayed.contains(UnitID(submission.number, unit)) {
+                    found.append("\(submission.id)/\(submission.path(of: unit)): is delayed, but nothing will end that")
+                }
+            }
         }
         return found
     }
@@ -73,6 +89,10 @@ extension Submission {
                 fail("counts \(state.unmet) unmet dependencies, there are \(unmetDependencies(unit))")
             }
             if state.phase == .blocked, state.unmet == 0, state.stop == nil { fail("waits for nothing but has not begun") }
+            if case .delayed = state.phase {
+                if !node(unit).hasOptions { fail("is delayed, but its node asks for no delay") }
+                if state.unmet > 0 || state.stop != nil { fail("is delayed though it waits for more or was stopped") }
+            }
             if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
             checkGroup(unit, fail)
         }

@@ -35,6 +35,8 @@ import Wire
                     $0.retries = 4
                     $0.timeoutMilliseconds = 1000
                     $0.graceMilliseconds = 0
+                    $0.delayMilliseconds = 5
+                    $0.notBefore = 7
                 },
                 .with {
                     $0.id = "each"
@@ -53,6 +55,9 @@ import Wire
                 },
             ]
         }
+        var options = NodeOptions()
+        options.delayMilliseconds = 5
+        options.notBefore = 7
         #expect(
             try Graph(wire: wire)
                 == Graph(
@@ -62,7 +67,7 @@ import Wire
                         Node(
                             id: "a", parent: 0,
                             kind: .operation(OperationNode(type: "shell", version: 2, parameters: 0, isTemplated: true)),
-                            retries: 4, timeoutMilliseconds: 1000, graceMilliseconds: 0),
+                            retries: 4, timeoutMilliseconds: 1000, graceMilliseconds: 0, options: options),
                         Node(
                             id: "each", parent: 0, kind: .forEach(ForEachNode(name: "x", elements: [Array("1".utf8)])), after: [1],
                             forwardsFailure: true),
@@ -75,6 +80,7 @@ import Wire
         #expect(error { $0.nodes[2].receives = [3] } == "node 2 of the graph waits for node 3; the graph has 3 nodes")
         #expect(error { $0.nodes[2].after = [.max] } == "node 2 of the graph waits for node 4294967295; the graph has 3 nodes")
         #expect(error { $0.nodes[1].operation.parameters = 1 } == "node 1 of the graph has the parameters 1; the graph has 1")
+        #expect(error { $0.nodes[1].delayMilliseconds = .max }.contains("a delay of 18446744073709551615 ms; the limit is"))
         #expect(error { $0.nodes[1].timeoutMilliseconds = .max }.contains("the limit is 4294967295 ms (49 days)"))
         #expect(
             error { $0.nodes[1].id = String(repeating: "x", count: 256) }

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("conditions", "[]"), ("queueTimeout", "1s"), ("deadline", "1s"), ("delay", "1s"), ("notBefore", "x"),
+        ("conditions", "[]"), ("queueTimeout", "1s"), ("deadline", "1s"),
         ("unique", "u"),
         ("onDuplicate", "join"), ("recomputable", "true"), ("atMostOnce", "true"), ("priority", "1"), ("requires", "{}"),
     ])
@@ -112,6 +112,19 @@ import Testing
         ("{run: a, grace: 1.5ms}", "18: n: `grace`: `1.5ms` is finer than a millisecond"),
         ("{run: a, grace: 50d}", "18: n: `grace`: `50d` is longer than 49 days, the longest possible"),
         ("{run: a, grace: 999999999999d}", "18: n: `grace`: `999999999999d` is longer than 49 days, the longest possible"),
+        // Times.
+        (
+            "{run: a, notBefore: tomorrow}",
+            "22: n: `notBefore`: bad time `tomorrow`; write it as `2026-11-21T22:00:00Z` or with an offset, `…T23:00:00+01:00`"
+        ),
+        (
+            "{run: a, notBefore: 2026-11-21}",
+            "22: n: `notBefore`: bad time `2026-11-21`; write it as `2026-11-21T22:00:00Z` or with an offset, `…T23:00:00+01:00`"
+        ),
+        ("{run: a, notBefore: 2026-02-29T00:00:00Z}", "22: n: `notBefore`: `2026-02-29T00:00:00Z` is no time there is"),
+        ("{run: a, notBefore: 1960-01-01T00:00:00Z}", "22: n: `notBefore`: `1960-01-01T00:00:00Z` is before 1970"),
+        ("{run: a, notBefore: [x]}", "22: n: `notBefore` must be a time such as `2026-11-21T22:00:00Z`, found a list"),
+        ("{run: a, delay: 5}", "18: n: `delay`: `5` has no unit; write `5s` for seconds"),
         // Counts.
         ("{run: a, retry: -1}", "18: n: `retry` must be from 0 to 1000000, found `-1`"),
         ("{run: a, retry: 99999999999999999999}", "18: n: `retry` must be from 0 to 1000000, found `99999999999999999999`"),

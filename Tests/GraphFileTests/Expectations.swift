@@ -55,12 +55,20 @@ func outline(_ loaded: LoadedGraph) -> String {
         if node.retries > 0 { words.append("retry=\(node.retries)") }
         if node.timeoutMilliseconds > 0 { words.append("timeout=\(node.timeoutMilliseconds)") }
         if node.hasGraceMilliseconds { words.append("grace=\(node.graceMilliseconds)") }
+        words += options(of: node)
         if node.forwardFailure { words.append("forward") }
         if !node.exclusive.isEmpty {
             words.append("exclusive=" + node.exclusive.map { $0.limit == 1 ? $0.key : "\($0.key):\($0.limit)" }.joined(separator: ","))
         }
         return words.joined(separator: " ")
     }.joined(separator: "\n")
+}
+
+private func options(of node: WireNode) -> [String] {
+    var words: [String] = []
+    if node.delayMilliseconds > 0 { words.append("delay=\(node.delayMilliseconds)") }
+    if node.notBefore > 0 { words.append("notBefore=\(node.notBefore)") }
+    return words
 }
 
 /// Reproducible random numbers (SplitMix64).

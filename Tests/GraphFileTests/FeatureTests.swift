@@ -122,6 +122,27 @@ import Wire
         #expect(try outline(text) == expected)
     }
 
+    @Test func times_areOfTheNodeOrOfEachElement() throws {
+        let text = """
+            group:
+              - {run: a, delay: 1m30s, notBefore: 2026-11-21T22:00:00Z}
+              - {run: a, notBefore: "2026-11-21T23:00:00.25+01:00"}
+              - {group: [], delay: 0s}
+              - {forEach: [1], run: a, delay: 1s}
+            delay: 2s
+            notBefore: 2000-02-29 00:00:00-00:30
+            """
+        let expected = #"""
+            0 - group delay=2000 notBefore=951784200000
+            1 run0 shell {"run":"a"} delay=90000 notBefore=1795298400000
+            2 run1 shell {"run":"a"} notBefore=1795298400250
+            3 group2 group
+            4 run3 forEach as=item [1]
+            5 run3/* shell templated {"run":"a"} in=4 delay=1000
+            """#
+        #expect(try outline(text) == expected)
+    }
+
     @Test func references_findSiblingsThenOuterNodesThenPaths() throws {
         let text = """
             group:

@@ -99,6 +99,9 @@ struct FakeCluster {
         now.wall += milliseconds
     }
 
+    /// Somebody sets the wall clock.
+    mutating func stepWallClock(_ milliseconds: Int64) { now.wall += milliseconds }
+
     /// The coordinator dies and comes back with the first `facts` of its journal (nil: all).
     mutating func restart(keeping facts: Int? = nil, after outage: Int64 = 500) throws {
         if let facts { journal = Array(journal.prefix(facts)) }

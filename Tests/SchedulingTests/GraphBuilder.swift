@@ -8,6 +8,8 @@ indirect enum Sketch {
     case group(
         String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0,
         timeout: Int64 = 0, exclusive: [Exclusion] = [])
+    /// The inner one with options.
+    case having(NodeOptions, Sketch)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
 
     static func keyed(_ id: String, _ keys: String..., after: [String] = [], retries: Int = 0) -> Sketch {
@@ -20,6 +22,12 @@ indirect enum Sketch {
 
     static func ordered(_ id: String, _ children: [Sketch], stop: Bool = true, retries: Int = 0) -> Sketch {
         .group(id, children, ordered: true, stop: stop, retries: retries)
+    }
+
+    func having(_ change: (inout NodeOptions) -> Void) -> Sketch {
+        var options = NodeOptions()
+        change(&options)
+        return .having(options, self)
     }
 
     func graph(name: String = "test") -> Graph {
@@ -44,7 +52,7 @@ private struct GraphBuilder {
                 Node(
                     id: id(name), parent: parent, kind: .operation(OperationNode(type: type, parameters: 0)),
                     retries: retries, timeoutMilliseconds: timeout, forwardsFailure: forwards,
-                    exclusive: exclusive
+                    options: options(exclusive)
                 ), receives, after)
         case .group(let name, let children, let ordered, let stop, let max, let after, let retries, let timeout, let exclusive):
             append(
@@ -52,9 +60,14 @@ private struct GraphBuilder {
                 Node(
                     id: id(name), parent: parent,
                     kind: .group(GroupNode(isOrdered: ordered, stopsOnFailure: stop, maxConcurrent: max)),
-                    retries: retries, timeoutMilliseconds: timeout, exclusive: exclusive
+                    retries: retries, timeoutMilliseconds: timeout, options: options(exclusive)
                 ), [], after)
             for child in children { add(child, parent: index, isBody: false) }
+        case .having(let options, let inner):
+            add(inner, parent: parent, isBody: isBody)
+            let exclusive = nodes[index].options.exclusive
+            nodes[index].options = options
+            nodes[index].options.exclusive += exclusive
         case .forEach(let name, let producer, let list, let body, let max, let stop):
             append(
                 name,
@@ -67,6 +80,12 @@ private struct GraphBuilder {
                 ), producer.map { [$0] } ?? [], [])
             add(body, parent: index, isBody: true)
         }
+    }
+
+    private func options(_ exclusive: [Exclusion]) -> NodeOptions {
+        var options = NodeOptions()
+        options.exclusive = exclusive
+        return options
     }
 
     private mutating func append(_ name: String, _ node: Node, _ receives: [String], _ after: [String]) {

@@ -28,7 +28,9 @@ import Testing
                 cluster.disconnect(owner)
                 cluster.advance(Int64(random.below(5_000)), hearing: true)
                 cluster.reattach(owner, slots: 2)
-            case 3: cluster.advance(Int64(random.below(30_000)))
+            case 3:
+                if random.below(4) == 0 { cluster.stepWallClock(Int64(random.below(10_000)) - 5_000) }
+                cluster.advance(Int64(random.below(30_000)))
             case 4:
                 let paths = cluster.operations().map(\.path)
                 guard random.below(4) == 0, let path = random.pick(paths) else { continue }
@@ -115,7 +117,7 @@ enum RandomGraph {
     static func make(_ random: inout SeededRandom, keys: Int = 0) -> Graph {
         var names = 0
         var producers: [String] = []
-        let children = (0..<(1 + random.below(5))).map { _ in node(&random, &names, &producers, depth: 0, keys: keys) }
+        let children = (0..<(1 + random.below(5))).map { _ in optioned(&random, &names, &producers, depth: 0, keys: keys) }
         return Sketch.group(
             "root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
             exclusive: keys > 0 && random.below(10) == 0 ? exclusive(&random, keys) : []
@@ -128,6 +130,18 @@ enum RandomGraph {
         return named.map { Exclusion(key: "key\($0)", limit: 1 + random.below(3)) }
     }
 
+    /// Now and then with options.
+    private static func optioned(
+        _ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int
+    ) -> Sketch {
+        let sketch = node(&random, &names, &before, depth: depth, keys: keys)
+        guard random.below(4) == 0 else { return sketch }
+        return sketch.having { options in
+            if random.below(2) == 0 { options.delayMilliseconds = Int64(random.below(8_000)) }
+            if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
+        }
+    }
+
     /// Refers only to nodes that stand before it at the same level, so that the graph has no circle.
     private static func node(_ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int) -> Sketch {
         names += 1
@@ -137,7 +151,7 @@ enum RandomGraph {
         switch depth < 3 ? random.below(6) : 0 {
         case 1, 2:
             var inner: [String] = keys > 0 && random.below(3) == 0 ? before : []
-            let children = (0..<random.below(4)).map { _ in node(&random, &names, &inner, depth: depth + 1, keys: keys) }
+            let children = (0..<random.below(4)).map { _ in optioned(&random, &names, &inner, depth: depth + 1, keys: keys) }
             return .group(
                 name, children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
                 after: references, retries: random.below(4) == 0 ? 1 : 0, timeout: random.below(8) == 0 ? 10_000 : 0,
@@ -145,7 +159,7 @@ enum RandomGraph {
             )
         case 3:
             var inner: [String] = keys > 0 && random.below(3) == 0 ? before : []
-            let body = node(&random, &names, &inner, depth: depth + 1, keys: keys)
+            let body = optioned(&random, &names, &inner, depth: depth + 1, keys: keys)
             if let producer = random.pick(before) {
                 return .forEach(name, of: producer, body: body, max: random.below(3), stop: random.below(3) == 0)
             }

@@ -175,7 +175,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "workers",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
+            "workers", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -194,7 +195,8 @@ extension SystemTests {
                 }
                 #expect(
                     Set(offered) == [
-                        "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "workers",
+                        "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
+                        "workers", "bench",
                     ])
             }
         }

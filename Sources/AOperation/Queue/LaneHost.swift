@@ -18,8 +18,8 @@ struct Membership {
     let lane: Lane
     /// Alive as long as it has members; nil for what runs in no queue of ours.
     let host: (any LaneHost)?
-    /// Rises with every member.
-    let serial: UInt64
+    /// Where the lane keeps it.
+    let place: Int
     /// Behind which of the lane's barriers it is.
     let epoch: UInt64
 
@@ -27,7 +27,7 @@ struct Membership {
     func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
         lane.remove(self, wasRunning: wasRunning, returningSlot: returningSlot)
         host?.memberEnded(operation)
-        lane.pump()
+        lane.hostWasTold()
     }
 }
 
@@ -55,4 +55,20 @@ enum LaneItem {
     case plain(PlainMember)
     /// A group's lane that has something to run and needs another slot of the queue.
     case lane(Lane)
+}
+
+/// An item together with what a thread for it must be like.
+struct ReadyItem {
+    let item: LaneItem
+    /// Asked of an operation when it becomes ready, outside of any lock.
+    let quality: QualityOfService
+
+    init(_ item: LaneItem) {
+        self.item = item
+        quality =
+            switch item {
+            case .operation(let operation): operation.qualityOfService
+            case .plain, .lane: .default
+            }
+    }
 }

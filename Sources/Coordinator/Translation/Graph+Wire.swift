@@ -33,7 +33,6 @@ extension Node {
         guard wire.timeoutMilliseconds <= UInt32.max else {
             throw refuse("has a timeout of \(wire.timeoutMilliseconds) ms; the limit is \(UInt32.max) ms (49 days)")
         }
-        for exclusive in wire.exclusive { try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph") }
         let kind: Kind
         switch wire.kind {
         case .operation(let operation):
@@ -68,7 +67,6 @@ extension Node {
             receivesArray: wire.receivesArray, after: wire.after.map(Int.init), retries: Int(wire.retries),
             timeoutMilliseconds: Int64(wire.timeoutMilliseconds),
             graceMilliseconds: wire.hasGraceMilliseconds ? Int64(wire.graceMilliseconds) : nil,
-            forwardsFailure: wire.forwardFailure,
-            exclusive: wire.exclusive.map { Exclusion(key: $0.key, limit: Int($0.limit == 0 ? 1 : $0.limit)) })
+            forwardsFailure: wire.forwardFailure, options: try NodeOptions(wire: wire, index: index))
     }
 }

@@ -49,12 +49,7 @@ extension GraphReader {
         node.timeoutMilliseconds = UInt64(draft.timeoutMilliseconds)
         if let grace = draft.graceMilliseconds { node.graceMilliseconds = UInt32(grace) }
         node.forwardFailure = draft.forwardsFailure
-        node.exclusive = draft.exclusive.map { exclusive in
-            var wire = WireExclusive()
-            wire.key = exclusive.key
-            wire.limit = UInt32(exclusive.limit)
-            return wire
-        }
+        draft.options.write(to: &node)
         return node
     }
 }

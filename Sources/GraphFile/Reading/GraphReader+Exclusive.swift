@@ -16,10 +16,10 @@ extension GraphReader {
         }
         for value in values {
             guard let exclusive = readExclusiveKey(value, scope: scope, node: node) else { continue }
-            if drafts[index].exclusive.contains(where: { $0.key == exclusive.key }) {
+            if drafts[index].options.exclusive.contains(where: { $0.key == exclusive.key }) {
                 report("`exclusive` names \(quoted(exclusive.key)) twice", value: value, node: node)
             } else {
-                drafts[index].exclusive.append(exclusive)
+                drafts[index].options.exclusive.append(exclusive)
             }
         }
     }

@@ -19,8 +19,8 @@ struct NodeDraft {
     var retries = 0
     var timeoutMilliseconds: Int64 = 0
     var graceMilliseconds: Int64?
-    var exclusive: [ExclusiveKey] = []
     var forwardsFailure = false
+    var options = OptionsDraft()
     var stopsOnFailure = false
     var maxConcurrent = 0
     /// One beyond the last node inside this one, in graph order.
@@ -45,12 +45,6 @@ struct NodeDraft {
     var isOrdered: Bool {
         if case .group(isOrdered: true) = kind { true } else { false }
     }
-}
-
-/// A lock that a node names.
-struct ExclusiveKey: Equatable {
-    let key: String
-    let limit: Int
 }
 
 /// A name in `receives`, `after` or `forEach`.

@@ -27,10 +27,9 @@ private enum Kind {
     static let cancelRequested: UInt8 = 9
     static let timedOut: UInt8 = 10
     static let groupRestarted: UInt8 = 11
-    /// As `submitted`, followed by the keys that nodes name.
-    static let submittedWithKeys: UInt8 = 12
-    static let locksAsked: UInt8 = 13
-    static let locksReturned: UInt8 = 14
+    static let locksAsked: UInt8 = 12
+    static let locksReturned: UInt8 = 13
+    static let delayEnded: UInt8 = 40
 }
 
 extension ByteWriter {
@@ -55,15 +54,14 @@ extension ByteWriter {
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
         case .submitted(let admission):
-            let namesKeys = admission.graph.nodes.contains { !$0.exclusive.isEmpty }
-            write(namesKeys ? Kind.submittedWithKeys : Kind.submitted)
+            write(Kind.submitted)
             write(UInt64(admission.number.rawValue))
             write(admission.id)
             write(admission.key)
             write(admission.name)
             write(graph: admission.graph)
             write(admission.at)
-            if namesKeys { write(keysOf: admission.graph) }
+            write(optionsOf: admission.graph)
         case .assigned(let unit, let attempt, let worker, let at):
             write(Kind.assigned)
             write(unit.rawValue)
@@ -103,6 +101,10 @@ extension ByteWriter {
             write(at)
         case .locksReturned(let unit, let at):
             write(Kind.locksReturned)
+            write(unit.rawValue)
+            write(at)
+        case .delayEnded(let unit, let at):
+            write(Kind.delayEnded)
             write(unit.rawValue)
             write(at)
         }
@@ -154,8 +156,7 @@ extension ByteWriter {
 
 extension ByteReader {
     fileprivate mutating func fact() throws(DecodingFailure) -> Fact {
-        let kind = try byte()
-        switch kind {
+        switch try byte() {
         case Kind.epochStarted:
             return .epochStarted(epoch: try unsigned32(), incarnation: Incarnation(try unsigned()), at: try signed())
         case Kind.typesRegistered:
@@ -169,12 +170,12 @@ extension ByteReader {
                 ))
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
-        case Kind.submitted, Kind.submittedWithKeys:
+        case Kind.submitted:
             var admission = Admission(
                 number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
                 graph: try graph(), at: try signed()
             )
-            if kind == Kind.submittedWithKeys { try readKeys(of: &admission.graph) }
+            try readOptions(into: &admission.graph)
             return .submitted(admission)
         case Kind.assigned:
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
@@ -192,6 +193,8 @@ extension ByteReader {
             return .locksAsked(try unit(), at: try signed())
         case Kind.locksReturned:
             return .locksReturned(try unit(), at: try signed())
+        case Kind.delayEnded:
+            return .delayEnded(try unit(), at: try signed())
         case let other:
             throw DecodingFailure("\(other) is no kind of fact this version knows")
         }

@@ -5,18 +5,6 @@ extension ByteWriter {
         write(list: graph.nodes) { $0.write(node: $1) }
     }
 
-    /// The keys that nodes name: only nodes that name some, with their indices.
-    mutating func write(keysOf graph: Graph) {
-        let naming = graph.nodes.indices.filter { !graph.nodes[$0].exclusive.isEmpty }
-        write(list: naming) { writer, index in
-            writer.write(count: index)
-            writer.write(list: graph.nodes[index].exclusive) { writer, exclusion in
-                writer.write(exclusion.key)
-                writer.write(count: exclusion.limit)
-            }
-        }
-    }
-
     private mutating func write(node: Node) {
         write(node.id)
         write(count: node.parent)
@@ -55,20 +43,6 @@ extension ByteReader {
         let parameters = try list { reader throws(DecodingFailure) in try reader.content() }
         let nodes = try list { reader throws(DecodingFailure) in try reader.node() }
         return Graph(name: name, nodes: nodes, parameters: parameters)
-    }
-
-    mutating func readKeys(of graph: inout Graph) throws(DecodingFailure) {
-        let lists = try list { reader throws(DecodingFailure) in
-            let node = try reader.index()
-            let exclusive = try reader.list { reader throws(DecodingFailure) in
-                Exclusion(key: try reader.text(), limit: try reader.index())
-            }
-            return (node, exclusive)
-        }
-        for (node, exclusive) in lists {
-            guard graph.nodes.indices.contains(node) else { throw DecodingFailure("node \(node) names keys but does not exist") }
-            graph.nodes[node].exclusive = exclusive
-        }
     }
 
     private mutating func node() throws(DecodingFailure) -> Node {

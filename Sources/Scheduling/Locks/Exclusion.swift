@@ -25,6 +25,11 @@ public struct Exclusion: Hashable, Sendable {
     }
 }
 
+extension Node {
+    /// The locks that it names.
+    var exclusive: [Exclusion] { hasOptions ? options.exclusive : [] }
+}
+
 /// The token of an attempt for one of the keys that it runs under.
 public struct Fence: Hashable, Sendable {
     public var key: String

@@ -132,9 +132,7 @@ private struct WaitSearch {
         switch submission.units[unit].phase {
         case .ended, .dropped:
             return []
-        case .wanting, .ready, .assigned, .retryWait:
-            return vertex.isStart ? [] : submission.children(of: unit).filter { !submission.units[$0].hasEnded }.map(end)
-        case .open:
+        case .delayed, .wanting, .ready, .assigned, .retryWait, .open:
             return vertex.isStart ? [] : submission.children(of: unit).filter { !submission.units[$0].hasEnded }.map(end)
         case .blocked, .held, .locking:
             guard vertex.isStart else {
@@ -145,7 +143,7 @@ private struct WaitSearch {
         case .locking: return lockWaits(of: vertex.unit)
         case .held:
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
-        case .blocked, .wanting, .ready, .assigned, .retryWait, .open, .ended, .dropped:
+        case .blocked, .delayed, .wanting, .ready, .assigned, .retryWait, .open, .ended, .dropped:
             let dependencies = submission.layout.dependencies[Int(submission.units[unit].node)]
                 .map { submission.unit(ofNode: Int($0), seenFrom: unit) }
                 .filter { !submission.units[$0].hasEnded }

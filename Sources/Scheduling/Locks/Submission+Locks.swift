@@ -59,7 +59,8 @@ extension Submission {
     func mayReturnLocks(_ unit: Int) -> Bool {
         switch (units[unit].phase, units[unit].locks) {
         case (.locking, _), (.ready, .held(isUsed: false)): true
-        case (.blocked, _), (.held, _), (.wanting, _), (.ready, _), (.assigned, _), (.retryWait, _), (.open, _), (.ended, _), (.dropped, _):
+        case (.blocked, _), (.delayed, _), (.held, _), (.wanting, _), (.ready, _), (.assigned, _), (.retryWait, _), (.open, _), (.ended, _),
+            (.dropped, _):
             false
         }
     }

@@ -49,7 +49,7 @@ extension Scheduler {
         switch durable.phase(unit) {
         // A unit in retryWait is queued only when its time has come.
         case .ready, .retryWait: true
-        case .blocked, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
 

@@ -127,7 +127,7 @@ extension Scheduler {
     // MARK: Timers
 
     mutating func expireTimers(_ outputs: inout Outputs) {
-        while let reason = timers.popDue(at: now.boot) {
+        while let reason = timers.popDue(at: now.boot) ?? wallTimers.popDue(at: now.wall) {
             switch reason {
             case .lease(let worker): leaseDue(worker, &outputs)
             case .orphanLimit(let worker): orphanLimitDue(worker, &outputs)
@@ -136,6 +136,7 @@ extension Scheduler {
             case .retry(let unit, let until): retryDue(unit, until, &outputs)
             case .attemptTimeout(let unit, let attempt): attemptTimeoutDue(unit, attempt, &outputs)
             case .groupTimeout(let unit, let startedAt): groupTimeoutDue(unit, startedAt, &outputs)
+            case .delay(let unit, let until): delayDue(unit, until, &outputs)
             }
         }
     }

@@ -21,7 +21,7 @@ extension Scheduler {
 
     func operationState(of unit: Unit) -> OperationState {
         switch unit.phase {
-        case .blocked, .held, .dropped: .blocked
+        case .blocked, .delayed, .held, .dropped: .blocked
         case .wanting, .ready: .queued
         case .locking: .locking
         case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
@@ -83,7 +83,7 @@ extension Scheduler {
         case .ended(.failure(let errors)): view.errors = errors
         case .ended(.success(let payload)):
             if withValue, case .operation = view.kind { view.value = payload }
-        case .blocked, .held, .wanting, .locking, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .wanting, .locking, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
         }
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view

@@ -32,6 +32,8 @@ public struct Scheduler {
     var workers = WorkerTable()
     var ready = ReadyUnits()
     var timers = TimerQueue()
+    /// Those that a step of the wall clock moves: due at wall times.
+    var wallTimers = TimerQueue()
     var followers = FollowerTable()
     /// By submission index: the class (operation name, interned) of each operation node.
     var nodeClasses: [[Int32]] = []
@@ -123,6 +125,7 @@ public struct Scheduler {
         case .ready(let unit): queue(unit)
         case .wantsLocks(let unit): lockIntake.wanting.append(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
+        case .delayed(let unit, let until): watchDelay(of: unit, until: until)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
         case .opened(let unit, let at): watchTimeout(ofGroup: unit, startedAt: at)
@@ -147,6 +150,7 @@ public struct Scheduler {
                 case .retryWait(let until): timers.insert(.retry(id, until), due: now.boot + max(0, until - now.wall))
                 case .assigned(_, let worker): workers.sessions[worker.index].units.append(id)
                 case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
+                case .delayed(let until): watchDelay(of: id, until: until)
                 case .blocked, .held, .locking, .ended, .dropped: break
                 }
             }
@@ -157,8 +161,8 @@ public struct Scheduler {
 
     private mutating func finishStep(_ outputs: inout Outputs) {
         flushSends(&outputs)
-        outputs.wakeAt = timers.nextDue
-        promisedWake = timers.nextDue
+        outputs.wakeAt = nextWake
+        promisedWake = nextWake
     }
 
     /// When the scheduler itself was not run in time, nobody's lease has been watched: all get a fresh one.

@@ -16,6 +16,8 @@ struct TimerQueue {
         case attemptTimeout(UnitID, Attempt)
         /// The group's timeout; the wall time is when that attempt of it began.
         case groupTimeout(UnitID, Int64)
+        /// The unit's delay; the wall time names the wait it belongs to.
+        case delay(UnitID, Int64)
     }
 
     private struct Entry: Comparable {
@@ -30,6 +32,8 @@ struct TimerQueue {
     private var serial: UInt64 = 0
 
     var nextDue: Int64? { heap.min?.due }
+    /// What is waited for, in no order: for checks.
+    var reasons: [Reason] { heap.unordered.map(\.reason) }
 
     mutating func insert(_ reason: Reason, due: Int64) {
         serial += 1

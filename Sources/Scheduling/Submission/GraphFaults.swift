@@ -34,7 +34,7 @@ extension Graph {
                     0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
             ]
         }
-        var faults = idFaults(layout) + referenceFaults(layout)
+        var faults = idFaults(layout) + referenceFaults(layout) + optionFaults()
         if faults.isEmpty { faults = cycleFaults(layout) }
         if faults.isEmpty { faults = keyFaults(layout) }
         return faults
@@ -52,7 +52,7 @@ extension Graph {
         return components.reversed().joined(separator: "/")
     }
 
-    private func fault(_ node: Int, _ message: String) -> AdmissionError {
+    func fault(_ node: Int, _ message: String) -> AdmissionError {
         AdmissionError(node: node, path: path(of: node), message: message)
     }
 

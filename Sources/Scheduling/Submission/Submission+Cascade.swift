@@ -13,7 +13,7 @@ extension Submission {
     }
 
     mutating func beginRoot(at: Int64, _ effects: inout [Effect]) {
-        work.append(.begin(0))
+        approach(0, at, &effects)
         settle(at: at, &effects)
     }
 
@@ -22,8 +22,13 @@ extension Submission {
         units[unit].unmet -= 1
         precondition(units[unit].unmet >= 0, "unit \(unit) was released more often than it had dependencies")
         guard units[unit].unmet == 0 else { return }
+        approach(unit, at, &effects)
+    }
+
+    /// Nothing but its group's limit is in its way.
+    mutating func enter(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         let parent = Int(units[unit].parent)
-        if isAtLimit(parent) {
+        if parent >= 0, isAtLimit(parent) {
             units[unit].phase = .held
             heldChildren[Int32(parent), default: []].append(Int32(unit))
         } else {
@@ -46,7 +51,7 @@ extension Submission {
 
     private mutating func begin(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
-        case .blocked: break
+        case .blocked, .delayed: break
         case .held:
             let parent = units[unit].parent
             if isAtLimit(Int(parent)) {
@@ -246,7 +251,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .held, .wanting, .locking, .ready, .retryWait:
+        case .blocked, .delayed, .held, .wanting, .locking, .ready, .retryWait:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)

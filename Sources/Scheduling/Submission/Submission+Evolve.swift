@@ -9,7 +9,7 @@ extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
         switch units[unit].phase {
         case .ready, .retryWait: break
-        case .blocked, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
         if case .group = node(unit).kind { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }

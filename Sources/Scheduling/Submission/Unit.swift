@@ -3,6 +3,8 @@ struct Unit {
     enum Phase: Hashable {
         /// Waits for its dependencies or for its group to begin.
         case blocked
+        /// Everything else it waited for is over; it may begin at this wall time, and not before its node's `notBefore`.
+        case delayed(until: Int64)
         /// Could begin, but its group's `maxConcurrent` is used up.
         case held
         /// Could begin but for the locks it needs, which it has not asked for: nobody is there who could run it.
@@ -103,6 +105,8 @@ enum Effect {
     case ready(UnitID)
     /// It may be tried again at this wall time.
     case retry(UnitID, at: Int64)
+    /// It waits for this wall time, and for its `notBefore`.
+    case delayed(UnitID, until: Int64)
     /// The worker is to stop this attempt.
     case stop(UnitID, Attempt, WorkerNumber, Unit.Stop, now: Bool)
     /// The attempt is the worker's no longer.

@@ -1766,71 +1766,113 @@ public nonisolated struct WireGraph: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireNode: Sendable {
+public nonisolated struct WireNode: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// path component; empty for the root and for a forEach's body
-  public var id: String = String()
+  public var id: String {
+    get {_storage._id}
+    set {_uniqueStorage()._id = newValue}
+  }
 
   /// index; the root names itself
-  public var parent: UInt32 = 0
+  public var parent: UInt32 {
+    get {_storage._parent}
+    set {_uniqueStorage()._parent = newValue}
+  }
 
-  public var kind: WireNode.OneOf_Kind? = nil
+  public var kind: OneOf_Kind? {
+    get {return _storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   public var operation: WireOperationNode {
     get {
-      if case .operation(let v)? = kind {return v}
+      if case .operation(let v)? = _storage._kind {return v}
       return WireOperationNode()
     }
-    set {kind = .operation(newValue)}
+    set {_uniqueStorage()._kind = .operation(newValue)}
   }
 
   public var group: WireGroupNode {
     get {
-      if case .group(let v)? = kind {return v}
+      if case .group(let v)? = _storage._kind {return v}
       return WireGroupNode()
     }
-    set {kind = .group(newValue)}
+    set {_uniqueStorage()._kind = .group(newValue)}
   }
 
   /// exactly one child: the body, made once per element
   public var forEach: WireForEachNode {
     get {
-      if case .forEach(let v)? = kind {return v}
+      if case .forEach(let v)? = _storage._kind {return v}
       return WireForEachNode()
     }
-    set {kind = .forEach(newValue)}
+    set {_uniqueStorage()._kind = .forEach(newValue)}
   }
 
   /// producers, in declared order
-  public var receives: [UInt32] = []
+  public var receives: [UInt32] {
+    get {_storage._receives}
+    set {_uniqueStorage()._receives = newValue}
+  }
 
-  public var receivesArray: Bool = false
+  public var receivesArray: Bool {
+    get {_storage._receivesArray}
+    set {_uniqueStorage()._receivesArray = newValue}
+  }
 
-  public var after: [UInt32] = []
+  public var after: [UInt32] {
+    get {_storage._after}
+    set {_uniqueStorage()._after = newValue}
+  }
 
   /// attempts after the first
-  public var retries: UInt32 = 0
+  public var retries: UInt32 {
+    get {_storage._retries}
+    set {_uniqueStorage()._retries = newValue}
+  }
 
   /// 0: none
-  public var timeoutMilliseconds: UInt64 = 0
+  public var timeoutMilliseconds: UInt64 {
+    get {_storage._timeoutMilliseconds}
+    set {_uniqueStorage()._timeoutMilliseconds = newValue}
+  }
 
   public var graceMilliseconds: UInt32 {
-    get {_graceMilliseconds ?? 0}
-    set {_graceMilliseconds = newValue}
+    get {_storage._graceMilliseconds ?? 0}
+    set {_uniqueStorage()._graceMilliseconds = newValue}
   }
   /// Returns true if `graceMilliseconds` has been explicitly set.
-  public var hasGraceMilliseconds: Bool {self._graceMilliseconds != nil}
+  public var hasGraceMilliseconds: Bool {_storage._graceMilliseconds != nil}
   /// Clears the value of `graceMilliseconds`. Subsequent reads from it will return its default value.
-  public mutating func clearGraceMilliseconds() {self._graceMilliseconds = nil}
+  public mutating func clearGraceMilliseconds() {_uniqueStorage()._graceMilliseconds = nil}
 
   /// ends with its producer's failure without running
-  public var forwardFailure: Bool = false
+  public var forwardFailure: Bool {
+    get {_storage._forwardFailure}
+    set {_uniqueStorage()._forwardFailure = newValue}
+  }
 
   /// locks it holds from before its first attempt to its end; not of a forEach
-  public var exclusive: [WireExclusive] = []
+  public var exclusive: [WireExclusive] {
+    get {_storage._exclusive}
+    set {_uniqueStorage()._exclusive = newValue}
+  }
+
+  /// from when everything else it waits for is over; 0: none
+  public var delayMilliseconds: UInt64 {
+    get {_storage._delayMilliseconds}
+    set {_uniqueStorage()._delayMilliseconds = newValue}
+  }
+
+  /// milliseconds since 1970; 0: none
+  public var notBefore: Int64 {
+    get {_storage._notBefore}
+    set {_uniqueStorage()._notBefore = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1844,7 +1886,7 @@ public nonisolated struct WireNode: Sendable {
 
   public init() {}
 
-  fileprivate var _graceMilliseconds: UInt32? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireExclusive: Sendable {
@@ -5099,133 +5141,203 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0")
+
+  fileprivate class _StorageClass {
+    var _id: String = String()
+    var _parent: UInt32 = 0
+    var _kind: WireNode.OneOf_Kind?
+    var _receives: [UInt32] = []
+    var _receivesArray: Bool = false
+    var _after: [UInt32] = []
+    var _retries: UInt32 = 0
+    var _timeoutMilliseconds: UInt64 = 0
+    var _graceMilliseconds: UInt32? = nil
+    var _forwardFailure: Bool = false
+    var _exclusive: [WireExclusive] = []
+    var _delayMilliseconds: UInt64 = 0
+    var _notBefore: Int64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _id = source._id
+      _parent = source._parent
+      _kind = source._kind
+      _receives = source._receives
+      _receivesArray = source._receivesArray
+      _after = source._after
+      _retries = source._retries
+      _timeoutMilliseconds = source._timeoutMilliseconds
+      _graceMilliseconds = source._graceMilliseconds
+      _forwardFailure = source._forwardFailure
+      _exclusive = source._exclusive
+      _delayMilliseconds = source._delayMilliseconds
+      _notBefore = source._notBefore
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.parent) }()
-      case 3: try {
-        var v: WireOperationNode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .operation(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._id) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._parent) }()
+        case 3: try {
+          var v: WireOperationNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .operation(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .operation(v)
+          }
+        }()
+        case 4: try {
+          var v: WireGroupNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .group(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .group(v)
+          }
+        }()
+        case 5: try {
+          var v: WireForEachNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .forEach(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .forEach(v)
+          }
+        }()
+        case 6: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._receives) }()
+        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._receivesArray) }()
+        case 8: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._after) }()
+        case 9: try { try decoder.decodeSingularUInt32Field(value: &_storage._retries) }()
+        case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._timeoutMilliseconds) }()
+        case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._graceMilliseconds) }()
+        case 12: try { try decoder.decodeSingularBoolField(value: &_storage._forwardFailure) }()
+        case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._exclusive) }()
+        case 40: try { try decoder.decodeSingularUInt64Field(value: &_storage._delayMilliseconds) }()
+        case 41: try { try decoder.decodeSingularInt64Field(value: &_storage._notBefore) }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .operation(v)
-        }
-      }()
-      case 4: try {
-        var v: WireGroupNode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .group(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .group(v)
-        }
-      }()
-      case 5: try {
-        var v: WireForEachNode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .forEach(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .forEach(v)
-        }
-      }()
-      case 6: try { try decoder.decodeRepeatedUInt32Field(value: &self.receives) }()
-      case 7: try { try decoder.decodeSingularBoolField(value: &self.receivesArray) }()
-      case 8: try { try decoder.decodeRepeatedUInt32Field(value: &self.after) }()
-      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.retries) }()
-      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.timeoutMilliseconds) }()
-      case 11: try { try decoder.decodeSingularUInt32Field(value: &self._graceMilliseconds) }()
-      case 12: try { try decoder.decodeSingularBoolField(value: &self.forwardFailure) }()
-      case 13: try { try decoder.decodeRepeatedMessageField(value: &self.exclusive) }()
-      default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.id.isEmpty {
-      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
-    }
-    if self.parent != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parent, fieldNumber: 2)
-    }
-    switch self.kind {
-    case .operation?: try {
-      guard case .operation(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .group?: try {
-      guard case .group(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .forEach?: try {
-      guard case .forEach(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case nil: break
-    }
-    if !self.receives.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.receives, fieldNumber: 6)
-    }
-    if self.receivesArray != false {
-      try visitor.visitSingularBoolField(value: self.receivesArray, fieldNumber: 7)
-    }
-    if !self.after.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.after, fieldNumber: 8)
-    }
-    if self.retries != 0 {
-      try visitor.visitSingularUInt32Field(value: self.retries, fieldNumber: 9)
-    }
-    if self.timeoutMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.timeoutMilliseconds, fieldNumber: 10)
-    }
-    try { if let v = self._graceMilliseconds {
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 11)
-    } }()
-    if self.forwardFailure != false {
-      try visitor.visitSingularBoolField(value: self.forwardFailure, fieldNumber: 12)
-    }
-    if !self.exclusive.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.exclusive, fieldNumber: 13)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._id.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._id, fieldNumber: 1)
+      }
+      if _storage._parent != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parent, fieldNumber: 2)
+      }
+      switch _storage._kind {
+      case .operation?: try {
+        guard case .operation(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .group?: try {
+        guard case .group(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .forEach?: try {
+        guard case .forEach(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case nil: break
+      }
+      if !_storage._receives.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._receives, fieldNumber: 6)
+      }
+      if _storage._receivesArray != false {
+        try visitor.visitSingularBoolField(value: _storage._receivesArray, fieldNumber: 7)
+      }
+      if !_storage._after.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._after, fieldNumber: 8)
+      }
+      if _storage._retries != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._retries, fieldNumber: 9)
+      }
+      if _storage._timeoutMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._timeoutMilliseconds, fieldNumber: 10)
+      }
+      try { if let v = _storage._graceMilliseconds {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 11)
+      } }()
+      if _storage._forwardFailure != false {
+        try visitor.visitSingularBoolField(value: _storage._forwardFailure, fieldNumber: 12)
+      }
+      if !_storage._exclusive.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._exclusive, fieldNumber: 13)
+      }
+      if _storage._delayMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._delayMilliseconds, fieldNumber: 40)
+      }
+      if _storage._notBefore != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._notBefore, fieldNumber: 41)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireNode, rhs: WireNode) -> Bool {
-    if lhs.id != rhs.id {return false}
-    if lhs.parent != rhs.parent {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.receives != rhs.receives {return false}
-    if lhs.receivesArray != rhs.receivesArray {return false}
-    if lhs.after != rhs.after {return false}
-    if lhs.retries != rhs.retries {return false}
-    if lhs.timeoutMilliseconds != rhs.timeoutMilliseconds {return false}
-    if lhs._graceMilliseconds != rhs._graceMilliseconds {return false}
-    if lhs.forwardFailure != rhs.forwardFailure {return false}
-    if lhs.exclusive != rhs.exclusive {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._id != rhs_storage._id {return false}
+        if _storage._parent != rhs_storage._parent {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._receives != rhs_storage._receives {return false}
+        if _storage._receivesArray != rhs_storage._receivesArray {return false}
+        if _storage._after != rhs_storage._after {return false}
+        if _storage._retries != rhs_storage._retries {return false}
+        if _storage._timeoutMilliseconds != rhs_storage._timeoutMilliseconds {return false}
+        if _storage._graceMilliseconds != rhs_storage._graceMilliseconds {return false}
+        if _storage._forwardFailure != rhs_storage._forwardFailure {return false}
+        if _storage._exclusive != rhs_storage._exclusive {return false}
+        if _storage._delayMilliseconds != rhs_storage._delayMilliseconds {return false}
+        if _storage._notBefore != rhs_storage._notBefore {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,36 @@
+import Wire
+
+/// What few nodes ask for.
+struct OptionsDraft: Hashable {
+    var delayMilliseconds: Int64 = 0
+    /// Milliseconds since 1970; 0: whenever it can.
+    var notBefore: Int64 = 0
+    var exclusive: [ExclusiveKey] = []
+
+    func write(to node: inout WireNode) {
+        node.delayMilliseconds = UInt64(delayMilliseconds)
+        node.notBefore = notBefore
+        node.exclusive = exclusive.map { exclusive in
+            .with {
+                $0.key = exclusive.key
+                $0.limit = UInt32(exclusive.limit)
+            }
+        }
+    }
+}
+
+/// A lock that a node names.
+struct ExclusiveKey: Hashable {
+    let key: String
+    let limit: Int
+}
+
+extension GraphReader {
+    /// `delay`, `notBefore`.
+    mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
+        if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
+        if let field = fields[.notBefore] {
+            drafts[index].options.notBefore = readQuantity(field, example: TimeStamp.example, node: node, TimeStamp.read) ?? 0
+        }
+    }
+}

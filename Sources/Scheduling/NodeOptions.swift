@@ -1,0 +1,29 @@
+/// What few nodes of a graph ask for.
+public struct NodeOptions: Hashable, Sendable {
+    /// Starts so long after everything else it waits for is over; 0: at once.
+    public var delayMilliseconds: Int64 = 0
+    /// Does not start before this wall time, in milliseconds since 1970; 0: whenever it can.
+    public var notBefore: Int64 = 0
+    /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
+    public var exclusive: [Exclusion] = []
+
+    public init() {}
+
+    /// What a node has that asks for none of this.
+    public static let standard = NodeOptions()
+}
+
+/// The options of one node. They are kept elsewhere, so that the many nodes without any are small.
+indirect enum BoxedOptions: Hashable, Sendable {
+    case standard
+    case own(NodeOptions)
+
+    init(_ options: NodeOptions) { self = options == .standard ? .standard : .own(options) }
+
+    var options: NodeOptions {
+        switch self {
+        case .standard: .standard
+        case .own(let options): options
+        }
+    }
+}
