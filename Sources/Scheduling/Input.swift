@@ -69,6 +69,8 @@ public enum Request: Sendable {
     case follow(submission: String)
     case unfollow(submission: String)
     case workers
+    /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.
+    case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.
     case locate(submission: String, path: String)
 }

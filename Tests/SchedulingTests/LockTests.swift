@@ -38,6 +38,17 @@ import Testing
         #expect(cluster.heldPaths == ["late"])
     }
 
+    @Test(arguments: [["a", "b"], ["b", "a"]])
+    func twoKeys_namedInOppositeOrders_doNotDeadlock(first: [String]) {
+        var cluster = cluster()
+        func op(_ id: String, _ keys: [String]) -> Sketch { .op(id, exclusive: keys.map { Exclusion(key: $0) }) }
+        cluster.submit(Sketch.group("root", [op("one", first), op("two", first.reversed()), op("three", first)]).graph())
+        #expect(cluster.heldPaths == ["one"])
+        cluster.drain()
+        #expect(cluster.dispatched == ["one", "two", "three"])
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func semaphore_letsAsManyRun_asTheSmallestLimitSays() {
         var cluster = cluster()
         func op(_ id: String, _ limit: Int) -> Sketch { .op(id, exclusive: [Exclusion(key: "db", limit: limit)]) }
@@ -266,6 +277,39 @@ import Testing
         #expect(cluster.find("g/plain", on: nil)?.1.fences.map(\.key) == ["x"])
         cluster.drain()
         #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test(arguments: [1, 2])
+    func twoGroups_thatEachHoldAKeyTheOthersMemberNeeds_runOneAfterTheOther(submissions: Int) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let one = Sketch.holding("one", "x", [.keyed("a", "y"), .op("b")])
+        let two = Sketch.holding("two", "y", [.keyed("c", "x"), .op("d")])
+        if submissions == 1 {
+            cluster.submit(Sketch.group("root", [one, two]).graph())
+        } else {
+            cluster.submit(Sketch.group("root", [one]).graph(), key: "1")
+            cluster.submit(Sketch.group("root", [two]).graph(), key: "2")
+        }
+        #expect(cluster.heldPaths.sorted() == ["one/a", "one/b"])
+        cluster.drain()
+        #expect(cluster.dispatched.sorted() == ["one/a", "one/b", "two/c", "two/d"])
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func delayedOperation_asksForItsLockWhenTheDelayIsOver() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(
+            Sketch.group("root", [Sketch.keyed("late", "x").having { $0.delayMilliseconds = 1_000 }, .keyed("a", "x"), .keyed("b", "x")])
+                .graph())
+        #expect(cluster.state("late") == .blocked)
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["b"])
+        cluster.advance(1_000)
+        #expect(cluster.state("late") == .locking)
+        cluster.end("b")
+        #expect(cluster.heldPaths == ["late"])
     }
 
     @Test func root_holdsNothing_unlessItNamesAKey() {

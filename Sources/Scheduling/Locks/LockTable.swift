@@ -23,7 +23,12 @@ struct LockTable {
         /// Position in the order of asking; never used again.
         let ticket: UInt64
         let terms: [LockTerm]
-        var isHeld = false
+        /// Wall time.
+        let askedAt: Int64
+        /// Wall time of the grant; nil: it waits.
+        var heldSince: Int64?
+
+        var isHeld: Bool { heldSince != nil }
     }
 
     struct Lock {
@@ -39,6 +44,7 @@ struct LockTable {
 
         var limit: Int32 { limits.min { $0.limit < $1.limit }?.limit ?? .max }
         var hasRoom: Bool { holders.count < Int(limit) }
+        var waitingCount: Int { limits.reduce(0) { $0 + $1.count } - holders.count }
 
         mutating func count(_ limit: Int32, by step: Int) {
             guard let index = limits.firstIndex(where: { $0.limit == limit }) else { return limits.append((limit, step)) }
@@ -63,20 +69,23 @@ struct LockTable {
         return number
     }
 
+    /// nil: nobody ever named it.
+    func knownNumber(of key: String) -> Int32? { numbers[key] }
+
     /// Asks for all of `terms` at once. Returns whether the unit holds them now.
-    mutating func ask(_ unit: UnitID, _ terms: [LockTerm]) -> Bool {
+    mutating func ask(_ unit: UnitID, _ terms: [LockTerm], at: Int64) -> Bool {
         lastTicket += 1
-        requests[unit] = Request(ticket: lastTicket, terms: terms)
+        requests[unit] = Request(ticket: lastTicket, terms: terms, askedAt: at)
         for term in terms {
             locks[term.lock, default: Lock()].count(term.limit, by: 1)
             locks[term.lock]?.waiters.append(Lock.Waiter(unit: unit, ticket: lastTicket))
         }
-        return grantIfFirst(unit)
+        return grantIfFirst(unit, at: at)
     }
 
     /// Gives back what the units hold, withdraws what they wait for, and returns who holds their locks now in their place,
     /// in the order of the grants.
-    mutating func release(_ units: [UnitID]) -> [UnitID] {
+    mutating func release(_ units: [UnitID], at: Int64) -> [UnitID] {
         var changed = Deque<LockID>()
         for unit in units {
             guard let request = requests.removeValue(forKey: unit) else { continue }
@@ -92,7 +101,7 @@ struct LockTable {
                 if locks[lock]?.holders.isEmpty ?? false { locks[lock] = nil }
                 continue
             }
-            guard grantIfFirst(next) else { continue }
+            guard grantIfFirst(next, at: at) else { continue }
             granted.append(next)
             // Who stands behind it may have room, too.
             for term in requests[next]?.terms ?? [] { changed.append(term.lock) }
@@ -113,7 +122,7 @@ struct LockTable {
         return nil
     }
 
-    private mutating func grantIfFirst(_ unit: UnitID) -> Bool {
+    private mutating func grantIfFirst(_ unit: UnitID, at: Int64) -> Bool {
         guard let terms = requests[unit]?.terms else { return false }
         for term in terms {
             guard firstWaiter(of: term.lock) == unit, locks[term.lock]?.hasRoom ?? false else { return false }
@@ -122,7 +131,7 @@ struct LockTable {
             locks[term.lock]?.waiters.removeFirst()
             locks[term.lock]?.holders.append(unit)
         }
-        requests[unit]?.isHeld = true
+        requests[unit]?.heldSince = at
         return true
     }
 }

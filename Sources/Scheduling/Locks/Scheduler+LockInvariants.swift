@@ -24,7 +24,7 @@ extension Scheduler {
                 if state.hasEnded, state.locks != .none { found.append("\(path) has ended and keeps locks") }
                 if submission.lacksLocks(unit) {
                     switch state.phase {
-                    case .blocked, .held, .wanting, .ended, .dropped: break
+                    case .blocked, .delayed, .held, .wanting, .ended, .dropped: break
                     case .locking, .ready, .assigned, .retryWait, .open: found.append("\(path) goes on without its locks")
                     }
                 }

@@ -77,7 +77,7 @@ extension DurableState {
     mutating func askForLocks(_ unit: UnitID, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
         let index = try self.index(of: unit)
         try submissions[index].askForLocks(unit.index, at: at, &effects)
-        if locks.ask(unit, submissions[index].lockTerms(of: unit.index)) {
+        if locks.ask(unit, submissions[index].lockTerms(of: unit.index), at: at) {
             submissions[index].takeLocks(unit.index, at: at, &effects)
         }
         passLocksOn(from: index, at: at, &effects)
@@ -102,7 +102,7 @@ extension DurableState {
                 submissions[source].releasing = []
             }
             sources = []
-            for unit in locks.release(ended) {
+            for unit in locks.release(ended, at: at) {
                 let next = self.index(of: unit.submission)
                 // What another grant of this round brought about may have stopped it; it gives them back with the next.
                 guard submissions[next].units[unit.index].phase == .locking else { continue }
