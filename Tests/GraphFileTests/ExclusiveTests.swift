@@ -31,7 +31,7 @@ import Testing
         ("[[a]]", "`exclusive` must be a key, `{key: …, limit: …}` or a list of these, found a list"),
         ("''", "`exclusive`: the key `` is empty"),
         ("{limit: 2}", "`exclusive` needs `key`, as in `{key: db, limit: 3}`"),
-        ("{key: a, limit: 0}", "`limit` must be a whole number from 1 to 2147483647, found number `0`"),
+        ("{key: a, limit: 0}", "`limit` must be a whole number from 1 to 2147483647, found `0`"),
         ("{key: a, limt: 2}", "unknown key `limt` in `exclusive`, did you mean `limit`?"),
         ("{key: [a]}", "`key` must be text, found a list"),
         ("'${item}'", "`${item}` cannot be used in `exclusive`: the keys of a forEach are the same for all its elements"),
