@@ -207,6 +207,19 @@ import Testing
         #expect(cluster.state("second") == .locking)
     }
 
+    @Test func afterARestart_aHolderThatHasNotBegun_givesItsLockBack_whenNobodyComesWhoCouldRunIt() throws {
+        var cluster = cluster(slots: 1)
+        cluster.attach(2, slots: 1, operations: ["Rare"])
+        cluster.submit(Sketch.group("root", [.op("busy", type: "Rare")]).graph(), key: "1")
+        cluster.submit(
+            Sketch.group("root", [.op("rare", type: "Rare", exclusive: [Exclusion(key: "db")]), .keyed("a", "db")]).graph(), key: "2")
+        try cluster.restart()
+        cluster.attach(1)
+        #expect(cluster.state("a") == .locking)
+        cluster.advance(5_000)
+        #expect(cluster.find("a", on: 1) != nil)
+    }
+
     @Test func cancelledWaiter_leavesTheLine() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.keyed("a", "x"), .keyed("b", "x", "y"), .keyed("c", "y")]).graph())
