@@ -109,7 +109,7 @@ struct FoundationQueueTests {
 
     /// It is the producer that waited: the receiver starts it.
     @Test func removedDependencyOfAProducer_isNotWaitedFor() async {
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let blocker = Step()
             let (producer, receiver) = (Value(1), Keep<Int>())
             producer.addDependency(blocker)
@@ -123,7 +123,7 @@ struct FoundationQueueTests {
     }
 
     @Test func cancelledProducer_isNotWaitedFor() async {
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let blocker = Step()
             let (producer, other, receiver) = (Value(1), Value(2), Keep<[Int]>())
             producer.addDependency(blocker)

@@ -168,7 +168,7 @@ struct FoundationTrapTests {
     }
 
     @Test func B11_whatWaitsForAnOperation_seesItEnded() async {
-        for _ in 0..<200 {
+        for _ in 0..<Load.rounds(200) {
             let first = Step()
             let seen = Log<Bool>()
             let second = Step { seen.append(first.isFinished && first.outcome != nil) }

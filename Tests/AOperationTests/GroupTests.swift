@@ -178,7 +178,7 @@ struct GroupTests {
 
     @Test func D1_branchingFromOperationDidFinish_isSafe_everyTime() async {
         let queue = AOperationQueue()
-        for round in 0..<200 {
+        for round in 0..<Load.rounds(200) {
             let group = Branching(Step("x"))
             let result = await group.result(on: queue)
             #expect(result.error == nil)
@@ -189,7 +189,7 @@ struct GroupTests {
     }
 
     @Test func D1_failureOfTheOnlyChild_isTheGroups_everyTime() async {
-        for _ in 0..<200 {
+        for _ in 0..<Load.rounds(200) {
             let group = GroupOperation(Failing<Int>("only"))
             #expect(await group.result(on: AOperationQueue()).error?.localizedDescription == "only")
         }

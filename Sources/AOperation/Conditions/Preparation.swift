@@ -103,17 +103,12 @@ extension AOperation {
         lane.perform(quality: qualityOfService) { [self] in askForLocks(round) }
     }
 
-    /// Looks whether the locks would only come free after the operation has ended. It borrows them then from retry
-    /// scopes that wait for it, or fails.
+    /// Looks whether the locks would only come free after the operation has ended: it fails then, unless somebody in the
+    /// circle can borrow what he waits for.
     final func checkRequest(_ request: LockRequest) {
         guard let circle = WaitForGraph.circle(closedBy: request, of: self) else { return }
-        let keepers = LockTable.shared.keepers(before: request).filter { keeper in
-            keeper.operation.map { WaitForGraph.leads(from: $0, to: self) } ?? false
-        }
-        core.withLock { core in
-            core.lenders += keepers.filter { keeper in !core.lenders.contains { $0 === keeper } }
-        }
-        guard !couldBorrowMore(than: request) else { return askAgain(after: request) }
+        let isOpen = circle.letBorrow(besides: request)
+        guard !isOpen, !findsLender(for: request) else { return askAgain(after: request) }
         core.withLock { $0.forget(request) }
         failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
     }

@@ -54,12 +54,16 @@ extension AOperation {
         request.locks.keys.contains { lender(of: $0.name)?.id != $0.scope }
     }
 
-    /// Whether retry scopes lend something that `request` asked of others.
-    final func couldBorrowMore(than request: LockRequest) -> Bool {
-        request.locks.keys.contains { id in
-            guard let lender = lender(of: id.name) else { return false }
-            return lender.isKept && lender.id != id.scope
+    /// Whether somebody lends this operation by now what `request` asks of others: an operation that it has come to be
+    /// inside of, its retry scope, or retry scopes that wait for it and keep what it waits for.
+    final func findsLender(for request: LockRequest) -> Bool {
+        let keepers = LockTable.shared.keepers(before: request).filter { keeper in
+            keeper.operation.map { WaitForGraph.leads(from: $0, to: self) } ?? false
         }
+        core.withLock { core in
+            core.lenders += keepers.filter { keeper in !core.lenders.contains { $0 === keeper } }
+        }
+        return isOutdated(request)
     }
 
     /// What will be in the same group as this child of one that has not started, because it delivers to it or receives

@@ -35,7 +35,7 @@ extension AOperation {
         while let circle = WaitForGraph.circle(through: self) {
             if let joiner = circle.joiner {
                 joiner.stopJoining()
-            } else {
+            } else if !circle.letBorrow() {
                 return circle.keys.isEmpty ? () : failWithLockCycle(circle)
             }
         }
@@ -48,7 +48,7 @@ extension AOperation {
         while let circle = WaitForGraph.circle(from: part, to: self) {
             if let joiner = circle.joiner {
                 joiner.stopJoining()
-            } else if let request = circle.asker, let operation = request.operation {
+            } else if let request = circle.askers.first, let operation = request.operation {
                 operation.checkRequest(request)
                 guard operation.core.withLock({ $0.lockRequest !== request }) else { return }
             } else {
@@ -68,5 +68,14 @@ extension Foundation.Operation {
         guard let operation = self as? AOperation else { return false }
         if let enclosing = operation.enclosing, enclosing === other.enclosing { return true }
         return operation.enclosingOperations.contains { $0 === holder }
+    }
+}
+
+extension WaitForGraph.Circle {
+    /// Lets those who wait for locks in it ask again, if somebody lends them these by now. Whether there are such.
+    func letBorrow(besides known: LockRequest? = nil) -> Bool {
+        let late = askers.filter { $0 !== known && $0.operation?.findsLender(for: $0) == true }
+        for request in late { request.operation?.askAgain(inPlaceOf: request) }
+        return !late.isEmpty
     }
 }

@@ -13,8 +13,8 @@ enum WaitForGraph {
         var keys: [String] = []
         /// The names of the operations that have them.
         var holders: [String] = []
-        /// One that waits for its locks in it.
-        var asker: LockRequest?
+        /// Those that wait for their locks in it.
+        var askers: [LockRequest] = []
         /// One in it that has joined another one.
         var joiner: AOperation?
     }

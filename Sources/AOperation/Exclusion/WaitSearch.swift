@@ -76,7 +76,7 @@ struct WaitSearch {
                 circle.holders.append(holder)
             }
             if let joiner = need.joiner { circle.joiner = joiner }
-            if case .grant(let request) = need.event, circle.asker == nil { circle.asker = request }
+            if case .grant(let request) = need.event { circle.askers.append(request) }
             next = nodes[node].cause
         }
         return circle

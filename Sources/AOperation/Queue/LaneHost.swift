@@ -5,12 +5,19 @@ protocol LaneHost: AnyObject {
     /// The outcome of a member is decided and its own listeners have been told. The member counts as open until
     /// ``memberEnded(_:)``: whatever is added here is in time.
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError])
-    /// Outcome and body of a member are over.
+    /// Outcome and body of a member are over. It still counts for those who wait until the queue is empty.
+    func memberLeaves()
+    /// It has given its slot back.
     func memberEnded(_ operation: Foundation.Operation)
     /// A member has produced an operation.
     func addProduced(_ operation: Foundation.Operation)
     /// Runs a plain Foundation operation whose turn has come.
     func runPlain(_ operation: Foundation.Operation)
+}
+
+extension LaneHost {
+    func memberLeaves() {}
+    func memberEnded(_ operation: Foundation.Operation) {}
 }
 
 /// The place of one operation in a lane.
@@ -25,6 +32,7 @@ struct Membership {
 
     /// Ends the membership.
     func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
+        host?.memberLeaves()
         lane.remove(self, wasRunning: wasRunning, returningSlot: returningSlot)
         host?.memberEnded(operation)
         lane.hostWasTold()

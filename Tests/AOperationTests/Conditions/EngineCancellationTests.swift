@@ -164,7 +164,7 @@ struct EngineCancellationTests {
     func racesWithEveryStage_endOnce(kind: Int) async {
         let key = freshKey()
         let wide = AOperationQueue(slots: 3)
-        for round in 0..<300 {
+        for round in 0..<Load.rounds(300) {
             let ends = Gauge()
             let operation = Step("\(kind).\(round)")
             switch kind {

@@ -17,7 +17,7 @@ struct AnnouncementTests {
     /// Nothing else happens in the queue that could make it look once more.
     @Test(arguments: Release.allCases)
     func B6_operationThatBecomesReadyInAPlainQueue_isStarted_withoutAnotherOccasion(release: Release) async {
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let blocker: Foundation.Operation = release == .endOfAPlainOperation ? BlockOperation {} : Step()
             let operation = Step()
             operation.addDependency(blocker)

@@ -21,7 +21,7 @@ struct GroupDefectTests {
     @Test(arguments: [1, 2, -1])
     func D1_failuresOfTheLastChildren_areTheGroups_everyTime(slots: Int) async {
         let queue = AOperationQueue(slots: slots)
-        for round in 0..<200 {
+        for round in 0..<Load.rounds(200) {
             let inner = GroupOperation(FailingElsewhere("2"))
             let group = GroupOperation(FailingElsewhere("1"), inner, Step(), Failing<Int>("3"))
             let told = Log<String>()
@@ -46,7 +46,7 @@ struct GroupDefectTests {
 
     @Test func D1_childrenAddedForTheLastFailure_runBeforeTheGroupEnds_everyTime() async {
         let queue = AOperationQueue()
-        for round in 0..<200 {
+        for round in 0..<Load.rounds(200) {
             let group = Replacing([FailingElsewhere("1"), FailingElsewhere("2")])
             let result = await group.result(on: queue)
             #expect(group.replaced.entries.sorted() == ["1", "2"], "round \(round)")

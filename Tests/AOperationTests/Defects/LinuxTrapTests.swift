@@ -100,7 +100,7 @@ struct LinuxTrapTests {
         let never = Step()
         let neverPlain = BlockOperation {}
         let executed = Log<Int>()
-        for round in 0..<200 {
+        for round in 0..<Load.rounds(200) {
             let operation = Step { executed.append(round) }
             operation.addDependency(round.isMultiple(of: 2) ? never : neverPlain)
             let mayCancel = Signal()

@@ -179,20 +179,20 @@ struct LockCycleTests {
         }
     }
 
-    @Test func operationThatWaitsForTheKey_becomesAChildOfItsHolder_andFails() async {
+    @Test func operationThatWaitsForTheKey_andBecomesAChildOfItsHolder_sharesIt() async {
         let (group, gate) = await running("group", a)
         let asks = Step("asks").exclusive(a)
         serial.addOperation(asks)
         await serial.settled()
         group.addOperation(asks)
         await asks.ended()
-        #expect(asks.isLockCycle)
+        #expect(asks.outcome?.isSuccess == true)
         gate.open()
         await group.ended()
-        #expect(group.outcome?.isFailure == true)
+        #expect(group.outcome?.isSuccess == true)
     }
 
-    @Test func groupThatRunsElsewhere_withAChildThatWaitsForTheKey_becomesAChildOfItsHolder() async {
+    @Test func groupThatRunsElsewhere_withAChildThatWaitsForTheKey_andBecomesAChildOfItsHolder_sharesIt() async {
         let (group, gate) = await running("group", a)
         let (other, otherGate) = await running("other")
         let asks = Step("asks").exclusive(a)
@@ -200,7 +200,7 @@ struct LockCycleTests {
         await hasAsked(asks)
         group.addOperation(other)
         await asks.ended()
-        #expect(asks.isLockCycle)
+        #expect(asks.outcome?.isSuccess == true)
         otherGate.open()
         gate.open()
         await group.ended()

@@ -134,6 +134,30 @@ struct LockRetryScopeTests {
         #expect(!LockTable.shared.knows(key))
     }
 
+    /// The scope comes to wait for it while it waits for what the scope keeps.
+    @Test func operationOutsideOfTheScope_thatWaitsForAProvisionalLock_borrowsIt_whenTheTailComesToDependOnIt() async {
+        let key = freshKey()
+        let queue = AOperationQueue()
+        let failing = producer(failures: 1, nil, key)
+        let gate = Gate()
+        let slow = producer(failures: 0)
+        slow.addDependency(gate)
+        let tail = producer(failures: 0)
+        tail.retry(RetryPolicy(attempts: 2))
+        [failing, slow].deliver(to: tail).add(to: queue)
+        queue.addOperation(gate)
+        await until { failing.core.withLock { $0.state.isProvisional } }
+        let other = Step().exclusive(key)
+        queue.addOperation(other)
+        await hasAsked(other)
+        tail.addDependency(other)
+        gate.open()
+        await queue.idle()
+        #expect(tail.publishedErrors == [])
+        #expect(other.outcome?.isSuccess == true)
+        #expect(!LockTable.shared.knows(key))
+    }
+
     @Test(arguments: 0..<8)
     func randomNets_withLocks_end(seed: Int) async {
         var random = SeededGenerator(UInt64(seed))

@@ -180,7 +180,7 @@ struct LockTests {
         let own = Gauge()
         let resource = Gauge()
         let queue = AOperationQueue()
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             Self.worker(own).conditions(Own()).add(to: queue)
             Self.worker(resource).conditions(MutuallyExclusive<Resource>()).add(to: queue)
         }

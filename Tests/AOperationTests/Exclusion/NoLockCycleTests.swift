@@ -75,5 +75,13 @@ extension AOperationQueue {
 
 /// Waits until an operation of any queue has asked for its locks, or has ended.
 func hasAsked(_ operation: AOperation) async {
-    await until { operation.core.withLock { $0.lockRequest != nil || $0.state.isEnded } }
+    await until {
+        operation.core.withLock { core in
+            switch core.state {
+            case .initialized, .waiting, .ready, .preparing(isInline: true): false
+            case .preparing(isInline: false): core.lockRequest != nil
+            case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: true
+            }
+        }
+    }
 }

@@ -44,7 +44,7 @@ struct ReachabilityObserverTests {
     }
 
     @Test func handler_isNeverCalledAfterTheEnd() async {
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let gate = Gate()
             let late = Log<Connection>()
             let isOver = Signal()

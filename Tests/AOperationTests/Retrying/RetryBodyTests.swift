@@ -70,14 +70,15 @@ struct RetryBodyTests {
     @Test func everyAttemptMayBeGivenUp_andNoneCountsLate() async {
         let bodies = Bodies()
         let hearing = Hearing()
-        let operation = Attempted(bodies.script).observers(TimeoutObserver(0.005)).retry(.times(4))
-        operation.grace = .milliseconds(5)
+        let operation = Attempted(bodies.script).observers(TimeoutObserver(0.02)).retry(.times(4))
+        operation.grace = .milliseconds(20)
         hearing.listen(to: operation)
         operation.add(to: queue)
         await operation.ended()
-        #expect(bodies.started.count == 4)
+        #expect(operation.core.withLock { $0.retries } == 3)
         #expect(operation.publishedErrors.first?.publishedError is TimeoutObserver.Error)
-        for number in 1...4 { bodies.end(number) }
+        // On a busy machine an attempt may time out before its body has begun.
+        for number in 0..<bodies.started.count { bodies.end(number + 1) }
         await callbacksDelivered()
         #expect(operation.outcome?.isFailure == true)
         #expect(hearing.heard("didFinish").count == 1)

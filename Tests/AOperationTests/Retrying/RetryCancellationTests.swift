@@ -115,7 +115,7 @@ struct RetryCancellationTests {
     /// Cancelled after any number of steps of its way: one outcome, told once, nothing left.
     @Test(arguments: 0..<8)
     func cancelAtEveryMoment_leadsToOneOutcome(part: Int) async {
-        for step in 0..<150 {
+        for step in 0..<Load.rounds(150) {
             let hearing = Hearing()
             let script = Script("a") { run in
                 run.number.isMultiple(of: 2)

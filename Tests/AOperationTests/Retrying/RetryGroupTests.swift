@@ -197,7 +197,7 @@ struct RetryGroupTests {
 
     @Test(arguments: 0..<6)
     func cancelAtEveryMoment_endsGroupAndChildren(part: Int) async {
-        for step in 0..<100 {
+        for step in 0..<Load.rounds(100) {
             let ends = Log<String>()
             let made = Log<String>()
             let group = GroupOperation {

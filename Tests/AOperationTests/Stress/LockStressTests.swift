@@ -28,7 +28,7 @@ struct LockStressTests {
         let queues = (0..<3).map { _ in AOperationQueue() }
         let keys = ["A", "B", "C"].map { "\($0) \(seed)" }
         let gauges = keys.map { _ in Gauge() }
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let chosen = keys.indices.shuffled(using: &random).prefix(.random(in: 1...3, using: &random))
             let operation = Step {
                 for key in chosen { gauges[key].enter() }

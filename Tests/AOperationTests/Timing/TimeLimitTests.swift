@@ -100,7 +100,6 @@ struct TimeLimitTests {
         for _ in 0..<2 { queue.addOperation(Step()) }
         queue.addOperation(BlockOperation {})
         await queue.idle()
-        await queue.idle()
         #expect(queue.progress.completedUnitCount == 3)
         #expect(queue.progress.fractionCompleted == 1)
     }

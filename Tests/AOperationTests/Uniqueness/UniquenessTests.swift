@@ -284,7 +284,7 @@ struct UniquenessTests {
     }
 
     @Test func cancelledWhileItIsAdded_freesItsId() async {
-        for _ in 0..<300 {
+        for _ in 0..<Load.rounds(300) {
             let id = freshKey("id")
             let operation = UniqueStep(id)
             await withTaskGroup(of: Void.self) { group in
