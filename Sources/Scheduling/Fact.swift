@@ -25,6 +25,10 @@ public enum Fact: Hashable, Sendable {
     case groupRestarted(UnitID, at: Int64)
     /// The unit's `delay` and `notBefore` are over.
     case delayEnded(UnitID, at: Int64)
+    /// The unit could be dispatched but for its locks, and asks for them. Who gets them when is worked out from the facts.
+    case locksAsked(UnitID, at: Int64)
+    /// Nobody is left who could run the unit: it gives up its locks, or its place in the line, before it has begun.
+    case locksReturned(UnitID, at: Int64)
 }
 
 public struct WorkerIdentity: Hashable, Sendable {
@@ -85,4 +89,6 @@ public enum LossCause: UInt8, Hashable, Sendable {
     case orphanLimitOver = 5
     /// The worker's process died by itself while the unit ran in it together with others: it runs alone from now on.
     case suspected = 6
+    /// The unit runs under a key, and the worker was gone for the lock lease; by then it has stopped such units.
+    case lockLeaseOver = 7
 }

@@ -4,6 +4,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var delayMilliseconds: Int64 = 0
     /// Does not start before this wall time, in milliseconds since 1970; 0: whenever it can.
     public var notBefore: Int64 = 0
+    /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
+    public var exclusive: [Exclusion] = []
 
     public init() {}
 

@@ -31,6 +31,17 @@ struct FencingTokenTests {
         #expect(tokens.entries.last == .some(nil))
     }
 
+    @Test func adoptedTokens_areGivenByKey() async {
+        let tokens = Log<UInt64?>()
+        for key in ["FencingTokenTests.adopted", "FencingTokenTests.other"] {
+            let operation = Reading(key) { tokens.append($0) }
+            operation.adoptFencingTokens(["FencingTokenTests.adopted": 42])
+            queue.addOperation(operation)
+            await queue.idle()
+        }
+        #expect(tokens.entries == [42, nil])
+    }
+
     private final class Reading: VoidOperation, @unchecked Sendable {
         private let key: String
         private let tell: @Sendable (UInt64?) -> Void

@@ -57,6 +57,9 @@ func outline(_ loaded: LoadedGraph) -> String {
         if node.hasGraceMilliseconds { words.append("grace=\(node.graceMilliseconds)") }
         words += options(of: node)
         if node.forwardFailure { words.append("forward") }
+        if !node.exclusive.isEmpty {
+            words.append("exclusive=" + node.exclusive.map { $0.limit == 1 ? $0.key : "\($0.key):\($0.limit)" }.joined(separator: ","))
+        }
         return words.joined(separator: " ")
     }.joined(separator: "\n")
 }

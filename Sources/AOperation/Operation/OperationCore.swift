@@ -65,6 +65,8 @@ struct OperationCore {
     var lenders: [LockRequest] = []
     /// The number of its execution under its locks.
     var fencingToken: UInt64?
+    /// The numbers of its execution under locks that are held elsewhere on its behalf.
+    var adoptedTokens: [String: UInt64] = [:]
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
     /// Whether its callbacks are being sent off, while its body may end: it departs after that.

@@ -11,5 +11,9 @@ extension NodeOptions {
         }
         delayMilliseconds = Int64(wire.delayMilliseconds)
         notBefore = wire.notBefore
+        for exclusive in wire.exclusive {
+            try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
+            self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))
+        }
     }
 }

@@ -5,11 +5,24 @@ struct OptionsDraft: Hashable {
     var delayMilliseconds: Int64 = 0
     /// Milliseconds since 1970; 0: whenever it can.
     var notBefore: Int64 = 0
+    var exclusive: [ExclusiveKey] = []
 
     func write(to node: inout WireNode) {
         node.delayMilliseconds = UInt64(delayMilliseconds)
         node.notBefore = notBefore
+        node.exclusive = exclusive.map { exclusive in
+            .with {
+                $0.key = exclusive.key
+                $0.limit = UInt32(exclusive.limit)
+            }
+        }
     }
+}
+
+/// A lock that a node names.
+struct ExclusiveKey: Hashable {
+    let key: String
+    let limit: Int
 }
 
 extension GraphReader {

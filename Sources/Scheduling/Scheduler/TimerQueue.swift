@@ -8,6 +8,10 @@ struct TimerQueue {
         case retry(UnitID, Int64)
         case lease(WorkerNumber)
         case orphanLimit(WorkerNumber)
+        /// By then what runs under a key on a silent worker has been stopped.
+        case lockLease(WorkerNumber)
+        /// Executors have had the time to attach again after a start.
+        case reattachOver
         /// The attempt should have ended by now, its worker's own watch included.
         case attemptTimeout(UnitID, Attempt)
         /// The group's timeout; the wall time is when that attempt of it began.

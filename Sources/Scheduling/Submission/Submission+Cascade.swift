@@ -59,7 +59,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .ready, .assigned, .retryWait, .open, .ended, .dropped: return
+        case .wanting, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: return
         }
         units[unit].isActive = true
         if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
@@ -67,11 +67,13 @@ extension Submission {
         case .operation:
             if let failure = forwardedFailure(unit) {
                 finish(unit, .failure(failure), at, &effects)
+            } else if lacksLocks(unit) {
+                wantLocks(unit, &effects)
             } else {
                 makeReady(unit, at, &effects)
             }
         case .group:
-            open(unit, at, &effects)
+            if lacksLocks(unit) { wantLocks(unit, &effects) } else { open(unit, at, &effects) }
         case .forEach(let forEach):
             if let elements = forEach.elements {
                 expand(unit, count: elements.count, at, &effects)
@@ -83,13 +85,13 @@ extension Submission {
         }
     }
 
-    private mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         units[unit].phase = .ready
         units[unit].queuedAt = at
         effects.append(.ready(id(unit)))
     }
 
-    private mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         // A forEach whose list a worker made has had its attempt counted when that was given out.
         if case .assigned = units[unit].phase {} else { units[unit].attempts += 1 }
         units[unit].phase = .open
@@ -132,6 +134,10 @@ extension Submission {
             }
         }
         units[unit].isRunning = false
+        if units[unit].locks != .none {
+            units[unit].locks = .none
+            releasing.append(Int32(unit))
+        }
         effects.append(.changed(id(unit), at: at, errors: errors))
 
         let parent = Int(units[unit].parent)
@@ -245,7 +251,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .delayed, .held, .ready, .retryWait:
+        case .blocked, .delayed, .held, .wanting, .locking, .ready, .retryWait:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)

@@ -9,10 +9,12 @@ extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
         switch units[unit].phase {
         case .ready, .retryWait: break
-        case .blocked, .delayed, .held, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
         if case .group = node(unit).kind { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
+        if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
+        if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
         units[unit].phase = .assigned(attempt, worker)
         units[unit].lastWorker = worker
@@ -58,7 +60,7 @@ extension Submission {
             units[unit].isSuspect = true
         case .suspected:
             units[unit].isSuspect = true
-        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver:
+        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver:
             break
         }
         switch units[unit].stop {

@@ -23,6 +23,10 @@ struct Submission {
     /// What the last user who cancelled something of it said.
     var cancelReason = ""
     var work = Deque<Work>()
+    /// By key of the lock plan: its number in the cluster's lock table.
+    var keyNumbers: [Int32] = []
+    /// Units that have asked for locks or hold some, and need them no more. Empty between two facts.
+    var releasing: [Int32] = []
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
