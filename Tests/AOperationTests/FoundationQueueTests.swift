@@ -136,6 +136,64 @@ struct FoundationQueueTests {
         }
     }
 
+    /// The queue watches the plain dependency as well: it is counted once.
+    @Test func removedPlainDependencyOfAStartedReceiver_isCountedOnce() async {
+        let (producer, receiver) = (Gate(), Keep<Void>())
+        let (removed, kept) = (BlockOperation {}, Gate())
+        producer.deliver(to: receiver)
+        receiver.addDependency(removed)
+        receiver.addDependency(kept)
+        for operation in [receiver, producer] { queue.addOperation(operation) }
+        await producer.started.wait()
+        receiver.removeDependency(removed)
+        queue.addOperation(removed)
+        queue.addOperation(kept)
+        await kept.started.wait()
+        producer.open()
+        await producer.ended()
+        #expect(receiver.outcome == nil)
+        kept.open()
+        await receiver.ended()
+        #expect(receiver.outcome?.value.flatMap(\.self) != nil)
+        await queue.idle()
+    }
+
+    @Test(arguments: [1, 2, -1])
+    func receiverThatIsStartedByItsProducer_takesNoSlotWhileItWaits(slots: Int) async {
+        queue.maxConcurrentOperationCount = slots
+        let producer = Value(1)
+        let receivers = (0..<3).map { _ in Keep<Int>() }
+        let blocker = BlockOperation {}
+        for receiver in receivers {
+            producer.deliver(to: receiver)
+            receiver.addDependency(blocker)
+        }
+        for operation in [producer] + receivers + [blocker] { queue.addOperation(operation) }
+        for receiver in receivers { await receiver.ended() }
+        await queue.idle()
+        #expect(receivers.allSatisfy { $0.outcome?.isSuccess == true })
+    }
+
+    @Test(arguments: [1, 2, -1])
+    func dependencyAddedInTheQueue_isWaitedForWithoutASlot(slots: Int) async {
+        queue.maxConcurrentOperationCount = slots
+        queue.isSuspended = true
+        let dependents = (0..<3).map { _ in Step() }
+        let (producer, receiver) = (Value(1), Keep<Int>())
+        producer.deliver(to: receiver)
+        for operation in dependents + [receiver] { queue.addOperation(operation) }
+        let last = BlockOperation {}
+        queue.addOperation(last)
+        for operation in dependents + [producer] { operation.addDependency(last) }
+        let late = Value(2)
+        late.deliver(to: receiver)
+        queue.isSuspended = false
+        await receiver.ended()
+        await queue.idle()
+        #expect(dependents.allSatisfy { $0.outcome?.isSuccess == true })
+        #expect(receiver.outcome?.isSuccess == true)
+    }
+
     @Test func cancelledDependencyThatIsInNoQueue_letsItsDependentStart() async {
         let dependency = Gate()
         let operation = Step()

@@ -320,4 +320,41 @@ struct QueueTests {
         await told.wait()
         release.signal()
     }
+
+    /// The group only waits for it, and gives its slot back meanwhile.
+    @Test(arguments: [1, 2])
+    func childThatIsInTheQueueItself_isWaitedForWithoutASlot(slots: Int) async {
+        let queue = AOperationQueue(slots: slots)
+        let gate = Gate()
+        let child = Step()
+        child.addDependency(gate)
+        let groups = (0..<slots).map { _ in GroupOperation(child) }
+        queue.addOperations([gate, child] + groups, waitUntilFinished: false)
+        await gate.started.wait()
+        gate.open()
+        await queue.idle()
+        #expect(child.outcome?.isSuccess == true)
+        #expect(groups.allSatisfy { $0.outcome?.isSuccess == true })
+    }
+
+    @Test func dependencyRemovedWhileItsDependentIsAdded_isNotWaitedFor() async {
+        let queue = AOperationQueue()
+        for round in 0..<Load.rounds(2_000) {
+            let never: Foundation.Operation = round.isMultiple(of: 2) ? BlockOperation {} : Step()
+            let operation = Step()
+            operation.addDependency(never)
+            DispatchQueue.global().async { operation.removeDependency(never) }
+            queue.addOperation(operation)
+            await operation.ended()
+        }
+    }
+
+    @Test func progress_hasCountedWhatAddOperationsHasWaitedFor() async {
+        for _ in 0..<Load.rounds(200) {
+            let queue = AOperationQueue()
+            queue.progress.totalUnitCount = 3
+            await onThread { queue.addOperations([Step(), Step(), BlockOperation {}], waitUntilFinished: true) }
+            #expect(queue.progress.completedUnitCount == 3)
+        }
+    }
 }

@@ -22,6 +22,7 @@ enum DeliveryNet {
                 if let operation = operation as? Receiver { fill(operation) }
             }
         }
+        receiver.announceChange(isShortcut: true)  // the producers, on which it depends by now, are not in its way
         receiver.forgetLockScan()
         for producer in producers { producer.forgetLockScan() }
     }

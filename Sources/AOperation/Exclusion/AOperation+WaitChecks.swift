@@ -41,9 +41,10 @@ extension AOperation {
         }
     }
 
-    /// Looks whether a circle is closed as this operation comes to wait for `part`, which somebody else runs.
-    final func checkPart(_ part: AOperation) {
-        guard !part.isEnded else { return }
+    /// Looks whether a circle is closed as this operation comes to wait for `part`, which somebody else runs, or which is
+    /// a plain operation: that cannot look for itself.
+    final func checkPart(_ part: Foundation.Operation) {
+        guard !part.isOver, part is AOperation || part.dependencies.contains(where: { !$0.isOver }) else { return }
         if nearestHolder != nil { noteCrossing() }
         while let circle = WaitForGraph.circle(from: part, to: self) {
             if let joiner = circle.joiner {

@@ -47,7 +47,7 @@ enum WaitEvent {
         case .start(let operation): Needs(all: operation.needsToStart)
         case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
         case .end(let operation):
-            Needs(all: operation.isFinished || operation.isExecuting ? [] : operation.dependencies.map { Need(.end($0)) })
+            Needs(all: operation.needsOfPlain.map { Need(.end($0)) })
         case .grant(let request): Self.needs(of: request)
         case .release(let request): Needs(all: request.users.map { Need($0) })
         }
@@ -64,6 +64,18 @@ enum WaitEvent {
             needs.shares.append((limit: obstacle.limit, holders: holders))
         }
         return needs
+    }
+}
+
+extension Foundation.Operation {
+    /// What a plain operation waits for. Those do not hear of it: they are told that they are waited for.
+    fileprivate var needsOfPlain: [Foundation.Operation] {
+        guard !isFinished, !isExecuting else { return [] }
+        let dependencies = dependencies
+        for case let dependency as AOperation in dependencies {
+            dependency.core.withLock { $0.isNeededByPlain = true }
+        }
+        return dependencies
     }
 }
 

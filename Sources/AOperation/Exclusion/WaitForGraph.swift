@@ -100,7 +100,7 @@ extension AOperation {
         return ([self] + enclosingOperations).contains { operation in
             operation.core.withLock { core in
                 !core.waiters.isEmpty || !core.endHandlers.isEmpty || core.lockRequest != nil || core.retryScope != nil
-                    || core.group?.isOrdered == true
+                    || core.group?.isOrdered == true || core.isNeededByPlain
             }
         }
     }

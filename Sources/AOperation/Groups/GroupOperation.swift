@@ -72,9 +72,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override var isContainer: Bool { true }
 
-    final override var openMembers: [AOperation] {
-        operations.compactMap { $0 as? AOperation }.filter { !$0.isEnded }
-    }
+    final override var openMembers: [Foundation.Operation] { operations.filter { !$0.isOver } }
 
     final override var unstartedMembers: [AOperation] {
         core.withLock({ $0.state.isUnstarted }) ? operations.compactMap { $0 as? AOperation } : []
@@ -215,11 +213,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         let lane = openLane()
         guard let child = operation as? AOperation else {
             PlainMember(operation).enter(lane, of: self)
+            checkPart(operation)
             return
         }
         guard !child.enter(lane, of: self, announcement: .due) else { return }
         checkPart(child)
+        lane.beginAwaiting()
         child.onEnd { [self] child in
+            lane.endAwaiting()
             memberSettled(child, errors: child.publishedErrors)
             memberEnded(child)
         }

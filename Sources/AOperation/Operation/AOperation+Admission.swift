@@ -27,6 +27,7 @@ extension AOperation: Waiter {
             startDeadline()
             if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
+            unsubscribe(fromRemoved: wanted)
             if !wanted.isEmpty { checkDependencies() }
             let isReady = core.withLock { $0.dependencyEnded() }
             if isReady {
@@ -88,11 +89,16 @@ extension AOperation: Waiter {
     }
 
     /// Calls `handler` when a plain operation has finished, as long as this operation has not ended.
-    final func watch(_ dependency: Foundation.Operation, _ handler: @escaping () -> Void) {
+    ///
+    /// - Parameter list: where the watch is kept.
+    final func watch(
+        _ dependency: Foundation.Operation, in list: WritableKeyPath<OperationCore, [DependencyWatch]> = \.watches,
+        _ handler: @escaping () -> Void
+    ) {
         let watch = DependencyWatch(on: dependency, handler: handler)
         let isHeld = core.withLock { core in
             guard !core.state.isEnded else { return false }
-            core.watches.append(watch)
+            core[keyPath: list].append(watch)
             return true
         }
         if isHeld { watch.begin() }
@@ -125,28 +131,42 @@ extension AOperation: Waiter {
     /// Constant time. The dependency is held until this operation has ended.
     final func wait(for operation: Foundation.Operation) {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
-        guard case .wait(let request) = core.withLock({ $0.addDependency(operation) }) else { return }
+        guard case .wait(let request) = core.withLock({ $0.addDependency(operation) }) else {
+            return announceChange(isShortcut: false)
+        }
         if let request { LockTable.shared.release(request) }
         subscribe(to: operation)
+        unsubscribe(fromRemoved: [operation])
         checkDependencies()
         dependencyEnded()
     }
 
     /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.
     final func stopWaiting(for operation: Foundation.Operation) {
-        let (wasWaiting, watch) = core.withLock { core -> (Bool, DependencyWatch?) in
-            guard core.dependencies.remove(operation) else { return (false, nil) }
-            let index = core.watches.firstIndex { $0.target === operation }
-            let watch = index.map { core.watches.remove(at: $0) }
-            if case .waiting = core.state { return (true, watch) }
-            return (false, watch)
+        let wasWaiting = core.withLock { core in
+            guard core.dependencies.remove(operation), case .waiting = core.state else { return false }
+            core.removals += 1
+            return true
         }
-        announceRemoval()
-        if let watch {
-            if watch.stop(), wasWaiting { dependencyEnded() }
-        } else if wasWaiting, let operation = operation as? AOperation, operation.removeWaiter(self) {
-            dependencyEnded()
+        announceChange(isShortcut: true)
+        if wasWaiting { unsubscribe(from: operation) }
+    }
+
+    /// Some may have been removed in the moment before they were subscribed to.
+    private func unsubscribe(fromRemoved operations: [Foundation.Operation]) {
+        guard core.withLock({ $0.removals > 0 }) else { return }
+        for operation in operations where !core.withLock({ $0.dependencies.contains(operation) }) {
+            unsubscribe(from: operation)
         }
+    }
+
+    /// Counts one dependency less, unless its end has been told, or is being told.
+    private func unsubscribe(from operation: Foundation.Operation) {
+        let watch = core.withLock { core in
+            core.watches.firstIndex { $0.target === operation }.map { core.watches.remove(at: $0) }
+        }
+        let wasOpen = watch?.stop() ?? (operation as? AOperation)?.removeWaiter(self) ?? false
+        if wasOpen { dependencyEnded() }
     }
 
     /// Forgets one who waited; false when it has been told of the end already, or is being told.

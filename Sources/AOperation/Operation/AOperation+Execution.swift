@@ -118,6 +118,9 @@ extension AOperation {
 
     /// The very end: Foundation is told, those who wait are let go, slot, locks and unique id are given back.
     private func depart() {
+        let (isDue, host) = core.withLock { ($0.beginDeparture(), $0.membership?.host) }
+        guard isDue else { return }
+        host?.memberLeaves()
         guard var departure = core.withLock({ $0.depart() }) else { return }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }

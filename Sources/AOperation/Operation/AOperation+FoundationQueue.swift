@@ -9,12 +9,16 @@ import Synchronization
 /// happens, and once more whenever Foundation, of its own accord, asks an operation that was not ready before.
 extension AOperation {
     final func isBlockedInFoundationQueue() -> Bool {
+        if core.withLock({ $0.isAsked() }) { return true }
         if isInitialized {
             if isKnownToBeBlocked { return true }
             let shortcuts = Blocker.shortcuts
             let (open, producers) = openBlockers
             if let first = open.first {
-                core.withLock { $0.blocker = Blocker(operation: first, shortcuts: shortcuts) }
+                core.withLock { core in
+                    core.blocker = Blocker(operation: first, shortcuts: shortcuts)
+                    core.wasBlocked = true
+                }
                 watchForFoundation(open) { $0.blockerEnded() }
                 watchForFoundation(producers) { $0.producerEnded() }
                 return true
@@ -42,7 +46,10 @@ extension AOperation {
         var pending: [AOperation] = [self]
         while let operation = pending.popLast() {
             guard seen.insert(ObjectIdentifier(operation)).inserted else { continue }
-            let (dependencies, producers) = operation.core.withLock { ($0.dependencies.all, $0.producers) }
+            let (dependencies, producers) = operation.core.withLock { core in
+                core.wasAsked = true
+                return (core.dependencies.all, core.producers)
+            }
             let unstarted = producers.filter(\.isInitialized)
             pending += unstarted
             open += unstarted
@@ -53,15 +60,20 @@ extension AOperation {
         return (blockers, open)
     }
 
-    /// It, or what delivers to it, does not depend on something any more.
-    final func announceRemoval() {
-        Blocker.noteShortcut()
+    /// It depends on something more, or something less. A Foundation queue is told if it has asked before, of this
+    /// operation or of those that it delivers to.
+    ///
+    /// - Parameter isShortcut: whether less may be in the way.
+    final func announceChange(isShortcut: Bool) {
+        guard core.withLock({ $0.wasAsked && $0.state.isInitialized }) else { return }
+        if isShortcut { Blocker.noteShortcut() }
         var seen: Set<ObjectIdentifier> = []
         var pending: [AOperation] = [self]
         while let operation = pending.popLast() {
-            guard operation.isInitialized, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
+            let (isOpen, receivers) = operation.core.withLock { ($0.wasAsked && $0.state.isInitialized, $0.receivers) }
+            guard isOpen, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
             operation.announceReadiness()
-            pending += operation.core.withLock { $0.receivers }
+            pending += receivers
         }
     }
 
@@ -77,7 +89,7 @@ extension AOperation {
             if let operation = blocker as? AOperation {
                 operation.onEnd { [weak self] _ in self.map(ended) }
             } else {
-                watch(blocker) { [weak self] in self.map(ended) }
+                watch(blocker, in: \.announcingWatches) { [weak self] in self.map(ended) }
             }
         }
     }
@@ -138,17 +150,25 @@ extension OperationCore {
     /// Besides the end of what was in its way there are others of which that queue must hear: the operation was
     /// cancelled, or was started on behalf of one that it delivers to.
     var mayBeTakenForBlocked: Bool {
-        guard !announcedBlockers.isEmpty else { return false }
+        guard wasBlocked else { return false }
         switch announcement {
         case .unknown, .onStart: return true
         case .due, .done: return false
         }
     }
+
+    /// A Foundation queue asks. Whether the operation is on its way on behalf of another one: it needs no slot of that
+    /// queue, which is to start it in name when it has ended.
+    mutating func isAsked() -> Bool {
+        guard case .onStart = announcement, membership?.lane === Lane.outside, !state.isEnded else { return false }
+        wasBlocked = true
+        return true
+    }
 }
 
 extension Foundation.Operation {
     /// Whether one who depends on this operation may start.
-    fileprivate var isOver: Bool {
+    var isOver: Bool {
         (self as? AOperation)?.isEnded ?? isFinished
     }
 }

@@ -169,8 +169,8 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether operations inside of this one may name locks.
     var isContainer: Bool { false }
 
-    /// The AOperations inside of this one that have not ended.
-    var openMembers: [AOperation] { [] }
+    /// The operations inside of this one that have not ended.
+    var openMembers: [Foundation.Operation] { [] }
 
     /// A fresh operation for another attempt; nil when this one can only be tried once.
     func makeAttempt() -> AOperation? { (self as? any RetryableOperation)?.new() as? AOperation }

@@ -28,7 +28,7 @@ struct DependencyList {
         return true
     }
 
-    private func contains(_ operation: Foundation.Operation) -> Bool {
+    func contains(_ operation: Foundation.Operation) -> Bool {
         all.count > Self.searchedLinearly
             ? known.contains(ObjectIdentifier(operation))
             : all.contains { $0 === operation }

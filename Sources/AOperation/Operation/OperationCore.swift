@@ -21,8 +21,15 @@ struct OperationCore {
     var dependencies = DependencyList()
     /// Watches of dependencies that are plain Foundation operations.
     var watches: [DependencyWatch] = []
-    /// Blockers whose end is announced to a Foundation queue.
+    /// How many dependencies were removed while it waited.
+    var removals = 0
+    /// Blockers whose end is announced to a Foundation queue, and watches of those that are plain operations.
     var announcedBlockers: Set<ObjectIdentifier> = []
+    var announcingWatches: [DependencyWatch] = []
+    /// Whether a Foundation queue has asked, of this operation or of one that it delivers to, before it was started.
+    var wasAsked = false
+    /// Whether it may have been told that the operation was blocked.
+    var wasBlocked = false
     /// One of them, until Foundation has started the operation.
     var blocker: Blocker?
     /// Who waits for the end of this operation.
@@ -57,6 +64,8 @@ struct OperationCore {
     var pause: UInt64?
     /// Whether it is inside of an operation that holds a lock, and waits for something outside of that.
     var isCrossing = false
+    /// Whether a plain operation waits for it, as far as somebody has seen.
+    var isNeededByPlain = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
     /// Of a group: what is known of the locks that those inside of it name.
@@ -71,6 +80,8 @@ struct OperationCore {
     var uniqueness: Uniqueness?
     /// Whether its callbacks are being sent off, while its body may end: it departs after that.
     var isCallingBack = false
+    /// Whether it is about to depart.
+    var isDeparting = false
     /// Whether a duplicate waits for its end.
     var isJoined = false
 
@@ -434,13 +445,21 @@ extension OperationCore {
         let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = []
+            announcingWatches = []
             dependencies = DependencyList()
             blocker = nil
             producers = []
             inbox = nil
             injections = []
         }
-        return (watches, left)
+        return (watches + announcingWatches, left)
+    }
+
+    /// Whether the listeners have been told and the body is over: once.
+    mutating func beginDeparture() -> Bool {
+        guard case .finished(_, .over) = state, !isDeparting else { return false }
+        isDeparting = true
+        return true
     }
 
     /// The end of everything; nil unless the listeners have been told and the body is over.
@@ -459,7 +478,7 @@ extension OperationCore {
             handlers: endHandlers,
             announces: announces,
             announcesReadiness: mayBeTakenForBlocked,
-            watches: watches,
+            watches: watches + announcingWatches,
             dependencies: dependencies.all,
             producers: producers,
             receivers: receivers,
@@ -470,6 +489,7 @@ extension OperationCore {
         endHandlers = []
         dependencies = DependencyList()
         watches = []
+        announcingWatches = []
         blocker = nil
         producers = []
         receivers = []

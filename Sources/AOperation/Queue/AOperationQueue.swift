@@ -52,7 +52,10 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     /// Adds an operation; for an `AOperation` with it everything that delivers to it or receives from it and is in no
     /// queue yet. Adding an AOperation a second time does nothing.
     open override func addOperation(_ operation: Foundation.Operation) {
-        guard let operation = operation as? AOperation else { return admitPlain(operation) }
+        guard let operation = operation as? AOperation else {
+            admitPlain(operation)
+            return
+        }
         for member in operation.deliveryNet() where enter(member) { super.addOperation(member) }
     }
 
@@ -60,15 +63,16 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     /// ``addOperation(_:)``.
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
         var admitted: [Foundation.Operation] = []
+        var plain: [PlainMember] = []
         for operation in operations {
             if let operation = operation as? AOperation {
                 for member in operation.deliveryNet() where enter(member) { admitted.append(member) }
             } else {
-                admitPlain(operation)
+                plain.append(admitPlain(operation))
             }
         }
         super.addOperations(admitted, waitUntilFinished: false)  // one by one, Foundation looks around for each
-        if wait { EndOfOperations.wait(for: operations) }
+        if wait { EndOfOperations.wait(for: operations.compactMap { $0 as? AOperation }, plain) }
     }
 
     /// Runs `barrier` when all operations that are in the queue have ended; those added later wait for it.
@@ -83,9 +87,12 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         return operation.enter(lane, of: self, announcement: .onStart)
     }
 
-    private func admitPlain(_ operation: Foundation.Operation) {
+    @discardableResult
+    private func admitPlain(_ operation: Foundation.Operation) -> PlainMember {
         delegate?.operationQueue(self, willAddOperation: operation)
-        PlainMember(operation).enter(lane, of: self)
+        let member = PlainMember(operation)
+        member.enter(lane, of: self)
+        return member
     }
 
     // MARK: What Foundation's queue offers

@@ -1,22 +1,18 @@
-import Foundation
+import Dispatch
 
 /// Waits for operations of any kind.
 enum EndOfOperations {
-    /// Blocks the calling thread until all of `operations` have ended.
-    static func wait(for operations: [Foundation.Operation]) {
+    /// Blocks the calling thread until all of them have ended.
+    static func wait(for operations: [AOperation], _ plain: [PlainMember]) {
         let group = DispatchGroup()
-        var watches: [DependencyWatch] = []
         for operation in operations {
             group.enter()
-            if let operation = operation as? AOperation {
-                operation.onEnd { _ in group.leave() }
-            } else {
-                let watch = DependencyWatch(on: operation) { group.leave() }
-                watches.append(watch)
-                watch.begin()
-            }
+            operation.onEnd { _ in group.leave() }
+        }
+        for member in plain {
+            group.enter()
+            member.onEnd { group.leave() }
         }
         group.wait()
-        for watch in watches { watch.stop() }
     }
 }

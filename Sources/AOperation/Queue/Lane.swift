@@ -170,6 +170,12 @@ final class Lane: Sendable {
         pump()
     }
 
+    /// The group of this lane waits for something that others run.
+    func beginAwaiting() { pump { $0.await(1) } }
+
+    /// That has ended.
+    func endAwaiting() { state.withLock { $0.await(-1) } }
+
     private func acceptReturned(_ count: Int) {
         state.withLock { $0.acceptReturned(count) }
         pump()

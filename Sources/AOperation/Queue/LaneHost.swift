@@ -5,7 +5,7 @@ protocol LaneHost: AnyObject {
     /// The outcome of a member is decided and its own listeners have been told. The member counts as open until
     /// ``memberEnded(_:)``: whatever is added here is in time.
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError])
-    /// Outcome and body of a member are over. It still counts for those who wait until the queue is empty.
+    /// Outcome and body of a member are over. Nobody who waits for its end has been told.
     func memberLeaves()
     /// It has given its slot back.
     func memberEnded(_ operation: Foundation.Operation)
@@ -32,7 +32,6 @@ struct Membership {
 
     /// Ends the membership.
     func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
-        host?.memberLeaves()
         lane.remove(self, wasRunning: wasRunning, returningSlot: returningSlot)
         host?.memberEnded(operation)
         lane.hostWasTold()

@@ -41,6 +41,8 @@ struct LaneState {
     private var ready = ReadyItems()
     /// Members that run, whether on a slot or, as a group that lent its own, without one.
     private var running = 0
+    /// Children of the group that others run: it only waits for them.
+    private var awaited = 0
     /// Threads that were summoned and have not come yet.
     private var summoned = 0
     /// More of them would only wait for each other; those who come summon further ones.
@@ -125,6 +127,9 @@ extension LaneState {
 
     /// A slot that somebody takes without waiting for his turn.
     mutating func takeSlot() { running += 1 }
+
+    /// The group begins to wait for something that others run, or something of that has ended.
+    mutating func await(_ step: Int) { awaited += step }
 
     /// Slots of this lane that a group has given back although the group goes on.
     mutating func acceptReturned(_ count: Int) { running -= count }
@@ -213,7 +218,7 @@ extension LaneState {
         }
         // What is not needed goes back, so that a group whose children wait for something outside of it does not keep
         // that from running; the last slot of a group whose children have all ended stays with the group.
-        guard free > usable, !members.isEmpty else { return nil }
+        guard free > usable, !members.isEmpty || awaited > 0 else { return nil }
         slots = .borrowed(free: usable, isAsking: isAsking)
         return .giveBack(free - usable)
     }

@@ -17,6 +17,8 @@ final class PlainMember: Waiter, @unchecked Sendable {
         var holdsSlot = false
         var membership: Membership?
         var watches: [DependencyWatch] = []
+        /// Told of the end.
+        var endHandlers: [() -> Void] = []
     }
 
     private enum Stage {
@@ -133,14 +135,30 @@ final class PlainMember: Waiter, @unchecked Sendable {
     }
 
     private func ended() {
-        let (membership, holdsSlot) = state.withLock { state in
-            state.stage = .ended
-            defer { state.membership = nil }
-            return (state.membership, state.holdsSlot)
-        }
+        let membership = state.withLock { $0.membership }
         membership?.host?.memberSettled(operation, errors: [])
+        membership?.host?.memberLeaves()
+        let (holdsSlot, handlers) = state.withLock { state in
+            state.stage = .ended
+            defer {
+                state.membership = nil
+                state.endHandlers = []
+            }
+            return (state.holdsSlot, state.endHandlers)
+        }
+        for handler in handlers { handler() }
         membership?.leave(operation, wasRunning: holdsSlot, returningSlot: holdsSlot)
         release()
+    }
+
+    /// Calls `handler` when the operation has ended; at once if it has.
+    func onEnd(_ handler: @escaping () -> Void) {
+        let isOver = state.withLock { state in
+            if case .ended = state.stage { return true }
+            state.endHandlers.append(handler)
+            return false
+        }
+        if isOver { handler() }
     }
 
     /// Lets the watches go; the one that is just telling of the end must outlive its own signal.

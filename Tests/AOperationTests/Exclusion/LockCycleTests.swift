@@ -230,6 +230,56 @@ struct LockCycleTests {
         #expect(joiner.isLockCycle)
     }
 
+    /// A plain child cannot fail: the one that asks for the key does.
+    @Test(arguments: [false, true])
+    func plainChildThatWaitsForAnOutsider_whoWaitsForTheGroupsKey_letsTheOutsiderFail(isLate: Bool) async {
+        let outsider = Step("outsider").exclusive(a)
+        let plain = BlockOperation {}
+        plain.addDependency(outsider)
+        let gate = Gate()
+        let group = GroupOperation(isLate ? [gate] : [gate, GroupOperation(plain)])
+        group.exclusive(a)
+        queue.addOperation(group)
+        await gate.started.wait()
+        serial.addOperation(outsider)
+        if isLate {
+            await hasAsked(outsider)
+            group.addOperation(ComposedOperation(operation: plain))
+        }
+        await outsider.ended()
+        #expect(outsider.isLockCycle)
+        gate.open()
+        await group.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(plain.isFinished)
+    }
+
+    /// The child waits for it through an operation of a plain queue, which nobody sees from there.
+    @Test func operationThatAPlainOneWaitsFor_closesACircle_andFails() async {
+        let (group, gate) = await running("group", a)
+        let needed = Step("needed")
+        let needsGate = Gate()
+        needed.addDependency(needsGate)
+        let plain = BlockOperation {}
+        plain.addDependency(needed)
+        OperationQueue().addOperation(plain)
+        let child = Step("child")
+        child.addDependency(plain)
+        group.addOperation(child)
+        let asks = Step("asks").exclusive(a)
+        for operation in [needsGate, needed, asks] { queue.addOperation(operation) }
+        await hasAsked(asks)
+        needed.addDependency(asks)
+        await needed.ended()
+        #expect(needed.isLockCycle)
+        needsGate.open()
+        await child.ended()
+        gate.open()
+        await group.ended()
+        await asks.ended()
+        #expect(asks.outcome?.isSuccess == true)
+    }
+
     @Test func waiterInFront_thatWaitsForAnotherKey_closesACircleToo() async {
         // "group" holds b; "front" waits for a and b; "behind" wants a, which is free but for "front".
         let (group, gate) = await running("group", b)
