@@ -74,6 +74,12 @@ struct DurableState {
         case .delayEnded(let unit, let at):
             let index = try self.index(of: unit)
             try submissions[index].endDelay(unit.index, at: at, &effects)
+        case .deadlinePassed(let unit, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)
+        case .queueTimedOut(let unit, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .queueTimedOut, hurried: false, at: at, &effects)
         }
     }
 

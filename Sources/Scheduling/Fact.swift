@@ -25,6 +25,10 @@ public enum Fact: Hashable, Sendable {
     case groupRestarted(UnitID, at: Int64)
     /// The unit's `delay` and `notBefore` are over.
     case delayEnded(UnitID, at: Int64)
+    /// The unit's deadline passed before it had ended.
+    case deadlinePassed(UnitID, at: Int64)
+    /// The unit has waited for a worker as long as it may.
+    case queueTimedOut(UnitID, at: Int64)
 }
 
 public struct WorkerIdentity: Hashable, Sendable {

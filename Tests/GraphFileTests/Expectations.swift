@@ -55,16 +55,19 @@ func outline(_ loaded: LoadedGraph) -> String {
         if node.retries > 0 { words.append("retry=\(node.retries)") }
         if node.timeoutMilliseconds > 0 { words.append("timeout=\(node.timeoutMilliseconds)") }
         if node.hasGraceMilliseconds { words.append("grace=\(node.graceMilliseconds)") }
-        words += options(of: node)
+        words += loaded.graph.options.filter { $0.node == place.index }.flatMap(optionWords)
         if node.forwardFailure { words.append("forward") }
         return words.joined(separator: " ")
     }.joined(separator: "\n")
 }
 
-private func options(of node: WireNode) -> [String] {
+private func optionWords(_ options: WireNodeOptions) -> [String] {
     var words: [String] = []
-    if node.delayMilliseconds > 0 { words.append("delay=\(node.delayMilliseconds)") }
-    if node.notBefore > 0 { words.append("notBefore=\(node.notBefore)") }
+    if options.delayMilliseconds > 0 { words.append("delay=\(options.delayMilliseconds)") }
+    if options.notBefore > 0 { words.append("notBefore=\(options.notBefore)") }
+    if options.deadlineMilliseconds > 0 { words.append("deadline=\(options.deadlineMilliseconds)") }
+    if options.deadline > 0 { words.append("deadline=@\(options.deadline)") }
+    if options.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(options.queueTimeoutMilliseconds)") }
     return words
 }
 

@@ -36,7 +36,7 @@ import Testing
 
     @Test func topLevelKeys_areThoseOfTheParser() throws {
         let supported: [NodeKey] = [
-            .name, .vars, .group, .ordered, .onFailure, .maxConcurrent, .retry, .timeout, .grace, .delay, .notBefore,
+            .name, .vars, .group, .ordered, .onFailure, .maxConcurrent, .retry, .timeout, .grace, .delay, .notBefore, .deadline,
         ]
         #expect(try schema().properties.keys.sorted() == supported.map(\.rawValue).sorted())
         for key in NodeKey.allCases where !supported.contains(key) {

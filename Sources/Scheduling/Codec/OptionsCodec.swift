@@ -5,6 +5,8 @@
 /// Tags are never given another meaning.
 private enum Section {
     static let start: UInt8 = 40
+    static let deadline: UInt8 = 41
+    static let queueTimeout: UInt8 = 42
 }
 
 extension ByteWriter {
@@ -14,6 +16,17 @@ extension ByteWriter {
         } content: { writer, options in
             writer.write(options.delayMilliseconds)
             writer.write(options.notBefore)
+        }
+        write(section: Section.deadline, of: graph) {
+            $0.deadlineMilliseconds != 0 || $0.deadline != 0
+        } content: { writer, options in
+            writer.write(options.deadlineMilliseconds)
+            writer.write(options.deadline)
+        }
+        write(section: Section.queueTimeout, of: graph) {
+            $0.queueTimeoutMilliseconds != 0
+        } content: { writer, options in
+            writer.write(options.queueTimeoutMilliseconds)
         }
     }
 
@@ -52,6 +65,11 @@ extension ByteReader {
         case Section.start:
             options.delayMilliseconds = try signed()
             options.notBefore = try signed()
+        case Section.deadline:
+            options.deadlineMilliseconds = try signed()
+            options.deadline = try signed()
+        case Section.queueTimeout:
+            options.queueTimeoutMilliseconds = try signed()
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

@@ -2,6 +2,7 @@
 extension Scheduler {
     /// Puts a unit into its queue.
     mutating func queue(_ unit: UnitID) {
+        watchQueueTimeout(of: unit)
         if durable.submissions[durable.index(of: unit.submission)].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
         } else {
@@ -134,6 +135,8 @@ extension Scheduler {
             case .attemptTimeout(let unit, let attempt): attemptTimeoutDue(unit, attempt, &outputs)
             case .groupTimeout(let unit, let startedAt): groupTimeoutDue(unit, startedAt, &outputs)
             case .delay(let unit, let until): delayDue(unit, until, &outputs)
+            case .deadline(let unit, let at): deadlineDue(unit, at, &outputs)
+            case .queueTimeout(let unit, let since): queueTimeoutDue(unit, since, &outputs)
             }
         }
     }

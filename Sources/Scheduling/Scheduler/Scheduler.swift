@@ -122,6 +122,7 @@ public struct Scheduler {
         case .ready(let unit): queue(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)
+        case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
         case .opened(let unit, let at): watchTimeout(ofGroup: unit, startedAt: at)
@@ -140,10 +141,13 @@ public struct Scheduler {
             let number = durable.submissions[index].number
             for unit in durable.submissions[index].units.indices {
                 let id = UnitID(number, unit)
+                if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }
                 switch durable.submissions[index].units[unit].phase {
                 case .ready: queue(id)
                 case .retryWait(let until): timers.insert(.retry(id, until), due: now.boot + max(0, until - now.wall))
-                case .assigned(_, let worker): workers.sessions[worker.index].units.append(id)
+                case .assigned(_, let worker):
+                    workers.sessions[worker.index].units.append(id)
+                    watchQueueTimeout(of: id)
                 case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .blocked, .held, .ended, .dropped: break

@@ -8,7 +8,9 @@ public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
 extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
         switch units[unit].phase {
-        case .ready, .retryWait: break
+        case .ready: break
+        // It has waited for a worker since then.
+        case .retryWait(let until): units[unit].queuedAt = until
         case .blocked, .delayed, .held, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
@@ -32,6 +34,8 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case (.queueTimedOut?, _), (.deadlinePassed?, _):
+            finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
         case (nil, .failure(let failures)):
@@ -64,6 +68,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case .queueTimedOut?, .deadlinePassed?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if Int(units[unit].crashes) >= crashLimit {
                 finish(unit, .failure([workerLostFailure(unit, crashes: Int(units[unit].crashes))]), at, &effects)
@@ -142,6 +147,7 @@ extension Submission {
             dropInstances(of: inner)
             uncount(inner)
             if case .operation = node(inner).kind { counts.total -= 1 }
+            endDeadline(inner)
             units[inner].phase = .dropped
         }
     }
@@ -149,6 +155,7 @@ extension Submission {
     /// Back to what it was before its group began, but for how often it was tried.
     private mutating func forget(_ unit: Int) {
         uncount(unit)
+        endDeadline(unit)
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

@@ -28,6 +28,10 @@ struct Unit {
         case siblingFailed
         /// Its timeout passed.
         case timedOut
+        /// It has not started in time.
+        case queueTimedOut
+        /// It has not ended in time.
+        case deadlinePassed
     }
 
     let node: Int32
@@ -90,6 +94,8 @@ enum Effect {
     case retry(UnitID, at: Int64)
     /// It waits for this wall time, and for its `notBefore`.
     case delayed(UnitID, until: Int64)
+    /// It must have ended by this wall time.
+    case deadline(UnitID, at: Int64)
     /// The worker is to stop this attempt.
     case stop(UnitID, Attempt, WorkerNumber, Unit.Stop, now: Bool)
     /// The attempt is the worker's no longer.

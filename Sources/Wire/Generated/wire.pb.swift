@@ -1739,6 +1739,9 @@ public nonisolated struct WireGraph: Sendable {
   /// JSON, each once
   public var parameters: [Data] = []
 
+  /// of the few nodes that have any
+  public var options: [WireNodeOptions] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1807,12 +1810,6 @@ public nonisolated struct WireNode: Sendable {
   /// ends with its producer's failure without running
   public var forwardFailure: Bool = false
 
-  /// from when everything else it waits for is over; 0: none
-  public var delayMilliseconds: UInt64 = 0
-
-  /// milliseconds since 1970; 0: none
-  public var notBefore: Int64 = 0
-
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -1826,6 +1823,34 @@ public nonisolated struct WireNode: Sendable {
   public init() {}
 
   fileprivate var _graceMilliseconds: UInt32? = nil
+}
+
+public nonisolated struct WireNodeOptions: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// index in Graph.nodes
+  public var node: UInt32 = 0
+
+  /// from when everything else it waits for is over; 0: none
+  public var delayMilliseconds: UInt64 = 0
+
+  /// milliseconds since 1970; 0: none
+  public var notBefore: Int64 = 0
+
+  /// from when the group around it starts, the root's from its submission; 0: none
+  public var deadlineMilliseconds: UInt64 = 0
+
+  /// milliseconds since 1970; 0: none
+  public var deadline: Int64 = 0
+
+  /// of an operation, from ready to start; 0: none
+  public var queueTimeoutMilliseconds: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireOperationNode: Sendable {
@@ -4974,7 +4999,7 @@ nonisolated extension WireBlobChunk: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Graph"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}nodes\0\u{1}parameters\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}nodes\0\u{1}parameters\0\u{2}%options\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4985,6 +5010,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.nodes) }()
       case 3: try { try decoder.decodeRepeatedBytesField(value: &self.parameters) }()
+      case 40: try { try decoder.decodeRepeatedMessageField(value: &self.options) }()
       default: break
       }
     }
@@ -5000,6 +5026,9 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if !self.parameters.isEmpty {
       try visitor.visitRepeatedBytesField(value: self.parameters, fieldNumber: 3)
     }
+    if !self.options.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.options, fieldNumber: 40)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5007,6 +5036,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.name != rhs.name {return false}
     if lhs.nodes != rhs.nodes {return false}
     if lhs.parameters != rhs.parameters {return false}
+    if lhs.options != rhs.options {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5014,7 +5044,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{4}\u{1c}delay_milliseconds\0\u{3}not_before\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5070,8 +5100,6 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.timeoutMilliseconds) }()
       case 11: try { try decoder.decodeSingularUInt32Field(value: &self._graceMilliseconds) }()
       case 12: try { try decoder.decodeSingularBoolField(value: &self.forwardFailure) }()
-      case 40: try { try decoder.decodeSingularUInt64Field(value: &self.delayMilliseconds) }()
-      case 41: try { try decoder.decodeSingularInt64Field(value: &self.notBefore) }()
       default: break
       }
     }
@@ -5124,12 +5152,6 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if self.forwardFailure != false {
       try visitor.visitSingularBoolField(value: self.forwardFailure, fieldNumber: 12)
     }
-    if self.delayMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.delayMilliseconds, fieldNumber: 40)
-    }
-    if self.notBefore != 0 {
-      try visitor.visitSingularInt64Field(value: self.notBefore, fieldNumber: 41)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5144,8 +5166,61 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     if lhs.timeoutMilliseconds != rhs.timeoutMilliseconds {return false}
     if lhs._graceMilliseconds != rhs._graceMilliseconds {return false}
     if lhs.forwardFailure != rhs.forwardFailure {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireNodeOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".NodeOptions"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}node\0\u{3}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.node) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.delayMilliseconds) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.notBefore) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.deadlineMilliseconds) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.deadline) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.queueTimeoutMilliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.node != 0 {
+      try visitor.visitSingularUInt32Field(value: self.node, fieldNumber: 1)
+    }
+    if self.delayMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.delayMilliseconds, fieldNumber: 2)
+    }
+    if self.notBefore != 0 {
+      try visitor.visitSingularInt64Field(value: self.notBefore, fieldNumber: 3)
+    }
+    if self.deadlineMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.deadlineMilliseconds, fieldNumber: 4)
+    }
+    if self.deadline != 0 {
+      try visitor.visitSingularInt64Field(value: self.deadline, fieldNumber: 5)
+    }
+    if self.queueTimeoutMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.queueTimeoutMilliseconds, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireNodeOptions, rhs: WireNodeOptions) -> Bool {
+    if lhs.node != rhs.node {return false}
     if lhs.delayMilliseconds != rhs.delayMilliseconds {return false}
     if lhs.notBefore != rhs.notBefore {return false}
+    if lhs.deadlineMilliseconds != rhs.deadlineMilliseconds {return false}
+    if lhs.deadline != rhs.deadline {return false}
+    if lhs.queueTimeoutMilliseconds != rhs.queueTimeoutMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
