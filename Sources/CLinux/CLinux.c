@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -242,4 +243,10 @@ int clinux_processor_count(void) {
         if (count > 0) return count;
     }
     return 1;
+}
+
+void clinux_return_free_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -16,6 +16,7 @@ struct DurableState {
     var submissionByID: [String: SubmissionNumber] = [:]
     /// Operation names that a worker has ever registered.
     var knownTypes: Set<String> = []
+    var locks = LockTable()
     let crashLimit: Int
 
     init(crashLimit: Int) { self.crashLimit = crashLimit }
@@ -56,30 +57,42 @@ struct DurableState {
         case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
             let index = try self.index(of: unit)
             try submissions[index].endAttempt(unit.index, attempt, outcome, startedAt: startedAt, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
             try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .cancelRequested(let unit, let reason, let now, let at):
             let index = try self.index(of: unit)
             if !reason.isEmpty { submissions[index].cancelReason = reason }
             submissions[index].requestStop(unit.index, .cancelled, hurried: now, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .timedOut(let unit, let at):
             let index = try self.index(of: unit)
             // An operation's executor has had its grace already.
             let isOperation = if case .assigned = submissions[index].units[unit.index].phase { true } else { false }
             submissions[index].requestStop(unit.index, .timedOut, hurried: isOperation, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .groupRestarted(let unit, let at):
             let index = try self.index(of: unit)
             try submissions[index].restart(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .delayEnded(let unit, let at):
             let index = try self.index(of: unit)
             try submissions[index].endDelay(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
+        case .locksAsked(let unit, let at):
+            try askForLocks(unit, at: at, &effects)
+        case .locksReturned(let unit, let at):
+            try returnLocks(unit, at: at, &effects)
         case .deadlinePassed(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .queueTimedOut(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .queueTimedOut, hurried: false, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         }
     }
 
@@ -89,11 +102,14 @@ struct DurableState {
         }
         submissionByKey[admission.key] = admission.number
         submissionByID[admission.id] = admission.number
-        submissions.append(Submission(admission))
+        var submission = Submission(admission)
+        submission.keyNumbers = submission.layout.locks.map { plan in plan.keys.map { locks.number(of: $0) } } ?? []
+        submissions.append(submission)
         submissions[submissions.count - 1].beginRoot(at: admission.at, &effects)
+        passLocksOn(from: submissions.count - 1, at: admission.at, &effects)
     }
 
-    private func index(of unit: UnitID) throws(FactMismatch) -> Int {
+    func index(of unit: UnitID) throws(FactMismatch) -> Int {
         guard holds(unit) else { throw FactMismatch("unit \(unit.rawValue) does not exist") }
         return index(of: unit.submission)
     }

@@ -25,9 +25,13 @@ public enum Fact: Hashable, Sendable {
     case groupRestarted(UnitID, at: Int64)
     /// The unit's `delay` and `notBefore` are over.
     case delayEnded(UnitID, at: Int64)
+    /// The unit could be dispatched but for its locks, and asks for them. Who gets them when is worked out from the facts.
+    case locksAsked(UnitID, at: Int64)
+    /// Nobody is left who could run the unit: it gives up its locks, or its place in the line, before it has begun.
+    case locksReturned(UnitID, at: Int64)
     /// The unit's deadline passed before it had ended.
     case deadlinePassed(UnitID, at: Int64)
-    /// The unit has waited for a worker as long as it may.
+    /// The unit has waited for its start as long as it may.
     case queueTimedOut(UnitID, at: Int64)
 }
 
@@ -89,4 +93,6 @@ public enum LossCause: UInt8, Hashable, Sendable {
     case orphanLimitOver = 5
     /// The worker's process died by itself while the unit ran in it together with others: it runs alone from now on.
     case suspected = 6
+    /// The unit runs under a key, and the worker was gone for the lock lease; by then it has stopped such units.
+    case lockLeaseOver = 7
 }

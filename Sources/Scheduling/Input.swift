@@ -23,7 +23,9 @@ public enum Input: Sendable {
     case executorEnded(supervisor: PeerID, Incarnation, crashed: Bool)
     case started(PeerID, UnitID, Attempt, at: Int64)
     case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
-    case released(PeerID, UnitID, Attempt)
+    /// The executor gives the unit back before it has begun; `wasStopped`: it had begun, and was stopped because its lock
+    /// lease was ending.
+    case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)
     case request(RequestID, Request)
 }
 
@@ -67,6 +69,8 @@ public enum Request: Sendable {
     case follow(submission: String)
     case unfollow(submission: String)
     case workers
+    /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.
+    case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.
     case locate(submission: String, path: String)
 }

@@ -5,7 +5,7 @@ extension Scheduler {
     public func violations() -> [String] {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
-        found += workerViolations() + timerViolations()
+        found += workerViolations() + timerViolations() + lockViolations()
         return found
     }
 
@@ -38,7 +38,7 @@ extension Scheduler {
             switch reason {
             case .delay(let unit, _): delayed.insert(unit)
             case .deadline(let unit, _): limited.insert(unit)
-            case .retry, .lease, .orphanLimit, .attemptTimeout, .groupTimeout, .queueTimeout: break
+            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout: break
             }
         }
         var found: [String] = []

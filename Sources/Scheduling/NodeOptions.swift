@@ -9,8 +9,10 @@ public struct NodeOptions: Hashable, Sendable {
     public var deadlineMilliseconds: Int64 = 0
     /// The wall time by which it must have ended; 0: whenever.
     public var deadline: Int64 = 0
-    /// How long an operation may wait for a worker; 0: as long as it takes.
+    /// How long an operation may wait for a worker and its locks; 0: as long as it takes.
     public var queueTimeoutMilliseconds: Int64 = 0
+    /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
+    public var exclusive: [Exclusion] = []
 
     public init() {}
 

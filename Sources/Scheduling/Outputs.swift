@@ -68,6 +68,8 @@ public struct Assignment: Sendable {
     public var receivesArray: Bool
     public var timeoutMilliseconds: Int64
     public var graceMilliseconds: Int64?
+    /// Tokens for the keys that it runs under, sorted by key.
+    public var fences: [Fence]
 }
 
 public struct Binding: Hashable, Sendable {

@@ -9,6 +9,8 @@ public enum Reply: Sendable {
     case operations([OperationView], next: Int, id: String)
     case following(SubmissionView)
     case workers([WorkerView])
+    /// `next`: where to continue; 0: there are no more.
+    case locks([LockView], next: Int)
     /// `units`: indices of the named operation and everything in it; nil: the whole submission.
     case located(SubmissionNumber, id: String, units: [Int]?, ended: Bool)
     case done
@@ -88,6 +90,8 @@ public struct OperationView: Hashable, Sendable {
     public var finishedAt: Int64
     public var errors: [Failure]
     public var value: Payload?
+    /// Of one that is locking: the locks that are in its way, with who stands at the front of their lines.
+    public var locks: [LockView] = []
 }
 
 public struct WorkerView: Hashable, Sendable {

@@ -42,7 +42,7 @@ final class Named: VoidOperation, ClusterOperation, @unchecked Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ClusterOperationTests {
     struct Part: Codable, Equatable { var id: Int }
 

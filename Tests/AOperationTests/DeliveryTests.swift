@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct DeliveryTests {
     let queue = AOperationQueue()
 
@@ -26,7 +26,7 @@ struct DeliveryTests {
         #expect(received?.error?.publisher == "no")
     }
 
-    @Test func cancellation_isDeliveredAsFailure() async throws {
+    @Test func D11_cancellation_isDeliveredAsFailure() async throws {
         let gate = Gate("g")
         let keep = gate.deliver(to: Keep<Void>())
         keep.add(to: queue)
@@ -37,7 +37,7 @@ struct DeliveryTests {
         #expect(received.error?.publishedError is AOperationError.IsCancelled)
     }
 
-    @Test func fanOut_reachesEveryReceiver() async {
+    @Test func D11_fanOut_reachesEveryReceiver() async {
         let head = Value("x")
         let receivers = (0..<10).map { _ in head.deliver(to: Keep<String>()) }
         receivers[3].add(to: queue)
@@ -90,7 +90,7 @@ struct DeliveryTests {
         #expect(try await GroupOperation(Value(1)).deliver(to: Keep<Void>()).value(on: queue)?.error == nil)
     }
 
-    @Test func willFinish_andDelivery_areIndependent() async throws {
+    @Test func D11_willFinish_andDelivery_areIndependent() async throws {
         let head = Value(1)
         let tail = head.deliver(to: Keep())
         head.willFinish { _, finish in DispatchQueue.global().async { finish() } }
@@ -154,7 +154,7 @@ struct DeliveryTests {
         let gate = Gate("head")
         var tail: AOperation = gate
         var last = gate.deliver(to: PassOn<Void>())
-        for _ in 0..<20_000 { last = last.deliver(to: PassOn<Void>()) }
+        for _ in 0..<Load.count(20_000) { last = last.deliver(to: PassOn<Void>()) }
         tail = last
         last.add(to: queue)
         await gate.started.wait()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FencingTokenTests {
     let queue = AOperationQueue()
 
@@ -29,6 +29,17 @@ struct FencingTokenTests {
         queue.addOperation(Reading("FencingTokenTests.group") { tokens.append($0) })
         await queue.idle()
         #expect(tokens.entries.last == .some(nil))
+    }
+
+    @Test func adoptedTokens_areGivenByKey() async {
+        let tokens = Log<UInt64?>()
+        for key in ["FencingTokenTests.adopted", "FencingTokenTests.other"] {
+            let operation = Reading(key) { tokens.append($0) }
+            operation.adoptFencingTokens(["FencingTokenTests.adopted": 42])
+            queue.addOperation(operation)
+            await queue.idle()
+        }
+        #expect(tokens.entries == [42, nil])
     }
 
     private final class Reading: VoidOperation, @unchecked Sendable {

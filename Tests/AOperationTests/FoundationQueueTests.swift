@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// AOperations in Foundation's own queue.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FoundationQueueTests {
     let queue = OperationQueue()
 
@@ -107,6 +107,35 @@ struct FoundationQueueTests {
         #expect(operation.outcome?.isSuccess == true)
     }
 
+    /// It is the producer that waited: the receiver starts it.
+    @Test func removedDependencyOfAProducer_isNotWaitedFor() async {
+        for _ in 0..<Load.rounds(100) {
+            let blocker = Step()
+            let (producer, receiver) = (Value(1), Keep<Int>())
+            producer.addDependency(blocker)
+            producer.deliver(to: receiver)
+            queue.addOperation(receiver)
+            DispatchQueue.global().async { producer.removeDependency(blocker) }
+            await receiver.ended()
+            await queue.idle()
+            #expect(receiver.outcome?.isSuccess == true)
+        }
+    }
+
+    @Test func cancelledProducer_isNotWaitedFor() async {
+        for _ in 0..<Load.rounds(100) {
+            let blocker = Step()
+            let (producer, other, receiver) = (Value(1), Value(2), Keep<[Int]>())
+            producer.addDependency(blocker)
+            [producer, other].deliver(to: receiver)
+            queue.addOperation(receiver)
+            DispatchQueue.global().async { producer.cancel() }
+            await receiver.ended()
+            await queue.idle()
+            #expect(receiver.outcome?.isSuccess == true)
+        }
+    }
+
     @Test func cancelledDependencyThatIsInNoQueue_letsItsDependentStart() async {
         let dependency = Gate()
         let operation = Step()
@@ -117,9 +146,24 @@ struct FoundationQueueTests {
         #expect(operation.outcome?.isSuccess == true)
     }
 
+    @Test func chainInAPlainQueue_runsInOrder() async {
+        let plain = OperationQueue()
+        let log = Log<Int>()
+        var last: Step?
+        let count = Load.count(1_000)
+        for index in 0..<count {
+            let step = Step { log.append(index) }
+            if let last { step.addDependency(last) }
+            last = step
+            plain.addOperation(step)
+        }
+        await plain.idle()
+        #expect(log.entries == Array(0..<count))
+    }
+
     @Test func operationsThatBecomeReadyWhileTheyAreAdded_allStart() async {
         queue.maxConcurrentOperationCount = 2
-        for round in 0..<2_000 {
+        for round in 0..<Load.count(2_000) {
             let first: Foundation.Operation = round.isMultiple(of: 2) ? Step() : BlockOperation {}
             let second = Step()
             second.addDependency(first)

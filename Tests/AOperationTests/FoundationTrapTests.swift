@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Traps of Foundation's operations on Linux that our classes must not have: a test for each.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct FoundationTrapTests {
     let queue = AOperationQueue()
 
@@ -139,14 +139,14 @@ struct FoundationTrapTests {
     @Test func B10_chainOf100000_runsAndIsReleased() async {
         let runs = Gauge()
         var last: Step?
-        for _ in 0..<100_000 {
+        for _ in 0..<Load.count(100_000) {
             let next = Step { runs.enter() }
             if let last { next.addDependency(last) }
             last = next
         }
         last?.add(to: queue)
         await last?.ended()
-        #expect(runs.most == 100_000)
+        #expect(runs.most == Load.count(100_000))
         weak let weakly = last
         last = nil
         await queue.idle()
@@ -157,7 +157,7 @@ struct FoundationTrapTests {
     @Test func B10_chainOf100000_thatNeverRuns_isReleased() {
         var last: Step?
         weak var first: Step?
-        for _ in 0..<100_000 {
+        for _ in 0..<Load.count(100_000) {
             let next = Step()
             if let last { next.addDependency(last) } else { first = next }
             last = next
@@ -168,7 +168,7 @@ struct FoundationTrapTests {
     }
 
     @Test func B11_whatWaitsForAnOperation_seesItEnded() async {
-        for _ in 0..<200 {
+        for _ in 0..<Load.rounds(200) {
             let first = Step()
             let seen = Log<Bool>()
             let second = Step { seen.append(first.isFinished && first.outcome != nil) }
@@ -183,7 +183,7 @@ struct FoundationTrapTests {
     @Test func twentyThousandBlockedOperations_areThroughWithinTheSuitesTimeLimit() async {
         // Adding them alone would take Foundation's queue a good part of that: it is quadratic.
         let gate = Gate()
-        for _ in 0..<20_000 {
+        for _ in 0..<Load.count(20_000) {
             let step = Step()
             step.addDependency(gate)
             queue.addOperation(step)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct GroupTests {
     @Test func emptyGroup_succeeds() async {
         let group = GroupOperation()
@@ -142,7 +142,7 @@ struct GroupTests {
     }
 
     @Test(arguments: 0..<30)
-    func cancellingAtAnyMoment_endsTheGroupAndEveryChildOnce(round: Int) async {
+    func D3_cancellingAtAnyMoment_endsTheGroupAndEveryChildOnce(round: Int) async {
         let ends = Log<Int>()
         let children = (0..<20).map { index in Step("\(index)").didFinish { _ in ends.append(index) } }
         let ordered = OrderedGroupOperation(Array(children[0..<10]))
@@ -176,9 +176,9 @@ struct GroupTests {
         }
     }
 
-    @Test func branchingFromOperationDidFinish_isSafe_everyTime() async {
+    @Test func D1_branchingFromOperationDidFinish_isSafe_everyTime() async {
         let queue = AOperationQueue()
-        for round in 0..<200 {
+        for round in 0..<Load.rounds(200) {
             let group = Branching(Step("x"))
             let result = await group.result(on: queue)
             #expect(result.error == nil)
@@ -188,8 +188,8 @@ struct GroupTests {
         }
     }
 
-    @Test func branching_keepsAFailureOfTheOnlyChild() async {
-        for _ in 0..<100 {
+    @Test func D1_failureOfTheOnlyChild_isTheGroups_everyTime() async {
+        for _ in 0..<Load.rounds(200) {
             let group = GroupOperation(Failing<Int>("only"))
             #expect(await group.result(on: AOperationQueue()).error?.localizedDescription == "only")
         }
@@ -223,7 +223,7 @@ struct GroupTests {
         #expect(group.outcomes.count == 2)
     }
 
-    @Test func ownErrors_failTheGroup() async {
+    @Test func D28_finishWithAnError_inExecute_failsTheGroup() async {
         final class Own: GroupOperation, @unchecked Sendable {
             override func execute() {
                 super.execute()

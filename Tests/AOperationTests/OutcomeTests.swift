@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct OutcomeTests {
     @Test func success_tellsEveryListenerOnce_inOrder() async throws {
         let log = Log<String>()
@@ -204,7 +204,7 @@ struct OutcomeTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct AsyncOperationTests {
     final class Compute: AsyncOperation<Int>, @unchecked Sendable {
         private let body: @Sendable () async throws -> Int

@@ -3,7 +3,24 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+/// Suspends the queue before it starts its children.
+private final class SuspendingGroup: GroupOperation, @unchecked Sendable {
+    let allAreReady = Signal()
+    private let queue: OperationQueue
+
+    init(_ children: [Foundation.Operation], suspending queue: OperationQueue) {
+        self.queue = queue
+        super.init(children)
+    }
+
+    override func execute() {
+        queue.isSuspended = true
+        super.execute()
+        allAreReady.fire()
+    }
+}
+
+@Suite(.timeLimit(Load.patience))
 struct QueueTests {
     let queue = AOperationQueue()
 
@@ -117,6 +134,16 @@ struct QueueTests {
         }
         await queue.idle()
         #expect(gauge.most <= limit)
+    }
+
+    @Test func groupOfVeryManyReadyChildren_isStartedWithoutADeepStack() async {
+        let group = SuspendingGroup((0..<Load.count(30_000)).map { _ in Step() }, suspending: queue)
+        queue.addOperation(group)
+        await group.allAreReady.wait()
+        queue.isSuspended = false
+        await group.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(group.outcomes.count == Load.count(30_000))
     }
 
     @Test func raisingTheLimit_startsWhatWaits() async {
@@ -277,7 +304,7 @@ struct QueueTests {
         #expect(log.count == 1)
     }
 
-    @Test func nothingNeedsTheMainQueue() async {
+    @Test func L6_groupAndDidFinish_whileTheMainQueueIsBlocked_needNothingOfIt() async {
         // The tests' main thread runs no main loop that this suite could rely on: all of the above shows it. Here the
         // main queue is busy for the whole time.
         let release = DispatchSemaphore(value: 0)

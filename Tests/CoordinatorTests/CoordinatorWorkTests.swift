@@ -44,6 +44,46 @@ import Wire
         #expect(!FileManager.default.fileExists(atPath: temporary.path + "/socket"))
     }
 
+    @Test func restart_restoresHoldersAndLinesOfLocks_andTokensRise() async throws {
+        var graph = WireGraph.group([.noop("a"), .noop("b"), .noop("c")])
+        for node in 1...3 { graph.nodes[node].exclusive = [.with { $0.key = "db" }] }
+        let submitted = graph
+        let (id, running) = try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(submitted)
+            let first = try worker.assignments(1)[0]
+            #expect(first.path == "a" && first.fences.map(\.key) == ["db"])
+            #expect(try client.operations(id).map(\.state) == [.running, .queued, .locking, .locking])
+            return (id, first)
+        }
+        try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(
+                .executor, incarnation: 1,
+                held: [
+                    .with {
+                        $0.unit = running.unit
+                        $0.attempt = running.attempt
+                        $0.state = .running
+                    }
+                ])
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            #expect(try client.operations(id).map(\.state) == [.running, .running, .locking, .locking])
+            try worker.succeed(running)
+            let second = try worker.assignments(1)[0]
+            #expect(second.path == "b" && second.fences[0].token > running.fences[0].token)
+            try worker.succeed(second)
+            let third = try worker.assignments(1)[0]
+            #expect(third.path == "c" && third.fences[0].token > second.fences[0].token)
+            worker.close()
+            client.close()
+        }
+    }
+
     @Test func restart_goesOnWithWhatRuns() async throws {
         let (id, running, epoch) = try await TestCoordinator.run(in: path) { coordinator in
             let worker = try coordinator.peer()

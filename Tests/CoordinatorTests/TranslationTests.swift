@@ -35,6 +35,11 @@ import Wire
                     $0.retries = 4
                     $0.timeoutMilliseconds = 1000
                     $0.graceMilliseconds = 0
+                    $0.delayMilliseconds = 5
+                    $0.notBefore = 7
+                    $0.deadlineMilliseconds = 8
+                    $0.deadline = 9
+                    $0.queueTimeoutMilliseconds = 10
                 },
                 .with {
                     $0.id = "each"
@@ -51,16 +56,6 @@ import Wire
                     $0.receives = [1]
                     $0.receivesArray = true
                 },
-            ]
-            $0.options = [
-                .with {
-                    $0.node = 1
-                    $0.delayMilliseconds = 5
-                    $0.notBefore = 7
-                    $0.deadlineMilliseconds = 8
-                    $0.deadline = 9
-                    $0.queueTimeoutMilliseconds = 10
-                }
             ]
         }
         var options = NodeOptions()
@@ -91,16 +86,10 @@ import Wire
         #expect(error { $0.nodes[2].receives = [3] } == "node 2 of the graph waits for node 3; the graph has 3 nodes")
         #expect(error { $0.nodes[2].after = [.max] } == "node 2 of the graph waits for node 4294967295; the graph has 3 nodes")
         #expect(error { $0.nodes[1].operation.parameters = 1 } == "node 1 of the graph has the parameters 1; the graph has 1")
+        #expect(error { $0.nodes[1].delayMilliseconds = .max }.contains("a delay of 18446744073709551615 ms; the limit is"))
         #expect(
-            error {
-                $0.options = [
-                    .with {
-                        $0.node = 1; $0.delayMilliseconds = .max
-                    }
-                ]
-            }
-                == "node 1 of the graph has a delay of 18446744073709551615 ms; the limit is 4294967295 ms (49 days)")
-        #expect(error { $0.options = [.with { $0.node = 3 }] } == "options of node 3; the graph has 3 nodes")
+            error { $0.nodes[1].queueTimeoutMilliseconds = .max }
+                == "node 1 of the graph has a queue timeout of 18446744073709551615 ms; the limit is 4294967295 ms (49 days)")
         #expect(error { $0.nodes[1].timeoutMilliseconds = .max }.contains("the limit is 4294967295 ms (49 days)"))
         #expect(
             error { $0.nodes[1].id = String(repeating: "x", count: 256) }

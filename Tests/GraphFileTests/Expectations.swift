@@ -55,19 +55,22 @@ func outline(_ loaded: LoadedGraph) -> String {
         if node.retries > 0 { words.append("retry=\(node.retries)") }
         if node.timeoutMilliseconds > 0 { words.append("timeout=\(node.timeoutMilliseconds)") }
         if node.hasGraceMilliseconds { words.append("grace=\(node.graceMilliseconds)") }
-        words += loaded.graph.options.filter { $0.node == place.index }.flatMap(optionWords)
+        words += options(of: node)
         if node.forwardFailure { words.append("forward") }
+        if !node.exclusive.isEmpty {
+            words.append("exclusive=" + node.exclusive.map { $0.limit == 1 ? $0.key : "\($0.key):\($0.limit)" }.joined(separator: ","))
+        }
         return words.joined(separator: " ")
     }.joined(separator: "\n")
 }
 
-private func optionWords(_ options: WireNodeOptions) -> [String] {
+private func options(of node: WireNode) -> [String] {
     var words: [String] = []
-    if options.delayMilliseconds > 0 { words.append("delay=\(options.delayMilliseconds)") }
-    if options.notBefore > 0 { words.append("notBefore=\(options.notBefore)") }
-    if options.deadlineMilliseconds > 0 { words.append("deadline=\(options.deadlineMilliseconds)") }
-    if options.deadline > 0 { words.append("deadline=@\(options.deadline)") }
-    if options.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(options.queueTimeoutMilliseconds)") }
+    if node.delayMilliseconds > 0 { words.append("delay=\(node.delayMilliseconds)") }
+    if node.notBefore > 0 { words.append("notBefore=\(node.notBefore)") }
+    if node.deadlineMilliseconds > 0 { words.append("deadline=\(node.deadlineMilliseconds)") }
+    if node.deadline > 0 { words.append("deadline=@\(node.deadline)") }
+    if node.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(node.queueTimeoutMilliseconds)") }
     return words
 }
 

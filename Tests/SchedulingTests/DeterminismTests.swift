@@ -22,7 +22,11 @@ import Testing
         func add(_ bytes: some Sequence<UInt8>) {
             for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
-        for number in 0..<3 { cluster.submit(RandomGraph.make(&random), key: "k\(number)") }
+        for number in 0..<3 {
+            let graph = RandomGraph.make(&random, keys: seed % 4)
+            // Some of those with keys could wait for ever, and are refused.
+            if graph.faults().isEmpty { cluster.submit(graph, key: "k\(number)") }
+        }
         for executor in 0..<4 { cluster.attach(executor, slots: 1 + random.below(3)) }
         for round in 0..<80 {
             switch random.below(8) {

@@ -17,6 +17,10 @@ struct FakeCluster {
     private(set) var dispatched: [String] = []
     private(set) var wakeAt: Int64?
     let client = PeerID(1_000_000)
+    /// Keys of which the test wants to know that never more than so many run at once.
+    var limits: [String: Int] = [:]
+    private var lastTokens: [String: UInt64] = [:]
+    private var cutOffSince: [Int: Int64] = [:]
 
     init(_ configuration: Scheduler.Configuration = .init()) {
         self.configuration = configuration
@@ -42,6 +46,7 @@ struct FakeCluster {
         journal += outputs.facts
         wakeAt = outputs.wakeAt
         sends = outputs.sends
+        checkFences(outputs.sends)
         for send in outputs.sends {
             #expect(send.after <= scheduler.sequence)
             guard case .dispatch(let assignments) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key
@@ -50,6 +55,29 @@ struct FakeCluster {
             dispatched += assignments.map(\.path)
         }
         for violation in scheduler.violations() + scheduler.idleViolations() { Issue.record("\(violation)") }
+    }
+
+    /// Tokens rise by key, and of the keys that the test named never more run than may. An executor that is cut off
+    /// goes on until the lock lease is over.
+    private mutating func checkFences(_ sends: [Outputs.Send]) {
+        var earlier: [Assignment] = []
+        let assignments = sends.flatMap { send -> [Assignment] in
+            if case .dispatch(let assignments) = send.message { assignments } else { [] }
+        }
+        for assignment in assignments.sorted(by: { $0.attempt < $1.attempt }) where !assignment.fences.isEmpty {
+            defer { earlier.append(assignment) }
+            for fence in assignment.fences {
+                #expect(fence.token > lastTokens[fence.key] ?? 0, "the token of \(fence.key) does not rise")
+                lastTokens[fence.key] = fence.token
+                guard let limit = limits[fence.key] else { continue }
+                let running =
+                    held.keys.filter { owner in
+                        peers[owner] != nil || now.boot < cutOffSince[owner, default: 0] + configuration.lockLeaseMilliseconds
+                    }.flatMap { held[$0] ?? [] } + earlier
+                let others = running.count { $0.unit != assignment.unit && $0.fences.contains { $0.key == fence.key } }
+                #expect(others < limit, "\(assignment.path) runs while \(others) others run under \(fence.key)")
+            }
+        }
     }
 
     mutating func advance(_ milliseconds: Int64, hearing: Bool = true) {
@@ -81,6 +109,7 @@ struct FakeCluster {
         now.wall += outage
         scheduler = Scheduler(configuration)
         for fact in journal { try scheduler.restore(FactCodec.decode(FactCodec.encode(fact)[...])) }
+        for executor in peers.keys { cutOffSince[executor] = now.boot - outage }
         peers = [:]
         boot()
     }
@@ -106,6 +135,10 @@ struct FakeCluster {
 
     /// Attaches again with what it holds; what the coordinator tells it to drop is dropped.
     mutating func reattach(_ executor: Int, slots: Int = 1, operations: [String] = ["noop"]) {
+        if now.boot >= cutOffSince[executor, default: now.boot] + configuration.lockLeaseMilliseconds {
+            // By then it has stopped what runs under a key.
+            held[executor]?.removeAll { !$0.fences.isEmpty }
+        }
         let items = (held[executor] ?? []).map { ExecutorAttachment.Held(unit: $0.unit, attempt: $0.attempt, state: .running) }
         attach(executor, slots: slots, operations: operations, held: items)
         for send in sends {
@@ -116,6 +149,7 @@ struct FakeCluster {
 
     mutating func disconnect(_ executor: Int) {
         guard let peer = peers.removeValue(forKey: executor) else { return }
+        cutOffSince[executor] = now.boot
         step([.disconnected(peer)])
     }
 

@@ -4,13 +4,21 @@ import Scheduling
 indirect enum Sketch {
     case op(
         String, type: String = "noop", receives: [String] = [], after: [String] = [], retries: Int = 0, timeout: Int64 = 0,
-        forwards: Bool = false)
+        forwards: Bool = false, exclusive: [Exclusion] = [])
     case group(
         String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0,
-        timeout: Int64 = 0)
+        timeout: Int64 = 0, exclusive: [Exclusion] = [])
     /// The inner one with options.
     case having(NodeOptions, Sketch)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
+
+    static func keyed(_ id: String, _ keys: String..., after: [String] = [], retries: Int = 0) -> Sketch {
+        .op(id, after: after, retries: retries, exclusive: keys.map { Exclusion(key: $0) })
+    }
+
+    static func holding(_ id: String, _ key: String, _ children: [Sketch]) -> Sketch {
+        .group(id, children, exclusive: [Exclusion(key: key)])
+    }
 
     static func ordered(_ id: String, _ children: [Sketch], stop: Bool = true, retries: Int = 0) -> Sketch {
         .group(id, children, ordered: true, stop: stop, retries: retries)
@@ -38,25 +46,28 @@ private struct GraphBuilder {
         let index = nodes.count
         func id(_ name: String) -> String { index == 0 || isBody ? "" : name }
         switch sketch {
-        case .op(let name, let type, let receives, let after, let retries, let timeout, let forwards):
+        case .op(let name, let type, let receives, let after, let retries, let timeout, let forwards, let exclusive):
             append(
                 name,
                 Node(
                     id: id(name), parent: parent, kind: .operation(OperationNode(type: type, parameters: 0)),
-                    retries: retries, timeoutMilliseconds: timeout, forwardsFailure: forwards
+                    retries: retries, timeoutMilliseconds: timeout, forwardsFailure: forwards,
+                    options: options(exclusive)
                 ), receives, after)
-        case .group(let name, let children, let ordered, let stop, let max, let after, let retries, let timeout):
+        case .group(let name, let children, let ordered, let stop, let max, let after, let retries, let timeout, let exclusive):
             append(
                 name,
                 Node(
                     id: id(name), parent: parent,
                     kind: .group(GroupNode(isOrdered: ordered, stopsOnFailure: stop, maxConcurrent: max)),
-                    retries: retries, timeoutMilliseconds: timeout
+                    retries: retries, timeoutMilliseconds: timeout, options: options(exclusive)
                 ), [], after)
             for child in children { add(child, parent: index, isBody: false) }
         case .having(let options, let inner):
             add(inner, parent: parent, isBody: isBody)
+            let exclusive = nodes[index].options.exclusive
             nodes[index].options = options
+            nodes[index].options.exclusive += exclusive
         case .forEach(let name, let producer, let list, let body, let max, let stop):
             append(
                 name,
@@ -69,6 +80,12 @@ private struct GraphBuilder {
                 ), producer.map { [$0] } ?? [], [])
             add(body, parent: index, isBody: true)
         }
+    }
+
+    private func options(_ exclusive: [Exclusion]) -> NodeOptions {
+        var options = NodeOptions()
+        options.exclusive = exclusive
+        return options
     }
 
     private mutating func append(_ name: String, _ node: Node, _ receives: [String], _ after: [String]) {

@@ -113,16 +113,28 @@ struct SeededRandom {
 }
 
 enum RandomGraph {
-    static func make(_ random: inout SeededRandom) -> Graph {
+    /// - Parameter keys: how many keys there are; nodes name them, and refer to nodes outside of their groups as well.
+    static func make(_ random: inout SeededRandom, keys: Int = 0) -> Graph {
         var names = 0
         var producers: [String] = []
-        let children = (0..<(1 + random.below(5))).map { _ in optioned(&random, &names, &producers, depth: 0) }
-        return Sketch.group("root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3)).graph()
+        let children = (0..<(1 + random.below(5))).map { _ in optioned(&random, &names, &producers, depth: 0, keys: keys) }
+        return Sketch.group(
+            "root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
+            exclusive: keys > 0 && random.below(10) == 0 ? exclusive(&random, keys) : []
+        ).graph()
+    }
+
+    private static func exclusive(_ random: inout SeededRandom, _ keys: Int) -> [Exclusion] {
+        guard keys > 0, random.below(2) == 0 else { return [] }
+        let named = (0..<keys).filter { _ in random.below(keys) == 0 }
+        return named.map { Exclusion(key: "key\($0)", limit: 1 + random.below(3)) }
     }
 
     /// Now and then with options.
-    private static func optioned(_ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int) -> Sketch {
-        let sketch = node(&random, &names, &before, depth: depth)
+    private static func optioned(
+        _ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int
+    ) -> Sketch {
+        let sketch = node(&random, &names, &before, depth: depth, keys: keys)
         guard random.below(4) == 0 else { return sketch }
         return sketch.having { options in
             if random.below(2) == 0 { options.delayMilliseconds = Int64(random.below(8_000)) }
@@ -133,22 +145,23 @@ enum RandomGraph {
     }
 
     /// Refers only to nodes that stand before it at the same level, so that the graph has no circle.
-    private static func node(_ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int) -> Sketch {
+    private static func node(_ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int) -> Sketch {
         names += 1
         let name = "n\(names)"
         let references = (0..<random.below(3)).compactMap { _ in random.pick(before) }
         defer { before.append(name) }
         switch depth < 3 ? random.below(6) : 0 {
         case 1, 2:
-            var inner: [String] = []
-            let children = (0..<random.below(4)).map { _ in optioned(&random, &names, &inner, depth: depth + 1) }
+            var inner: [String] = keys > 0 && random.below(3) == 0 ? before : []
+            let children = (0..<random.below(4)).map { _ in optioned(&random, &names, &inner, depth: depth + 1, keys: keys) }
             return .group(
                 name, children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
-                after: references, retries: random.below(4) == 0 ? 1 : 0, timeout: random.below(8) == 0 ? 10_000 : 0
+                after: references, retries: random.below(4) == 0 ? 1 : 0, timeout: random.below(8) == 0 ? 10_000 : 0,
+                exclusive: exclusive(&random, keys)
             )
         case 3:
-            var inner: [String] = []
-            let body = optioned(&random, &names, &inner, depth: depth + 1)
+            var inner: [String] = keys > 0 && random.below(3) == 0 ? before : []
+            let body = optioned(&random, &names, &inner, depth: depth + 1, keys: keys)
             if let producer = random.pick(before) {
                 return .forEach(name, of: producer, body: body, max: random.below(3), stop: random.below(3) == 0)
             }
@@ -157,7 +170,7 @@ enum RandomGraph {
             return .op(
                 name, receives: references, after: random.pick(before).map { [$0] } ?? [],
                 retries: random.below(4) == 0 ? random.below(3) : 0, timeout: random.below(8) == 0 ? 5_000 : 0,
-                forwards: random.below(2) == 0
+                forwards: random.below(2) == 0, exclusive: exclusive(&random, keys)
             )
         }
     }

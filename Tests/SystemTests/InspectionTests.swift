@@ -41,7 +41,7 @@ extension SystemTests {
                 #expect(shown.keys == Self.resultKeys.union(["submittedAt", "finishedAt", "cancelReason", "operations"]))
                 #expect(
                     shown["operations"][0].keys
-                        == ["path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors"])
+                        == ["path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks"])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)
                 let failed = try JSON(parsing: try await harness.aop("show", id, "--operations", "failed", "-o", "json").text)
@@ -175,7 +175,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "workers",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
+            "workers", "locks", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -194,7 +195,8 @@ extension SystemTests {
                 }
                 #expect(
                     Set(offered) == [
-                        "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "workers",
+                        "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
+                        "workers", "locks", "bench",
                     ])
             }
         }

@@ -92,6 +92,35 @@ import Wire
         #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.forget(one)])
     }
 
+    @Test func lockLeaseEnding_stopsWhatRunsUnderAKey_tellsItAsHeldUntilItHasEnded_andThenAsLost() {
+        var state = attached(slots: 2)
+        let three = UnitKey(unit: 3, attempt: 3)
+        func fenced(_ key: UnitKey) -> WireAssignment {
+            var assignment = assignment(key, grace: 5000)
+            assignment.fences = [.with { $0.key = "db" }]
+            return assignment
+        }
+        _ = state.dispatched([fenced(one), assignment(two), fenced(three)], now: 0, at: 0)
+        let actions = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
+        #expect(actions.count == 2 && actions.contains(.stop(one)) && actions.contains(.forget(three)))
+        #expect(state.deadline == 1500)
+        #expect(state.tick(now: 1500, at: 1500) == [.kill(one)])
+        #expect(Set(state.held.map(\.unit)) == [one.unit, two.unit])
+        #expect(state.attached(drop: [], now: 1600, at: 1600) == [])
+        #expect(state.ended(one, .cancelled, now: 1700, at: 1700) == [.report(.lost(one)), .forget(one)])
+        #expect(state.held.map(\.unit) == [two.unit])
+    }
+
+    @Test func lockLeaseEnding_endsTheProcess_whenABodyCannotBeEndedOtherwise() {
+        var state = attached()
+        var assignment = assignment(one, grace: 100)
+        assignment.fences = [.with { $0.key = "db" }]
+        _ = state.dispatched([assignment], now: 0, at: 0)
+        _ = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
+        #expect(state.tick(now: 1100, at: 1100) == [.kill(one)])
+        #expect(state.cannotKill(one, now: 1100, at: 1100) == [.exit(.stuck)])
+    }
+
     @Test func timeout_isTheOutcomeWhateverTheBodyReportsLater() {
         var state = attached()
         _ = state.dispatched([assignment(one, timeout: 1000, grace: 200)], now: 0, at: 0)

@@ -93,6 +93,34 @@ import Wire
         }
     }
 
+    @Test func whatRunsUnderAKey_isEndedWhenTheCoordinatorIsNotHeard_andNothingElse() async throws {
+        defer { end() }
+        let executor = try await coordinator.executor()
+        let (fenced, free) = (sleep(61), sleep(62))
+        coordinator.dispatch(
+            [
+                // Does not end when it is asked to, and might take its time.
+                .shell(1, "trap '' TERM; \(fenced); \(fenced)") {
+                    $0.graceMilliseconds = 600_000
+                    $0.fences = [
+                        .with {
+                            $0.key = "db"; $0.token = 1
+                        }
+                    ]
+                },
+                .shell(2, free),
+            ], to: executor)
+        try await waitFor("both run") { !processes(with: fenced).isEmpty && !processes(with: free).isEmpty }
+        coordinator.fallSilent()
+        try await waitFor("ended") { processes(with: fenced).isEmpty }
+        #expect(!processes(with: free).isEmpty)
+        coordinator.speakAgain()
+        let again = try await coordinator.executor(1)
+        #expect(again.hello.incarnation == executor.hello.incarnation)
+        #expect(again.hello.executor.units.map(\.unit) == [2])
+        #expect(coordinator.reports.allSatisfy { if case .ended? = $0.body { false } else { true } })
+    }
+
     @Test func ownOperations_forEach_andTemplates_work() async throws {
         defer { end() }
         let executor = try await coordinator.executor()

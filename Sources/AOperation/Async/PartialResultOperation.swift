@@ -22,7 +22,7 @@
 ///
 /// A reader that is behind holds a sender of `send(_:) async` back when that many elements are kept, not before. The
 /// synchronous `send(_:)` never waits: then the oldest element gives way, read or not. An operation that nobody reads
-/// is never held back.
+/// is never held back; a sequence counts as a reader from when it is made.
 public protocol PartialResultOperation<PartialResult>: AOperation {
     /// What is sent. `Codable` as well, if the elements are to be read from another process.
     associatedtype PartialResult: Sendable

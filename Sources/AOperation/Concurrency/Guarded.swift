@@ -8,7 +8,7 @@ import Synchronization
 package struct Guarded<Value>: ~Copyable {
     private let mutex: Mutex<Unchecked<Value>>
 
-    package init(_ value: Value) {
+    package init(_ value: consuming Value) {
         mutex = Mutex(Unchecked(value))
     }
 
@@ -28,7 +28,7 @@ package struct Guarded<Value>: ~Copyable {
 struct Unchecked<Value>: @unchecked Sendable {
     var value: Value
 
-    init(_ value: Value) {
+    init(_ value: consuming Value) {
         self.value = value
     }
 }

@@ -3,10 +3,14 @@ extension AOperation {
     public final func addCondition(_ condition: any AOperationCondition) {
         core.withLock { core in
             switch core.state {
-            case .initialized, .waiting, .ready: core.conditions.append(condition)
+            case .initialized, .waiting, .ready:
+                guard !core.isPrepared else { return }
+                core.conditions.append(condition)
+                core.preparation = nil  // made early, when the group around it asked for locks
             case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: break
             }
         }
+        forgetLockScan()
     }
 
     /// Adds conditions, in this order.

@@ -41,92 +41,135 @@ extension AOperation {
     /// conditions; then the operation is ready for its slot, or fails.
     ///
     /// All of it waits without a slot. The locks are those that the operation names, and all that operations inside
-    /// of it name: its dependent operations, its children.
-    final func prepare() {
+    /// of it name: its dependent operations, its children. A preparation is given up when the queue is suspended, or
+    /// when the operation is given another dependency: `round` says which one this is.
+    final func prepare(_ round: UInt64) {
         let wait = core.withLock { $0.timeLimits.start?.wait } ?? .zero
-        guard wait > .zero else { return askForLocks() }
+        guard wait > .zero else { return askForLocks(round) }
         DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in
-            guard let self, core.withLock({ $0.state.isPreparing }) else { return }
-            askForLocks()
+            guard let self, core.withLock({ $0.isPreparing(round) }) else { return }
+            core.withLock { $0.timeLimits.start = nil }
+            askForLocks(round)
         }
     }
 
-    private func askForLocks() {
-        let preparation = makePreparation()
-        let request = lockRequest { [weak self] in
-            // Somebody else's end has set this off: not on that thread.
-            self?.runDependentsOnLaneThread(of: preparation)
+    private func askForLocks(_ round: UInt64) {
+        while core.withLock({ $0.isPreparing(round) }) {
+            guard !isPaused else { return putBack() }
+            let request = lockRequest { [weak self] request in self?.locksGranted(request) }
+            guard let request else { return runDependents(round) }
+            guard core.withLock({ $0.ask(for: request, in: round) }) else { return }
+            switch LockTable.shared.ask(request) {
+            case .held:
+                return isPaused ? putBack() : runDependents(round)
+            case .waiting:
+                if isPaused { return putBack() }
+                guard isOutdated(request), LockTable.shared.withdraw(request) else { return checkRequest(request) }
+                core.withLock { $0.forget(request) }
+            case .void:  // once more, unless the preparation is over
+                core.withLock { $0.forget(request) }
+            }
         }
-        guard let request else { return runDependents(of: preparation) }
-        let isWanted = core.withLock { core in
-            guard case .preparing = core.state else { return false }
-            core.lockRequest = request
-            return true
+    }
+
+    /// Somebody else's end has set this off: what follows is not for that thread.
+    private func locksGranted(_ request: LockRequest) {
+        guard let lane = core.withLock({ $0.membership?.lane }) else { return }
+        lane.perform(quality: qualityOfService) { [self] in
+            guard let round = core.withLock({ $0.round(of: request) }) else { return }
+            if isPaused { putBack() } else { runDependents(round) }
         }
-        guard isWanted else { return }
-        if LockTable.shared.ask(request) {
-            runDependents(of: preparation)
-        } else if let circle = WaitForGraph.circle(through: self) {
-            failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
+    }
+
+    /// Withdraws a request that waits, if it does, and asks again: what it asks for can be lent by now.
+    final func askAgain(inPlaceOf request: LockRequest) {
+        if LockTable.shared.withdraw(request) { askAgain(after: request) }
+    }
+
+    /// Withdraws a request that waits, if it does, and asks `keepers` for what they keep of it: they wait for this
+    /// operation.
+    final func borrow(from keepers: [LockRequest], inPlaceOf request: LockRequest) {
+        core.withLock { $0.lenders += keepers }
+        askAgain(inPlaceOf: request)
+    }
+
+    /// Asks again, as `request` is withdrawn, unless somebody has decided about the operation.
+    private func askAgain(after request: LockRequest) {
+        let (round, lane) = core.withLock { core -> (UInt64?, Lane?) in
+            defer { core.forget(request) }
+            return (core.round(of: request), core.membership?.lane)
         }
+        guard let round, let lane else { return }
+        lane.perform(quality: qualityOfService) { [self] in askForLocks(round) }
+    }
+
+    /// Looks whether the locks would only come free after the operation has ended: it fails then, unless somebody in the
+    /// circle can borrow what he waits for.
+    final func checkRequest(_ request: LockRequest) {
+        guard let circle = WaitForGraph.circle(closedBy: request, of: self) else { return }
+        let isOpen = circle.letBorrow(besides: request)
+        guard !isOpen, !findsLender(for: request) else { return askAgain(after: request) }
+        core.withLock { $0.forget(request) }
+        failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
     }
 
     /// Made when it is first needed: it may be when the group around the operation asks for locks.
     final func makePreparation() -> Preparation {
-        let (known, conditions, logical) = core.withLock { core in
-            (core.preparation, core.conditions, core.isAttempt ? core.whole : nil)
+        while true {
+            let (known, conditions) = core.withLock { ($0.preparation, $0.conditions) }
+            if let known { return known }
+            let made = Preparation(of: logical, conditions: conditions)
+            let kept = core.withLock { core -> Preparation? in
+                if let known = core.preparation { return known }
+                guard core.conditions.count == conditions.count else { return nil }  // one was added meanwhile
+                if !core.state.isEnded { core.preparation = made }
+                return made
+            }
+            if let kept { return kept }
         }
-        if let known { return known }
-        let made = Preparation(of: logical ?? self, conditions: conditions)
-        core.withLock { $0.preparation = made }
-        return made
     }
 
-    private func runDependentsOnLaneThread(of preparation: Preparation) {
-        guard let lane = core.withLock({ $0.membership?.lane }) else { return }
-        lane.perform(quality: qualityOfService) { [self] in runDependents(of: preparation) }
-    }
-
-    private func runDependents(of preparation: Preparation) {
-        let dependents = preparation.dependentOperations
-        guard !dependents.isEmpty else { return evaluate(preparation) }
+    private func runDependents(_ round: UInt64) {
+        let dependents = makePreparation().dependentOperations
+        guard !dependents.isEmpty else { return evaluate(round) }
         OperationParts(
             of: self,
             allEnded: { [self] in
-                if core.withLock({ $0.state.isPreparing }) { evaluate(preparation) } else { endBody() }
+                let isDecided = core.withLock { $0.round == round && !$0.state.isBodyOver }
+                if isDecided { endBody() } else { evaluate(round) }
             }
-        ).run(dependents) { $0.state.isPreparing }
+        ).run(dependents) { $0.isPreparing(round) }
     }
 
-    private func evaluate(_ preparation: Preparation) {
+    private func evaluate(_ round: UInt64) {
+        guard core.withLock({ $0.isPreparing(round) }) else { return }
+        guard !isPaused else { return putBack() }
         Debugger.event(.evaluating, of: self)
-        let logical = core.withLock { $0.isAttempt ? $0.whole : nil } ?? self
+        let preparation = makePreparation()
         ConditionEvaluation.evaluate(preparation.tree, for: logical, dependencies: preparation.dependencies) {
-            [weak self] results in
-            self?.judge(ConditionVerdict(preparation.tree.combine(results)), preparation)
+            [weak self, weak preparation] results in
+            // A condition may keep this closure: it holds nothing.
+            guard let self, let preparation else { return }
+            judge(ConditionVerdict(preparation.tree.combine(results)), round)
         }
     }
 
-    private func judge(_ verdict: ConditionVerdict, _ preparation: Preparation) {
+    private func judge(_ verdict: ConditionVerdict, _ round: UInt64) {
         switch verdict {
         case .satisfied:
-            guard core.withLock({ $0.prepared() }) == true, let lane = core.withLock({ $0.membership?.lane }) else { return }
+            guard core.withLock({ $0.prepared(round) }) == true, let lane = core.withLock({ $0.membership?.lane }) else { return }
             Debugger.event(.ready, of: self)
             lane.enqueueFirst(.operation(self))
         case .failed(let errors):
-            failPreparation(errors)
+            if core.withLock({ $0.isPreparing(round) }) { failPreparation(errors) }
         case .ignored:
-            if core.withLock({ $0.state.isPreparing }) { cancel() }
+            if core.withLock({ $0.isPreparing(round) }) { cancel() }
         case .notYet(let wait, _):
-            DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in
-                guard let self, core.withLock({ $0.state.isPreparing }) else { return }
-                evaluate(preparation)
-            }
+            DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in self?.evaluate(round) }
         }
     }
 
     private func failPreparation(_ errors: [AOperationError]) {
-        guard core.withLock({ $0.state.isPreparing }) else { return }
         let state = AOperationError.FailureState.condition
         failBeforeExecution(
             errors.map { error in
@@ -134,5 +177,27 @@ extension AOperation {
                 error.state = state
                 return error
             })
+    }
+
+    /// Whether its queue starts nothing.
+    private var isPaused: Bool { core.withLock { $0.membership?.lane.isPaused } ?? false }
+
+    /// Gives its locks back, and what was found out about its conditions up: it is prepared anew when it reaches a slot
+    /// again. Does nothing once it executes, or while its dependent operations run.
+    final func putBack() {
+        let (request, lane) = core.withLock { core in (core.putBack(), core.membership?.lane) }
+        guard let request else { return }
+        if let request { LockTable.shared.release(request) }
+        lane?.enqueueFirst(.operation(self))
+    }
+}
+
+extension LockTable {
+    /// The queue of `lane` does not start anything: those of its operations that have not started give their locks back.
+    func takeBack(from lane: Lane) {
+        for request in requests {
+            guard let operation = request.operation else { continue }
+            if operation.core.withLock({ $0.membership?.lane.root === lane && $0.lockRequest === request }) { operation.putBack() }
+        }
     }
 }

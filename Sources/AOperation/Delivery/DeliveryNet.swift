@@ -22,6 +22,8 @@ enum DeliveryNet {
                 if let operation = operation as? Receiver { fill(operation) }
             }
         }
+        receiver.forgetLockScan()
+        for producer in producers { producer.forgetLockScan() }
     }
 
     /// Cancels those producers of a cancelled receiver whose result nobody else waits for.
@@ -51,6 +53,9 @@ extension AOperation {
     /// Whether all who receive from this operation or wait for it have been cancelled.
     fileprivate var isUnneeded: Bool {
         let (receivers, waiters) = core.withLock { ($0.receivers, $0.waiters) }
-        return receivers.allSatisfy(\.isCancelled) && waiters.allSatisfy { ($0 as? AOperation)?.isCancelled ?? false }
+        return receivers.allSatisfy(\.wasCancelled) && waiters.allSatisfy { ($0 as? AOperation)?.wasCancelled ?? false }
     }
+
+    /// Whether somebody cancelled it; an attempt that has timed out was not.
+    private var wasCancelled: Bool { core.withLock { $0.isCancelRequested } }
 }

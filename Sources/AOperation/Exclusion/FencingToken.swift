@@ -13,11 +13,18 @@ extension AOperation {
     public final func fencingToken(for key: String) -> UInt64? {
         var next: AOperation? = self
         while let operation = next {
-            let (request, token) = operation.core.withLock { ($0.lockRequest, $0.fencingToken) }
+            let (request, token, adopted) = operation.core.withLock { ($0.lockRequest, $0.fencingToken, $0.adoptedTokens[key]) }
+            if let adopted { return adopted }
             if let request, request.names.contains(key) { return token }
             next = operation.enclosing
         }
         return nil
+    }
+
+    /// Takes over numbers, by key, that were handed out with locks held elsewhere on behalf of this operation.
+    package final func adoptFencingTokens(_ tokens: [String: UInt64]) {
+        guard !tokens.isEmpty else { return }
+        core.withLock { $0.adoptedTokens = tokens }
     }
 
     /// The number for the lock of `condition`: ``fencingToken(for:)-(String)``.

@@ -2,14 +2,16 @@ import Synchronization
 
 /// Names one lock: of the whole process, or inside the operation that holds it.
 struct LockID: Hashable {
-    /// The request of the enclosing operation that holds the lock; those inside take turns. Nil for the process.
+    /// The request that holds the lock for several: those of the operation inside of which it is, or those of a retry
+    /// scope; they take turns. Nil for the process.
     let scope: UInt64?
     let name: String
 }
 
 /// All locks that an operation asks for, in one step, and then holds until its final end.
 ///
-/// Invariant behind `@unchecked Sendable`: `stage` is only reached under the table's lock; the rest is constant.
+/// Invariant behind `@unchecked Sendable`: `combination`, `stage` and `turn` are only reached under the table's lock; the
+/// rest is constant.
 final class LockRequest: @unchecked Sendable {
     enum Stage {
         /// Not asked yet.
@@ -27,18 +29,62 @@ final class LockRequest: @unchecked Sendable {
     weak let operation: AOperation?
     /// What is asked for, with how many may hold each at once.
     let locks: [LockID: Int]
+    /// Those that lend it the locks that are not the process's.
+    let lenders: [LockRequest]
     /// The names it holds for those inside of the operation.
     let names: Set<String>
+    /// Whether it is held by a retry scope, while nobody uses it.
+    let isKept: Bool
+    /// All of its locks, if there are several and it has been asked for them.
+    fileprivate var combination: Combination?
     fileprivate var stage = Stage.new
-    fileprivate let granted: @Sendable () -> Void
+    /// Rises with every request that is asked.
+    fileprivate var turn: UInt64 = 0
+    fileprivate var isHeld: Bool { if case .held = stage { true } else { false } }
+    fileprivate var isWaiting: Bool { if case .waiting = stage { true } else { false } }
+    fileprivate let granted: @Sendable (LockRequest) -> Void
 
     /// - Parameter granted: called once, on the thread that gives the last of the locks back; not for a request that
     ///   is granted at once.
-    init(by operation: AOperation, locks: [LockID: Int], granted: @escaping @Sendable () -> Void) {
+    init(
+        by operation: AOperation?, locks: [LockID: Int], lenders: [LockRequest] = [], isKept: Bool = false,
+        granted: @escaping @Sendable (LockRequest) -> Void
+    ) {
+        self.isKept = isKept
         self.operation = operation
         self.locks = locks
+        self.lenders = lenders
         self.granted = granted
         names = Set(locks.keys.map(\.name))
+    }
+}
+
+extension LockRequest {
+    /// Its locks, and those that they were lent from.
+    fileprivate var chain: [LockID] {
+        var ids: [LockID] = []
+        for var id in locks.keys {
+            var lenders = lenders
+            ids.append(id)
+            while let scope = id.scope, let lender = lenders.first(where: { $0.id == scope }) {
+                guard let outer = lender.locks.keys.first(where: { $0.name == id.name }) else { break }
+                id = outer
+                lenders = lender.lenders
+                ids.append(id)
+            }
+        }
+        return ids
+    }
+}
+
+/// Several locks that are asked for together; one object for all who ask for the same ones.
+private final class Combination {
+    let locks: Set<LockID>
+    /// How many hold them or wait for them.
+    var users = 0
+
+    init(_ locks: Set<LockID>) {
+        self.locks = locks
     }
 }
 
@@ -53,8 +99,8 @@ final class LockTable: Sendable {
     private struct Lock {
         var holders: [UInt64: LockRequest] = [:]
         var waiters = Backlog<LockRequest>()
-        /// How many that wait for it, or hold it, want other locks too.
-        var entangled = 0
+        /// Those of the waiters who want other locks too, by all that they want.
+        var entangled: [ObjectIdentifier: Backlog<LockRequest>] = [:]
         /// How many of those that hold it or wait for it named which limit.
         var limits: [Int: Int] = [:]
 
@@ -65,76 +111,184 @@ final class LockTable: Sendable {
             limits[limit] = count > 0 ? count : nil
         }
 
+        mutating func append(_ request: LockRequest) {
+            waiters.append(request)
+            guard let combination = request.combination else { return }
+            entangled[ObjectIdentifier(combination), default: Backlog()].append(request)
+        }
+
         /// Who is next; those that were withdrawn are dropped.
         mutating func next() -> LockRequest? {
             while let first = waiters.first {
-                if case .waiting = first.stage { return first }
-                _ = waiters.popFirst()
+                if first.isWaiting { return first }
+                popFirst()
             }
             return nil
         }
+
+        mutating func popFirst() {
+            guard let combination = waiters.popFirst()?.combination else { return }
+            let id = ObjectIdentifier(combination)
+            _ = entangled[id]?.popFirst()
+            if entangled[id]?.isEmpty == true { entangled[id] = nil }
+        }
     }
 
-    private let state = Guarded<[LockID: Lock]>([:])
+    private let state = Guarded(State())
 
-    /// Asks for the locks of `request`. Returns whether it holds them now, or was given back before.
-    func ask(_ request: LockRequest) -> Bool {
-        state.withLock { locks in
-            guard case .new = request.stage else { return true }
+    private struct State {
+        var locks: [LockID: Lock] = [:]
+        var lastTurn: UInt64 = 0
+        var combinations: [Set<LockID>: Combination] = [:]
+        /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
+        var lent: [UInt64: Int] = [:]
+        /// Given back while something was lent.
+        var returning: [UInt64: LockRequest] = [:]
+
+        mutating func combine(_ request: LockRequest) {
+            guard request.locks.count > 1 else { return }
+            let locks = Set(request.locks.keys)
+            let combination = combinations[locks] ?? Combination(locks)
+            combination.users += 1
+            combinations[locks] = combination
+            request.combination = combination
+        }
+
+        /// The request holds nothing and waits for nothing any more.
+        mutating func separate(_ request: LockRequest) {
+            guard let combination = request.combination else { return }
+            combination.users -= 1
+            if combination.users == 0 { combinations[combination.locks] = nil }
+        }
+    }
+
+    /// What a request leads to.
+    enum Answer {
+        case held
+        case waiting
+        /// It was given back before it was asked for, or who would have lent it a lock has none any more.
+        case void
+    }
+
+    /// Asks for the locks of `request`.
+    func ask(_ request: LockRequest) -> Answer {
+        state.withLock { state in
+            guard case .new = request.stage else { return .void }
+            guard request.lenders.allSatisfy(\.isHeld) else {
+                request.stage = .over
+                return .void
+            }
             request.stage = .waiting
-            for (id, limit) in request.locks {
-                locks[id, default: Lock()].count(limit, by: 1)
-                if request.locks.count > 1 { locks[id]?.entangled += 1 }
-                locks[id]?.waiters.append(request)
-            }
-            guard Self.isGrantable(request, &locks) else { return false }
-            Self.grant(request, &locks)
-            return true
+            state.lastTurn += 1
+            request.turn = state.lastTurn
+            Self.count(request, by: 1, &state)
+            state.combine(request)
+            for id in request.locks.keys { state.locks[id]?.append(request) }
+            guard Self.isGrantable(request, &state.locks) else { return .waiting }
+            Self.grant(request, &state.locks)
+            return .held
         }
     }
 
-    /// Gives the locks back, or withdraws the request.
+    /// Gives the locks back, or withdraws the request. Locks that are lent to operations inside, or to others of its
+    /// retry scope, are given back when those have done so.
     func release(_ request: LockRequest) {
-        let granted = state.withLock { locks -> [LockRequest] in
-            defer { request.stage = .over }
+        let granted = state.withLock { state -> [LockRequest] in
             switch request.stage {
-            case .new, .over: return []
-            case .waiting, .held: break
+            case .new: request.stage = .over
+            case .over: break
+            case .waiting: return Self.end(request, &state)
+            case .held:
+                guard state.lent[request.id] != nil else { return Self.end(request, &state) }
+                state.returning[request.id] = request
             }
-            request.stage = .over
-            for (id, limit) in request.locks {
-                locks[id]?.holders[request.id] = nil
-                if request.locks.count > 1 { locks[id]?.entangled -= 1 }
-                locks[id]?.count(limit, by: -1)
-            }
-            return Self.grantNext(Array(request.locks.keys), &locks)
+            return []
         }
-        for next in granted { next.granted() }
+        for next in granted { next.granted(next) }
     }
 
-    /// Who must give something back before `request` is granted: holders, and those in front of it that wait for
-    /// other locks as well (the rest wait for the same holders).
-    func blockers(of request: LockRequest) -> [(operation: AOperation, lock: LockID)] {
-        state.withLock { locks in
-            guard case .waiting = request.stage else { return [] }
-            var found: [(AOperation, LockID)] = []
-            for id in request.locks.keys {
-                guard let lock = locks[id] else { continue }
-                for holder in lock.holders.values { if let operation = holder.operation { found.append((operation, id)) } }
-                guard lock.entangled > 0 else { continue }
-                for waiter in lock.waiters.elements {
-                    if waiter === request { break }
-                    guard case .waiting = waiter.stage, waiter.locks.count > 1 else { continue }
-                    if let operation = waiter.operation { found.append((operation, id)) }
+    /// Withdraws a request that has not been granted; false if it has, or was given back.
+    func withdraw(_ request: LockRequest) -> Bool {
+        let granted = state.withLock { state -> [LockRequest]? in
+            guard case .waiting = request.stage else { return nil }
+            return Self.end(request, &state)
+        }
+        for next in granted ?? [] { next.granted(next) }
+        return granted != nil
+    }
+
+    /// Hands those locks of a held request that `isKept` names over to `operation`, and gives the others back. Nil if
+    /// the request is not held, or nothing is left of it.
+    func handOver(_ request: LockRequest, to operation: AOperation?, where isKept: (LockID) -> Bool) -> LockRequest? {
+        let (kept, granted) = state.withLock { state -> (LockRequest?, [LockRequest]) in
+            guard case .held = request.stage else { return (nil, []) }
+            let rest = LockRequest(
+                by: operation, locks: request.locks.filter { isKept($0.key) }, lenders: request.lenders, isKept: true
+            ) { _ in }
+            if !rest.locks.isEmpty {
+                Self.count(rest, by: 1, &state)
+                rest.stage = .held
+                for id in rest.locks.keys { state.locks[id]?.holders[rest.id] = rest }
+            }
+            return (rest.locks.isEmpty ? nil : rest, Self.end(request, &state))
+        }
+        for next in granted { next.granted(next) }
+        return kept
+    }
+
+    /// Those who wait for a lock of `request`, or for the one that it was lent from.
+    func waiters(for request: LockRequest) -> [LockRequest] {
+        let ids = request.chain
+        return state.withLock { state in
+            ids.flatMap { id in state.locks[id]?.waiters.elements.filter(\.isWaiting) ?? [] }
+        }
+    }
+
+    /// The retry scopes that keep what `request` waits for, or what was lent on of it.
+    func keepers(before request: LockRequest) -> [LockRequest] {
+        state.withLock { state in
+            var keepers: [LockRequest] = []
+            var pending = Array(request.locks.keys)
+            while let id = pending.popLast() {
+                for holder in state.locks[id]?.holders.values ?? [:].values {
+                    if holder.isKept { keepers.append(holder) }
+                    pending.append(LockID(scope: holder.id, name: id.name))
                 }
             }
-            return found
+            return keepers
         }
+    }
+
+    private static func count(_ request: LockRequest, by step: Int, _ state: inout State) {
+        for (id, limit) in request.locks {
+            state.locks[id, default: Lock()].count(limit, by: step)
+            guard let scope = id.scope else { continue }
+            let lent = state.lent[scope, default: 0] + step
+            state.lent[scope] = lent > 0 ? lent : nil
+        }
+    }
+
+    /// Takes a request out that waits or holds. Returns who is granted something by that.
+    private static func end(_ request: LockRequest, _ state: inout State) -> [LockRequest] {
+        var granted: [LockRequest] = []
+        var pending = [request]
+        while let request = pending.popLast() {
+            request.stage = .over
+            state.separate(request)
+            for id in request.locks.keys { state.locks[id]?.holders[request.id] = nil }
+            count(request, by: -1, &state)
+            granted += grantNext(Array(request.locks.keys), &state.locks)
+            for id in request.locks.keys {
+                guard let scope = id.scope, state.lent[scope] == nil else { continue }
+                if let outer = state.returning.removeValue(forKey: scope) { pending.append(outer) }
+            }
+        }
+        return granted
     }
 
     /// Whether the request holds its locks.
     func isHeld(_ request: LockRequest) -> Bool {
-        state.withLock { _ in if case .held = request.stage { true } else { false } }
+        state.withLock { _ in request.isHeld }
     }
 
     private static func isGrantable(_ request: LockRequest, _ locks: inout [LockID: Lock]) -> Bool {
@@ -147,7 +301,7 @@ final class LockTable: Sendable {
     private static func grant(_ request: LockRequest, _ locks: inout [LockID: Lock]) {
         request.stage = .held
         for id in request.locks.keys {
-            _ = locks[id]?.waiters.popFirst()
+            locks[id]?.popFirst()
             locks[id]?.holders[request.id] = request
         }
     }
@@ -167,5 +321,83 @@ final class LockTable: Sendable {
             pending.append(contentsOf: next.locks.keys)
         }
         return granted
+    }
+}
+
+// MARK: - Looking
+
+extension LockTable {
+    /// A lock that must come free, or partly free, before a request is granted its own.
+    struct Obstacle {
+        let lock: LockID
+        /// How many may hold the lock at once.
+        let limit: Int
+        let holders: [LockRequest]
+    }
+
+    /// What is in the way of `request`; empty unless it is waiting.
+    ///
+    /// Whoever is in front of it must be granted all of its locks before, and therefore whoever is in front of that one.
+    /// Those who want the same locks differ only in their turns: the last one in front stands for all of them.
+    ///
+    /// - Complexity: O(c² log w) for c different combinations of locks among the w who wait.
+    func obstacles(of request: LockRequest) -> [Obstacle] {
+        state.withLock { state in
+            guard request.isWaiting else { return [] }
+            var wanted: Set<LockID> = []
+            var seen: Set<ObjectIdentifier> = []
+            var pending = [(locks: Set(request.locks.keys), turn: request.turn, id: request.combination.map { ObjectIdentifier($0) })]
+            while let last = pending.indices.max(by: { pending[$0].turn < pending[$1].turn }) {
+                pending.swapAt(last, pending.endIndex - 1)
+                let (locks, turn, id) = pending.removeLast()
+                if let id, !seen.insert(id).inserted { continue }
+                wanted.formUnion(locks)
+                for id in locks {
+                    for (others, waiters) in state.locks[id]?.entangled ?? [:] where !seen.contains(others) {
+                        guard let front = waiters.last(before: turn), let locks = front.combination?.locks else { continue }
+                        pending.append((locks, front.turn, others))
+                    }
+                }
+            }
+            return wanted.compactMap { id in
+                state.locks[id].map { lock in
+                    Obstacle(lock: id, limit: lock.limits.keys.min() ?? .max, holders: Array(lock.holders.values))
+                }
+            }
+        }
+    }
+
+    /// All that hold a lock or wait for one, in the order in which they asked.
+    var requests: [LockRequest] {
+        let all = state.withLock { state in
+            state.locks.values.flatMap { lock in lock.holders.values + lock.waiters.elements.filter(\.isWaiting) }
+        }
+        var seen: Set<UInt64> = []
+        return all.filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
+    }
+
+    /// Those who are lent a lock of `request`, and hold it or wait for it.
+    func borrowers(of request: LockRequest) -> [LockRequest] {
+        requests.filter { $0.lenders.contains { $0 === request } }
+    }
+
+    /// Whether anybody holds a lock of this name, or waits for it; in any scope.
+    func knows(_ name: String) -> Bool {
+        state.withLock { state in state.locks.keys.contains { $0.name == name } }
+    }
+}
+
+extension Backlog<LockRequest> {
+    /// The last one that waits and came before `turn`. The turns rise.
+    fileprivate func last(before turn: UInt64) -> LockRequest? {
+        var range = 0..<count
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            if let request = self[middle], request.turn < turn {
+                range = middle + 1..<range.upperBound
+            } else {
+                range = range.lowerBound..<middle
+            }
+        }
+        return (0..<range.lowerBound).reversed().lazy.compactMap { self[$0] }.first(where: \.isWaiting)
     }
 }

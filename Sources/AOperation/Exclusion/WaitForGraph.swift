@@ -1,107 +1,74 @@
 import Foundation
+import Synchronization
 
-/// Who waits for whom among operations: through locks, dependencies, order, membership.
+/// Who waits for whom among operations: through locks, dependencies, order, membership, joins, retries.
 ///
-/// A request for a lock, or a dependency, that comes up inside of an operation that holds locks may close a circle, in
-/// which all would wait for ever. It is looked for then, and only then.
+/// A wait that closes a circle would never end. Every circle that has a lock in it, or a joined duplicate, has a wait in
+/// it that leads out of a lock's scope, or that is a join (``AOperation/noteCrossing()`` counts them): as long as there
+/// is none, nothing is searched. A circle of dependencies alone is a mistake that is not searched for.
 enum WaitForGraph {
-    /// The locks of a circle, in its order.
+    /// A circle that would be closed.
     struct Circle {
+        /// Its locks, in its order.
         var keys: [String] = []
         /// The names of the operations that have them.
         var holders: [String] = []
+        /// Those that wait for their locks in it.
+        var askers: [LockRequest] = []
+        /// One in it that has joined another one.
+        var joiner: AOperation?
     }
 
-    private struct Edge {
-        let target: AOperation
-        /// The lock that is waited for; nil for another reason.
-        var lock: LockID?
+    /// Waits that lead out of a lock's scope, and joins, among operations that have not ended.
+    private static let crossings = Atomic<Int>(0)
+
+    /// One at a time, so that of two who would close a circle only one fails.
+    private static let searching = Guarded(())
+
+    static func countCrossing(_ step: Int) {
+        crossings.add(step, ordering: .sequentiallyConsistent)
     }
 
-    /// One step of a search, with the step that led to it.
-    private struct Visit {
-        let edge: Edge
-        let origin: Int?
+    /// Whether it is worth a search.
+    static var mayHaveCircles: Bool { crossings.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// The circle that `request`, which waits, closes: it is withdrawn then.
+    static func circle(closedBy request: LockRequest, of operation: AOperation) -> Circle? {
+        operation.noteCrossing(asking: request)
+        guard mayHaveCircles, operation.isWaitedFor else { return nil }
+        return searching.withLock { _ in
+            guard let circle = circle(through: operation), LockTable.shared.withdraw(request) else { return nil }
+            return circle
+        }
     }
 
-    /// Looks for a way from what `operation` waits for back to `operation`, or to an operation that ends after it.
-    ///
-    /// - Complexity: O(operations and edges that are reached). Nothing is searched for an operation that nobody waits
-    ///   for and that is inside of no operation that holds a lock.
+    /// The circle that the dependencies of `operation`, which has not started, close.
     static func circle(through operation: AOperation) -> Circle? {
-        let endsAfter = operation.enclosingOperations
-        guard ([operation] + endsAfter).contains(where: \.isWaitedFor) else { return nil }
-        let first = edges(from: operation).filter { !isSibling($0.target, of: operation) }
-        return search(from: first, to: [operation] + endsAfter)
+        guard mayHaveCircles, operation.isWaitedFor else { return nil }
+        return search(from: WaitEvent.start(operation).needs, to: operation.ends + [.start(operation)])
+    }
+
+    /// The circle that is closed when `whole` comes to wait for `part`, which somebody else runs.
+    static func circle(from part: Foundation.Operation, to whole: AOperation) -> Circle? {
+        guard mayHaveCircles else { return nil }
+        return search(from: WaitEvent.Needs(all: [.init(.end(part))]), to: whole.ends)
     }
 
     /// Whether `first` waits, directly or not, for `operation` or for one that ends after it.
     static func leads(from first: AOperation, to operation: AOperation) -> Bool {
-        search(from: [Edge(target: first)], to: [operation] + operation.enclosingOperations) != nil
+        search(from: WaitEvent.Needs(all: [.init(.end(first))]), to: operation.ends + [.start(operation)]) != nil
     }
 
-    private static func search(from first: [Edge], to targets: [AOperation]) -> Circle? {
-        let targets = Set(targets.map { ObjectIdentifier($0) })
-        var seen: Set<ObjectIdentifier> = []
-        var visits: [Visit] = []
-        var pending = first.map { Visit(edge: $0, origin: nil) }
-        while let visit = pending.popLast() {
-            let operation = visit.edge.target
-            visits.append(visit)
-            if targets.contains(ObjectIdentifier(operation)) { return path(to: visits.count - 1, visits) }
-            guard seen.insert(ObjectIdentifier(operation)).inserted else { continue }
-            let origin = visits.count - 1
-            pending += edges(from: operation).map { Visit(edge: $0, origin: origin) }
-        }
-        return nil
-    }
-
-    private static func path(to last: Int, _ visits: [Visit]) -> Circle {
-        var circle = Circle()
-        var next: Int? = last
-        while let index = next {
-            let visit = visits[index]
-            if let lock = visit.edge.lock {
-                circle.keys.insert(lock.name, at: 0)
-                circle.holders.insert(visit.edge.target.publisherName, at: 0)
-            }
-            next = visit.origin
-        }
-        return circle
-    }
-
-    /// A dependency on a sibling in the same group closes no circle that the sibling itself does not close.
-    private static func isSibling(_ other: AOperation, of operation: AOperation) -> Bool {
-        guard let group = operation.core.withLock({ $0.group }) else { return false }
-        return other.core.withLock { $0.group } === group
-    }
-
-    /// What `operation` waits for before it can end.
-    private static func edges(from operation: AOperation) -> [Edge] {
-        let (dependencies, parts, request, uniqueness, isEnded) = operation.core.withLock { core in
-            (core.dependencies.all, core.parts, core.lockRequest, core.uniqueness, core.state.isEnded)
-        }
-        guard !isEnded else { return [] }
-        var edges = dependencies.compactMap { $0 as? AOperation }.filter { !$0.isEnded }.map { Edge(target: $0) }
-        edges += parts.map { Edge(target: $0) }
-        if let request {
-            edges += LockTable.shared.blockers(of: request).map { Edge(target: $0.operation, lock: $0.lock) }
-        }
-        if case .duplicate(let duplicate)? = uniqueness { edges.append(Edge(target: duplicate.first)) }
-        edges += operation.openMembers.map { Edge(target: $0) }
-        edges += operation.openPredecessors.map { Edge(target: $0) }
-        return edges
+    /// Twice: a search is no snapshot, and a wait that ended while it went on may have looked like a part of a circle.
+    private static func search(from needs: WaitEvent.Needs, to targets: [WaitEvent]) -> Circle? {
+        guard WaitSearch(from: needs, to: targets).circle != nil else { return nil }
+        return WaitSearch(from: needs, to: targets).circle
     }
 }
 
 extension AOperation {
     /// The operation that this one is inside of: the whole it is a part of, or the group it is a child of.
     var enclosing: AOperation? { core.withLock { $0.whole ?? $0.group } }
-
-    /// Whether this operation, or one around it, holds locks.
-    var enclosesLocks: Bool {
-        ([self] + enclosingOperations).contains { $0.core.withLock { $0.lockRequest != nil } }
-    }
 
     /// All operations that this one is inside of, the nearest first.
     var enclosingOperations: [AOperation] {
@@ -114,19 +81,27 @@ extension AOperation {
         return operations
     }
 
-    /// Whether somebody waits for its end: a dependent, a receiver, a successor, one who wants a lock of it.
-    fileprivate var isWaitedFor: Bool {
-        let (hasWaiters, request, group) = core.withLock { core in
-            (!core.waiters.isEmpty || !core.receivers.isEmpty, core.lockRequest, core.group)
+    /// The nearest of this operation and those around it that has locks.
+    var nearestHolder: (operation: AOperation, request: LockRequest)? {
+        var next: AOperation? = self
+        while let operation = next {
+            if let request = operation.core.withLock({ $0.lockRequest }) { return (operation, request) }
+            next = operation.enclosing
         }
-        if hasWaiters || group?.isOrdered == true { return true }
-        guard let request else { return false }
-        return LockTable.shared.isHeld(request)
+        return nil
     }
 
-    /// In an ordered group: the children before this one that have not ended, as long as it has not started.
-    fileprivate var openPredecessors: [AOperation] {
-        guard isInitialized, let group = core.withLock({ $0.group }), group.isOrdered else { return [] }
-        return group.openMembers.filter { $0 !== self && !$0.isInitialized }
+    /// What cannot come before this operation has ended.
+    fileprivate var ends: [WaitEvent] { ([self] + enclosingOperations).map { .end($0) } }
+
+    /// Whether somebody waits for its end, or for the end of one around it, or for something inside of it.
+    fileprivate var isWaitedFor: Bool {
+        if isContainer { return true }
+        return ([self] + enclosingOperations).contains { operation in
+            operation.core.withLock { core in
+                !core.waiters.isEmpty || !core.endHandlers.isEmpty || core.lockRequest != nil || core.retryScope != nil
+                    || core.group?.isOrdered == true
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ extension GroupOperation {
     final func listWithNets(_ operations: [Foundation.Operation]) -> [Foundation.Operation] {
         var list: [Foundation.Operation] = []
         var known: Set<ObjectIdentifier> = []
-        for operation in operations {
+        for operation in operations where !known.contains(ObjectIdentifier(operation)) {
             for member in belongings(of: operation) where known.insert(ObjectIdentifier(member)).inserted {
                 list.append(member)
             }

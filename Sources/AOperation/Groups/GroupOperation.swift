@@ -18,7 +18,7 @@ import Foundation
 ///
 /// Invariant behind `@unchecked Sendable`: roster and lane are only reached under their locks.
 open class GroupOperation: VoidOperation, @unchecked Sendable {
-    private let roster = Guarded(GroupRoster())
+    let roster = Guarded(GroupRoster())
     private let lane = Guarded<Lane?>(nil)
     private let again = Guarded(Again())
 
@@ -61,10 +61,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         addOperations(operations)
     }
 
-    public convenience init(operations: Foundation.Operation...) {
-        self.init(operations: operations)
-    }
-
     deinit {
         // Groups in groups are released one by one, however deep they are.
         var children = roster.withLock { $0.dismantle() }
@@ -81,7 +77,15 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override var unstartedMembers: [AOperation] {
-        !core.withLock({ $0.state.isExecuting }) ? operations.compactMap { $0 as? AOperation } : []
+        core.withLock({ $0.state.isUnstarted }) ? operations.compactMap { $0 as? AOperation } : []
+    }
+
+    /// In an ordered group: the children before `operation` that have started and not ended.
+    final func openPredecessors(of operation: AOperation) -> [Foundation.Operation] {
+        operations.prefix { $0 !== operation }.filter { predecessor in
+            guard let predecessor = predecessor as? AOperation else { return !predecessor.isFinished }
+            return !predecessor.isInitialized && !predecessor.isEnded
+        }
     }
 
     // MARK: Settings
@@ -151,13 +155,17 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     func childEnded(_ operation: Foundation.Operation) {}
 
     private func add(_ operation: Foundation.Operation) {
+        precondition(operation !== self, "the group \(publisherName) cannot be its own child")
         if let operation = operation as? AOperation {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
-        switch roster.withLock({ $0.add(operation) }) {
+        let addition = roster.withLock { $0.add(operation) }
+        forgetLockScan()
+        switch addition {
         case .known:
             break
         case .listed:
+            if lane.withLock({ $0 != nil }) { _ = (operation as? AOperation)?.claimUniqueId() }
             startNext()
         case .start:
             admit(operation)
@@ -198,15 +206,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         lane.withLock { $0 }?.pump()  // if no child can run yet, the group's slot is for others
     }
 
-    /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
-    final var takesMore: Bool { roster.withLock { $0.takesMore } }
-
-    /// Whether `operation` is a child.
-    final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
-
-    /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
-    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
-
     private func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
     }
@@ -215,12 +214,11 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     private func admit(_ operation: Foundation.Operation) {
         let lane = openLane()
         guard let child = operation as? AOperation else {
-            let member = PlainMember(operation)
-            member.enter(lane, of: self)
-            if operation.isCancelled { member.hurry() }
+            PlainMember(operation).enter(lane, of: self)
             return
         }
         guard !child.enter(lane, of: self, announcement: .due) else { return }
+        checkPart(child)
         child.onEnd { [self] child in
             memberSettled(child, errors: child.publishedErrors)
             memberEnded(child)
@@ -254,14 +252,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final override func makeAttempt() -> AOperation? {
         if let attempt = super.makeAttempt() { return attempt }
         guard let children = recipe?() else { return nil }
-        let attempt = isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
-        attempt.onFailure = onFailure
-        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
-        return attempt
+        return isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
     }
 
     final override func willBegin(_ attempt: AOperation) {
-        again.withLock { $0.latest = attempt as? GroupOperation }
+        guard let attempt = attempt as? GroupOperation else { return }
+        attempt.onFailure = onFailure
+        attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
+        again.withLock { $0.latest = attempt }
     }
 
     /// Nil for a subclass: a plain group would not do what it does.
@@ -277,7 +275,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override func stop(with ending: Ending) {
-        abandon(with: ending)
+        let isFinal = core.withLock { $0.verdict != nil }
+        abandon(with: ending, evenIfClosed: isFinal)  // else it is about to end by itself
     }
 
     final override func failBeforeExecution(_ errors: [AOperationError]) {
@@ -289,23 +288,39 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     /// Ends the group over its children's heads: cancels them, waits for them, and then ends with `ending`.
-    final func abandon(with ending: Ending) {
+    ///
+    /// - Parameter evenIfClosed: whether `ending` counts if all children have ended.
+    final func abandon(with ending: Ending, evenIfClosed: Bool = true) {
         guard let open = roster.withLock({ $0.abandon(with: ending) }) else {
-            return interrupt(with: ending)
+            if evenIfClosed { interruptOrCancelAttempt(with: ending) }
+            return
         }
         cancel(open)
         Trampoline.run { [self] in letGo() }
     }
 
+    /// A group whose own children have ended. If another attempt is under way the group ends with that; one that is
+    /// just being made is cancelled when it is there.
+    private func interruptOrCancelAttempt(with ending: Ending) {
+        let isDecided = core.withLock { $0.state.isRetrying ? false : $0.interrupt(ending) }
+        if isDecided { settle() } else { core.withLock { $0.attempt }?.cancel() }
+    }
+
     private func cancel(_ children: [Foundation.Operation]) {
         guard !children.isEmpty else { return }
         Trampoline.run { [self] in
-            openLane().withoutStarts {
+            let lane = openLane()
+            lane.withoutStarts {
+                var startedPlain: [Foundation.Operation] = []
                 for child in children {
                     let isUnstarted = roster.withLock { $0.withdraw(child) }
                     child.cancel()
-                    if isUnstarted { admit(child) }
+                    if isUnstarted { admit(child) } else if !(child is AOperation) { startedPlain.append(child) }
                 }
+                guard !startedPlain.isEmpty else { return }
+                // One that enters the lane in this moment sees for itself that it is cancelled.
+                let members = lane.plainMembers
+                for child in startedPlain { members[ObjectIdentifier(child)]?.hurry() }
             }
         }
     }

@@ -82,12 +82,21 @@ extension AOperation {
         if isPast { handler(self) }
     }
 
-    /// The start, in this order: delegate, observers, `didStart`.
+    /// The start of an attempt; told to the listeners of the operation as a whole if it is the first that starts.
     final func tellStart() {
-        let (delegate, observers, handlers, attempts) = core.withLock { core in
-            (core.delegate, core.observers, core.startHandlers, core.attemptObservers)
+        let (observers, whole) = core.withLock { ($0.attemptObservers, $0.isAttempt ? $0.whole : nil) }
+        for observer in observers { observer.attemptDidStart(self) }
+        (whole ?? self).tellFirstStart()
+    }
+
+    /// In this order: delegate, observers, `didStart`.
+    private func tellFirstStart() {
+        let (isFirst, delegate, observers, handlers) = core.withLock { core in
+            let isFirst = !core.isStartTold && core.state.ending == nil
+            core.isStartTold = true
+            return (isFirst, core.delegate, core.observers, core.startHandlers)
         }
-        for observer in attempts { observer.attemptDidStart(self) }
+        guard isFirst else { return }
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }
@@ -97,6 +106,11 @@ extension AOperation {
     final func tellAttemptEnd() {
         for observer in core.withLock({ $0.attemptObservers }) { observer.attemptDidEnd(self) }
     }
+
+    /// `willFinish` begins to hold the operation back.
+    final func tellHold() {
+        for observer in core.withLock({ $0.attemptObservers }) { observer.operationIsHeldBack(self) }
+    }
 }
 
 /// An observer of every single attempt, not of the operation as a whole. The operation it is told of is the attempt.
@@ -104,4 +118,6 @@ protocol AttemptObserver: AOperationObserver {
     func attemptDidStart(_ attempt: AOperation)
     /// Told once the ending of the attempt is known; also of one that never started.
     func attemptDidEnd(_ attempt: AOperation)
+    /// The last attempt is over, and `willFinish` holds its ending back; the end of that is told as of an attempt.
+    func operationIsHeldBack(_ operation: AOperation)
 }

@@ -27,8 +27,8 @@ extension AOperation: Waiter {
             startDeadline()
             if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
+            if !wanted.isEmpty { checkDependencies() }
             let isReady = core.withLock { $0.dependencyEnded() }
-            if !isReady { checkWaitInsideLocks() }
             if isReady {
                 if isInline {
                     lane.takeSlot()
@@ -49,14 +49,6 @@ extension AOperation: Waiter {
     final func dependencyEnded() {
         guard core.withLock({ $0.dependencyEnded() }) else { return }
         becomeReady()
-    }
-
-    /// An operation that waits, inside of one that holds locks, for something outside that needs one of them would
-    /// wait for ever.
-    private func checkWaitInsideLocks() {
-        guard let enclosing, enclosing.enclosesLocks, let circle = WaitForGraph.circle(through: self) else { return }
-        guard !circle.keys.isEmpty else { return }
-        failBeforeExecution([AOperationError(AOperationError.LockCycle(self, circle)).published(by: publisherName)])
     }
 
     /// Its dependencies have ended: it queues for a slot.
@@ -111,16 +103,18 @@ extension AOperation: Waiter {
     /// A plain operation waits until Foundation has been told of the end too: that comes later for an operation that
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
-        core.withLock { core in
-            if core.state.isProvisional, let operation = waiter as? AOperation, core.retryScope?.covers([operation]) == true {
-                return false
-            }
+        let isCovered = core.withLock { $0.retryScope }?.covers([waiter]) == true
+        let (isAdded, isDecisive) = core.withLock { core in
+            if core.state.isProvisional, isCovered { return (false, false) }
             if core.state.isEnded {
-                guard untilAnnounced, core.announcement != .done else { return false }
+                guard untilAnnounced, core.announcement != .done else { return (false, false) }
             }
             core.waiters.append(waiter)
-            return true
+            return (true, core.state.isProvisional)
         }
+        // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
+        if isDecisive { acceptAttempt() }
+        return isAdded
     }
 
     // MARK: Dependencies
@@ -131,8 +125,11 @@ extension AOperation: Waiter {
     /// Constant time. The dependency is held until this operation has ended.
     final func wait(for operation: Foundation.Operation) {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
-        guard core.withLock({ $0.addDependency(operation) }) else { return }
+        guard case .wait(let request) = core.withLock({ $0.addDependency(operation) }) else { return }
+        if let request { LockTable.shared.release(request) }
         subscribe(to: operation)
+        checkDependencies()
+        dependencyEnded()
     }
 
     /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.
@@ -144,7 +141,7 @@ extension AOperation: Waiter {
             if case .waiting = core.state { return (true, watch) }
             return (false, watch)
         }
-        if isInitialized { didChangeValue(forKey: "isReady") }
+        announceRemoval()
         if let watch {
             if watch.stop(), wasWaiting { dependencyEnded() }
         } else if wasWaiting, let operation = operation as? AOperation, operation.removeWaiter(self) {

@@ -8,15 +8,15 @@ extension AOperation {
         switch core.withLock({ $0.begin(isContainer: isContainer) }) {
         case .nothing:
             return false
-        case .prepare:
-            prepare()
+        case .prepare(let round):
+            prepare(round)
             guard core.withLock({ !$0.leavePreparation() }) else { return false }
             return run()
         case .execute:
             receive()
-            if core.withLock({ $0.state.isExecuting }) { tellStart() }  // an injection may have decided the outcome
-            guard core.withLock({ $0.state.isExecuting }) else {
-                endBody()  // cancelled by somebody who was told of the start
+            if core.withLock({ $0.isBodyDue }) { tellStart() }  // an injection may have decided the outcome
+            guard core.withLock({ $0.isBodyDue }) else {
+                endBody()  // cancelled by somebody who was told of the start, or timed out already
                 return true
             }
             Debugger.event(.executed, of: self)
@@ -31,26 +31,24 @@ extension AOperation {
     final func conclude(with ending: Ending, commit: () -> Void = {}) {
         let named = ending.published(by: publisherName)
         let isOpen = mayBeTriedAgain(after: named)
-        let (proposal, effective) = core.withLock { core in
-            let effective = isContainer ? named : core.effective(named, cancelled: .cancelled(.isCancelled(self)))
-            let isHeld = !effective.isCancelled && holdsBack()
-            return (core.propose(effective, isHeld: isHeld, isOpen: isOpen, commit: commit), effective)
-        }
-        follow(proposal, effective)
+        follow(
+            core.withLock { core in
+                core.propose(named, isHeld: !named.isCancelled && holdsBack(), isOpen: isOpen, commit: commit)
+            })
     }
 
-    /// Does what a proposal of `ending` has led to.
-    final func follow(_ proposal: OperationCore.Proposal, _ ending: Ending) {
+    /// Does what a proposal has led to.
+    final func follow(_ proposal: OperationCore.Proposal) {
         switch proposal {
         case .decided:
-            settle(ending)
-        case .held:
+            settle()
+        case .held(let ending):
+            tellHold()
             tellWillFinish(ending) { [self] in
-                guard let ending = core.withLock({ $0.release() }) else { return }
-                settle(ending)
+                if core.withLock({ $0.release() }) { settle() }
             }
         case .deliberating:
-            deliberate(on: ending)
+            deliberate()
         case .bodyOver:
             depart()
         case .attemptOver:
@@ -63,25 +61,20 @@ extension AOperation {
 
     /// Decides the outcome over the body's head: cancellation, timeouts.
     final func interrupt(with ending: Ending) {
-        guard core.withLock({ $0.interrupt(ending) }) else { return }
-        settle(ending)
+        if core.withLock({ $0.interrupt(ending) }) { settle() }
     }
 
     /// The body has ended without a word, after the outcome was decided: its slot and dependents are let go.
     final func endBody() {
         let cancelled = Ending.cancelled(.isCancelled(self))
-        let proposal = core.withLock { core in
-            core.propose(cancelled, isHeld: false, isOpen: false, commit: {})
-        }
-        follow(proposal, cancelled)
+        follow(core.withLock { $0.propose(cancelled, isHeld: false, isOpen: false, commit: {}) })
     }
 
     /// Tells everybody of the decided outcome, in this order: observers, delegate, the group or queue it is in; then
     /// it counts as finished, and `didFinish` is told.
-    private func settle(_ ending: Ending) {
-        let errors = ending.errors
-        let (observers, delegate, membership, scope) = core.withLock { core in
-            (core.observers, core.delegate, core.membership, core.retryScope)
+    final func settle() {
+        let (errors, observers, delegate, membership, scope) = core.withLock { core in
+            (core.state.ending?.errors ?? [], core.observers, core.delegate, core.membership, core.retryScope)
         }
         tellAttemptEnd()
         scope?.decided(self)
@@ -90,16 +83,18 @@ extension AOperation {
         membership?.host?.memberSettled(self, errors: errors)
         Debugger.event(.finished, of: self)
 
-        let (handlers, isBodyOver, grace) = core.withLock { core in
+        var (handlers, isBodyOver, grace) = core.withLock { core in
             let isOver = core.told()
             let handlers = core.settleHandlers
             core.settleHandlers = []
+            core.isCallingBack = !handlers.isEmpty && !isOver
             core.callbackQueue = membership?.lane.callbackQueue
             return (handlers, isOver, core.grace)
         }
         if !handlers.isEmpty {
             let callbacks = membership?.lane.callbackQueue ?? AOperation.callbackQueue
             for handler in handlers { handler(self, callbacks) }
+            if !isBodyOver { isBodyOver = core.withLock { $0.calledBack() } }
         }
         if isBodyOver {
             depart()
@@ -111,13 +106,13 @@ extension AOperation {
 
     /// Lets go of what waits for a body that ignores its cancellation. Parts have a limit of their own.
     final func limitBody(to grace: Duration) {
-        guard core.withLock({ $0.parts.isEmpty }) else { return }
+        guard let number = core.withLock({ $0.parts.isEmpty ? $0.retries : nil }) else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + grace.interval) { [weak self] in
-            guard let self, let proposal = core.withLock({ $0.abandonBody() }) else { return }
+            guard let self, let proposal = core.withLock({ $0.abandonBody(ofAttempt: number) }) else { return }
             Debugger.error(
                 "the operation \(publisherName) still runs \(grace) after its outcome was decided; "
                     + "its slot and locks are given to others. Let it call finish, or stop, when it is cancelled.")
-            follow(proposal, .cancelled(.isCancelled(self)))
+            follow(proposal)
         }
     }
 
@@ -126,6 +121,7 @@ extension AOperation {
         guard var departure = core.withLock({ $0.depart() }) else { return }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
+        if departure.announcesReadiness { announceReadiness() }
         for watch in departure.watches { watch.stop() }
         if let request = departure.lockRequest { LockTable.shared.release(request) }
         if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }
@@ -133,7 +129,21 @@ extension AOperation {
         for waiter in departure.waiters { waiter.dependencyEnded() }
         departure.membership?.leave(
             self, wasRunning: departure.wasRunning, returningSlot: reclaimSlot(departure.wasRunning))
-        Trampoline.release(&departure.released)
+        departure.release()
+    }
+}
+
+extension OperationCore.Departure {
+    /// Lets go of what the operation held. Nothing hangs on those that have ended; releasing another one may release
+    /// a chain.
+    fileprivate mutating func release() {
+        let isShort = dependencies.allSatisfy { ($0 as? AOperation)?.isEnded == true } && producers.allSatisfy(\.isEnded)
+        if !isShort {
+            Trampoline.release(&dependencies)
+            Trampoline.release(&producers)
+        }
+        Trampoline.release(&receivers)
+        Trampoline.release(&injections)
     }
 }
 

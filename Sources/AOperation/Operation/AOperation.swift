@@ -76,7 +76,11 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
     ///
     /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
-    open override var isCancelled: Bool { core.withLock { $0.isCancelRequested || $0.stopEnding != nil } }
+    open override var isCancelled: Bool {
+        core.withLock { core in
+            core.isCancelRequested || core.isStopped || core.isBodyGivenUp || core.state.ending?.isCancelled == true
+        }
+    }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
     /// cancelled operation has one ``AOperationError/IsCancelled``.
@@ -117,7 +121,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     open override func cancel() {
-        guard TimeOut.current !== self, core.withLock({ $0.requestCancel() }) else { return }
+        guard TimeOut.current !== self else { return }
+        let cancelled = Ending.cancelled(.isCancelled(self))
+        guard core.withLock({ $0.requestCancel(cancelled) }) else { return }
         super.cancel()
         Debugger.event(.cancelled, of: self)
         let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
@@ -131,16 +137,25 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         interrupt(with: .cancelled(.isCancelled(self)))
     }
 
-    /// Stops the work as a cancellation would, with another outcome: `error`. Does nothing once the outcome is
-    /// decided, or when the attempt at hand has ended.
-    ///
-    /// - Parameter isFinal: whether the operation fails for good; else its retry policy is asked.
-    final func timeOut(with error: AOperationError, isFinal: Bool = false) {
+    /// Stops the work as a cancellation would, with another outcome: `error`. It is not tried again. Does nothing once
+    /// the outcome is decided, or unless `isDue` says so of the state.
+    final func timeOut(with error: AOperationError, if isDue: (OperationState) -> Bool = { _ in true }) {
         let ending = Ending.failure([error.published(by: publisherName)])
-        let isOpen = mayBeTriedAgain(after: ending)
-        switch core.withLock({ $0.stop(ending, isFinal: isFinal, isOpen: isOpen) }) {
-        case .deliberating: deliberate(on: ending)
-        case .decide: stop(with: ending)
+        stopBody(core.withLock { isDue($0.state) ? $0.stop(ending) : .nothing }, ending)
+    }
+
+    /// Stops the attempt `number`, unless it is over: it fails with `error`, and the retry policy is asked.
+    final func timeOut(attempt number: Int, with error: AOperationError) {
+        let ending = Ending.failure([error.published(by: publisherName)])
+        let (isOpen, isContainer) = (mayBeTriedAgain(after: ending), isContainer)
+        stopBody(core.withLock { $0.stopAttempt(number, ending, isOpen: isOpen, isContainer: isContainer) }, ending)
+    }
+
+    private func stopBody(_ stop: OperationCore.Stop, _ ending: Ending) {
+        switch stop {
+        case .deliberating: deliberate()
+        case .decided: settle()
+        case .decide: self.stop(with: ending)
         case .nothing: return
         }
         TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work
@@ -162,6 +177,20 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Whether ``makeAttempt()`` makes one.
     var isRetryable: Bool { self is any RetryableOperation }
+
+    /// Lets go of listeners, retry policy and time limits that its initializer has set, to become an attempt of another
+    /// one: those of that one count.
+    func dropListeners() {
+        core.withLock { core in
+            core.observers = []
+            core.delegate = nil
+            core.startHandlers = []
+            core.produceHandlers = []
+            core.settleHandlers = []
+            core.retryDecider = nil
+            core.timeLimits = TimeLimits()
+        }
+    }
 
     /// `attempt` is about to be run in place of this operation's own body.
     func willBegin(_ attempt: AOperation) {}

@@ -9,23 +9,36 @@ extension OperationCore {
         case final
     }
 
+    /// Where the decision on an attempt stands.
+    enum Deliberation {
+        /// Nobody has decided yet.
+        case open
+        /// Decided; to be carried out when the attempt's body has ended.
+        case pending(Decision)
+        /// Decided, and carried out, or about to be.
+        case over
+    }
+
     /// A decision on the attempt that has ended. Returns it if it can be carried out now, with the ending; it is kept
     /// while the attempt's body still runs. A second decision on one attempt is ignored.
     mutating func decide(_ decision: Decision, onAttempt number: Int) -> (Decision, Ending)? {
-        guard case .deliberating(let ending, let body) = state, retries == number, self.decision == nil else { return nil }
+        guard case .deliberating(let ending, let body) = state, retries == number, case .open = deliberation else {
+            return nil
+        }
         switch (decision, body) {
         case (.final, _), (_, .over):
+            deliberation = .over
             return (decision, ending)
         case (.again, .running), (.provisional, .running):
-            self.decision = decision
+            deliberation = .pending(decision)
             return nil
         }
     }
 
     /// The body has ended too: what was decided, if something was.
     mutating func takeDecision() -> (Decision, Ending)? {
-        guard case .deliberating(let ending, .over) = state, let decision else { return nil }
-        self.decision = nil
+        guard case .deliberating(let ending, .over) = state, case .pending(let decision) = deliberation else { return nil }
+        deliberation = .over
         return (decision, ending)
     }
 
@@ -41,17 +54,17 @@ extension OperationCore {
         }
     }
 
-    /// It is tried again. False when something else has decided meanwhile.
-    mutating func retry() -> Bool {
+    /// It is tried again. Returns how the last attempt ended; nil when something else has decided meanwhile.
+    mutating func retry() -> Ending? {
         switch state {
-        case .deliberating(_, .over), .provisional:
+        case .deliberating(let ending, .over), .provisional(let ending):
             state = .retrying
             retries += 1
-            stopEnding = nil
-            return true
+            isStopped = false
+            return ending
         case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .holding, .telling,
             .finished, .ended:
-            return false
+            return nil
         }
     }
 
@@ -59,34 +72,46 @@ extension OperationCore {
     enum Stop {
         /// The attempt at hand has failed, its body still runs; whether there is another one is open.
         case deliberating
-        /// The outcome is to be decided.
+        /// It is the outcome.
+        case decided
+        /// The outcome is to be decided: by a group when its children have ended.
         case decide
         /// Nothing: what was to be stopped is over.
         case nothing
     }
 
-    /// Somebody stops the operation for good, or only the attempt at hand, with this ending.
-    mutating func stop(_ ending: Ending, isFinal: Bool, isOpen: Bool) -> Stop {
-        guard state.ending == nil, !isCancelRequested, isFinal || stopEnding == nil else { return .nothing }
-        switch state {
-        case .deliberating, .provisional:
-            guard isFinal else { return .nothing }
-        case .executing where isOpen && !isFinal:
-            stopEnding = ending
-            state = .deliberating(ending, .running)
-            return .deliberating
-        case .initialized, .waiting, .ready, .preparing, .executing, .retrying, .holding, .telling, .finished, .ended:
-            break
-        }
-        stopEnding = ending
+    /// Somebody stops the operation for good.
+    mutating func stop(_ ending: Ending) -> Stop {
+        guard state.ending == nil, verdict == nil else { return .nothing }
+        verdict = ending
+        isStopped = true
         return .decide
     }
 
-    /// What the body's proposal comes to: somebody may have cancelled or stopped it, and not have decided yet.
-    func effective(_ proposed: Ending, cancelled: @autoclosure () -> Ending) -> Ending {
-        guard case .executing = state, !proposed.isCancelled else { return proposed }
-        if isCancelRequested { return cancelled() }
-        return stopEnding ?? proposed
+    /// Somebody stops this attempt, unless it is over.
+    ///
+    /// - Parameters:
+    ///   - isOpen: whether it may be tried again.
+    ///   - isContainer: whether it waits for those inside of it before it ends.
+    mutating func stopAttempt(_ number: Int, _ ending: Ending, isOpen: Bool, isContainer: Bool) -> Stop {
+        guard verdict == nil, !isStopped, retries == number else { return .nothing }
+        switch state {
+        case .executing where isContainer:
+            isStopped = true
+            return .decide
+        case .executing:
+            isStopped = true
+            isProposedByBody = false
+            if case .decided = conclude(ending, body: .running, isHeld: false, isOpen: isOpen) { return .decided }
+            return .deliberating
+        case .holding:
+            isStopped = true
+            state = .telling(ending, .over)
+            return .decided
+        case .initialized, .waiting, .ready, .preparing, .deliberating, .provisional, .retrying, .telling, .finished,
+            .ended:
+            return .nothing
+        }
     }
 
     /// Those who receive from it are given the ending. Returns who waits for it, to be told.
@@ -97,12 +122,15 @@ extension OperationCore {
         return waiters
     }
 
-    /// The attempt that is an operation of its own has ended with this.
+    /// The attempt that is an operation of its own has ended with this. Nil when something else has decided meanwhile.
+    ///
+    /// - Parameter isProposedByBody: whether the attempt's body has proposed that.
     mutating func attemptEnded(
-        _ ending: Ending, body: OperationState.Body, isHeld: Bool, isOpen: Bool, commit: () -> Void
-    ) -> Proposal {
-        guard case .retrying = state else { return .ignored }
+        _ ending: Ending, body: OperationState.Body, isProposedByBody: Bool, isHeld: Bool, isOpen: Bool, commit: () -> Void
+    ) -> Proposal? {
+        guard case .retrying = state else { return nil }
         commit()
+        self.isProposedByBody = isProposedByBody
         return conclude(ending, body: body, isHeld: isHeld, isOpen: isOpen)
     }
 }

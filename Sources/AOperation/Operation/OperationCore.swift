@@ -7,8 +7,9 @@ import Foundation
 struct OperationCore {
     var state = OperationState.initialized
 
-    /// Somebody called `cancel()` in time. A group stays undecided for a while after it.
-    var isCancelRequested = false
+    /// What the operation ends with whatever its body or its attempts report: it was cancelled in time, or stopped for
+    /// good. A group stays undecided for a while after it.
+    var verdict: Ending?
     /// Holds a slot of its lane, to be returned at the end.
     var holdsSlot = false
     /// When Foundation is told of the end.
@@ -22,6 +23,8 @@ struct OperationCore {
     var watches: [DependencyWatch] = []
     /// Blockers whose end is announced to a Foundation queue.
     var announcedBlockers: Set<ObjectIdentifier> = []
+    /// One of them, until Foundation has started the operation.
+    var blocker: Blocker?
     /// Who waits for the end of this operation.
     var waiters: [any Waiter] = []
 
@@ -48,12 +51,28 @@ struct OperationCore {
     var preparation: Preparation?
     /// Whether locks are held and conditions have been found to hold.
     var isPrepared = false
+    /// Rises whenever a preparation begins or is given up: what an earlier one still reports is of no interest.
+    var round: UInt64 = 0
+    /// How often its queue had been suspended and resumed when the preparation began.
+    var pause: UInt64?
+    /// Whether it is inside of an operation that holds a lock, and waits for something outside of that.
+    var isCrossing = false
     /// Its locks, from before its conditions' dependent operations until its final end.
     var lockRequest: LockRequest?
+    /// Of a group: what is known of the locks that those inside of it name.
+    var lockScan = LockScan.unknown
+    /// Retry scopes that wait for this operation, and therefore lend it what they keep locked.
+    var lenders: [LockRequest] = []
     /// The number of its execution under its locks.
     var fencingToken: UInt64?
+    /// The numbers of its execution under locks that are held elsewhere on its behalf.
+    var adoptedTokens: [String: UInt64] = [:]
     /// The unique id that it claimed or found taken.
     var uniqueness: Uniqueness?
+    /// Whether its callbacks are being sent off, while its body may end: it departs after that.
+    var isCallingBack = false
+    /// Whether a duplicate waits for its end.
+    var isJoined = false
 
     /// Who decides after a failed attempt.
     var retryDecider: RetryDecider?
@@ -61,12 +80,19 @@ struct OperationCore {
     var retries = 0
     /// The attempt that is under way, if it is not this operation itself.
     var attempt: AOperation?
-    /// What was decided after an attempt whose body has not ended yet.
-    var decision: Decision?
+    /// What was decided after the attempt that has ended.
+    var deliberation = Deliberation.open
+    /// Whether the body itself has proposed the ending of the attempt: only such a one is told to `willFinish`.
+    var isProposedByBody = false
+    /// Whether those who listen have been told of the start of an attempt.
+    var isStartTold = false
     /// The end of the delivery net that may have this operation tried again, with all that it may.
     var retryScope: RetryScope?
-    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout.
-    var stopEnding: Ending?
+    /// Somebody stopped the operation, or the attempt at hand, in a way that is no cancellation: a timeout. True until
+    /// the body has ended.
+    var isStopped = false
+    /// A stopped body was given up, and may still be running.
+    var isBodyGivenUp = false
 
     var observers: [any AOperationObserver] = []
     /// Observers of every single attempt.
@@ -115,17 +141,29 @@ struct OperationCore {
         var lockRequest: LockRequest?
         var uniqueness: Uniqueness?
         var handlers: [(AOperation) -> Void]
+        /// Foundation is told that the operation has finished.
         var announces: Bool
+        /// Foundation is told that nothing is in the way of `start()` any more.
+        var announcesReadiness: Bool
         /// To be stopped before they are released.
         var watches: [DependencyWatch]
         /// Let go of after the lock: releasing them may release long chains.
-        var released: [AnyObject]
+        var dependencies: [Foundation.Operation]
+        var producers: [AOperation]
+        var receivers: [AOperation]
+        var injections: [ResultInjection]
     }
 }
 
 // MARK: - Transitions
 
 extension OperationCore {
+    var isCancelRequested: Bool { verdict?.isCancelled == true }
+
+    /// Whether the body at hand may run: nothing has decided about it. A group that is being cancelled begins, so that
+    /// its children end before it does.
+    var isBodyDue: Bool { if case .executing = state { true } else { false } }
+
     /// Into a lane. The membership is made under the operation's lock, so that it cannot end before it is a member.
     mutating func admit(_ announcement: Announcement, join: () -> Membership) -> Entrance {
         switch state {
@@ -133,6 +171,7 @@ extension OperationCore {
             self.announcement = announcement
             let wanted = dependencies.all
             state = .waiting(unmet: wanted.count + 1)
+            blocker = nil
             membership = join()
             return .admitted(wanted)
         case .ended:
@@ -177,37 +216,44 @@ extension OperationCore {
         }
     }
 
-    /// One dependency more, if it is not too late. Returns whether it must be subscribed to.
-    mutating func addDependency(_ operation: Foundation.Operation) -> Bool {
+    /// What another dependency leads to.
+    enum Dependence {
+        /// It is remembered, or it is too late, or it is known.
+        case noted
+        /// It is to be subscribed to; meanwhile, one more keeps the operation waiting. The locks go back.
+        case wait(LockRequest?)
+    }
+
+    /// One dependency more, if it is not too late.
+    mutating func addDependency(_ operation: Foundation.Operation) -> Dependence {
         switch state {
         case .initialized:
             dependencies.append(operation)
-            return false
+            return .noted
         case .waiting(let unmet):
-            guard dependencies.append(operation) else { return false }
-            state = .waiting(unmet: unmet + 1)
-            return true
-        case .ready:
-            guard dependencies.append(operation) else { return false }
-            state = .waiting(unmet: 1)
-            isPrepared = false
-            return true
-        case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
-            return false
+            guard dependencies.append(operation) else { return .noted }
+            state = .waiting(unmet: unmet + 2)
+            return .wait(nil)
+        case .ready, .preparing:
+            guard parts.isEmpty, dependencies.append(operation) else { return .noted }
+            state = .waiting(unmet: 2)
+            return .wait(giveUpPreparation())
+        case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
+            return .noted
         }
     }
 
     /// Somebody asks for cancellation. False when the outcome is decided, or when it was asked for before.
-    mutating func requestCancel() -> Bool {
-        guard state.ending == nil, !isCancelRequested else { return false }
-        isCancelRequested = true
+    mutating func requestCancel(_ cancelled: Ending) -> Bool {
+        guard state.ending == nil, verdict == nil else { return false }
+        verdict = cancelled
         return true
     }
 
     /// What a free slot is used for.
     enum Start {
         case execute
-        case prepare
+        case prepare(round: UInt64)
         /// Nothing: it was cancelled, has ended, or waits again, since it was given to the slot.
         case nothing
     }
@@ -216,10 +262,13 @@ extension OperationCore {
     ///
     /// - Parameter isContainer: whether operations inside of it may name locks.
     mutating func begin(isContainer: Bool) -> Start {
-        guard case .ready = state, !isCancelRequested else { return .nothing }
+        guard case .ready = state, verdict == nil else { return .nothing }
+        if pause != membership?.lane.pause { isPrepared = false }
         if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
             state = .preparing(isInline: true)
-            return .prepare
+            round += 1
+            pause = membership?.lane.pause
+            return .prepare(round: round)
         }
         state = .executing
         holdsSlot = true
@@ -234,20 +283,12 @@ extension OperationCore {
         return true
     }
 
-    /// Locks are held, conditions hold. Returns whether it must queue for a slot; nil when it is decided otherwise.
-    mutating func prepared() -> Bool? {
-        guard case .preparing(let isInline) = state else { return nil }
-        state = .ready
-        isPrepared = true
-        return !isInline
-    }
-
     /// What a proposed ending leads to.
     enum Proposal {
         /// It is the outcome.
         case decided
         /// `willFinish` holds it back.
-        case held
+        case held(Ending)
         /// It may be tried again.
         case deliberating
         /// The outcome was decided before; the body has ended with this.
@@ -264,36 +305,49 @@ extension OperationCore {
     ///   - isHeld: whether `willFinish` holds it back.
     ///   - isOpen: whether it may be tried again.
     mutating func propose(_ ending: Ending, isHeld: Bool, isOpen: Bool, commit: () -> Void) -> Proposal {
-        guard attempt == nil else { return .ignored }  // a body of an attempt that was given up
+        guard attempt == nil else {
+            isBodyGivenUp = false  // it has ended after all
+            return .ignored
+        }
         switch state {
         case .executing:
             commit()
+            isProposedByBody = !isStopped
             return conclude(ending, body: .over, isHeld: isHeld, isOpen: isOpen)
         case .preparing:
             commit()
+            isProposedByBody = false
             return conclude(ending, body: parts.isEmpty ? .over : .running, isHeld: false, isOpen: isOpen)
         case .initialized, .waiting, .ready:
             commit()
-            state = .telling(ending, .over)
+            state = .telling(verdict ?? ending, .over)
             return .decided
         case .deliberating, .telling, .finished:
             return bodyEnded()
-        case .retrying, .provisional, .holding, .ended:
+        case .ended:
+            isBodyGivenUp = false
+            return .ignored
+        case .retrying, .provisional, .holding:
             return .ignored
         }
     }
 
     /// An attempt has ended.
-    mutating func conclude(_ ending: Ending, body: OperationState.Body, isHeld: Bool, isOpen: Bool) -> Proposal {
-        if isOpen, !isCancelRequested {
-            state = .deliberating(ending, body)
+    mutating func conclude(_ proposed: Ending, body: OperationState.Body, isHeld: Bool, isOpen: Bool) -> Proposal {
+        if let verdict {
+            state = .telling(verdict, body)
+            return .decided
+        }
+        if isOpen {
+            state = .deliberating(proposed, body)
+            deliberation = .open
             return .deliberating
         }
-        if isHeld, case .over = body {
-            state = .holding(ending)
-            return .held
+        if isHeld, isProposedByBody, case .over = body {
+            state = .holding(proposed)
+            return .held(proposed)
         }
-        state = .telling(ending, body)
+        state = .telling(proposed, body)
         return .decided
     }
 
@@ -308,22 +362,23 @@ extension OperationCore {
             return .ignored  // whoever tells the listeners ends the operation afterwards
         case .finished(let decided, .running):
             state = .finished(decided, .over)
-            return .bodyOver
+            return isCallingBack ? .ignored : .bodyOver
         case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding,
             .telling, .finished, .ended:
             return .ignored
         }
     }
 
-    /// `willFinish` lets the proposed ending go. Nil when something else has decided meanwhile.
-    mutating func release() -> Ending? {
-        guard case .holding(let ending) = state else { return nil }
-        state = .telling(ending, .over)
-        return ending
+    /// `willFinish` lets the proposed ending go. False when something else has decided meanwhile.
+    mutating func release() -> Bool {
+        guard case .holding(let ending) = state else { return false }
+        state = .telling(verdict ?? ending, .over)
+        return true
     }
 
     /// Decides the outcome from outside of the body: cancellation, timeout. False when it is decided already.
-    mutating func interrupt(_ ending: Ending) -> Bool {
+    mutating func interrupt(_ proposed: Ending) -> Bool {
+        let ending = verdict ?? proposed
         switch state {
         case .initialized, .waiting, .ready, .holding, .provisional:
             state = .telling(ending, .over)
@@ -338,7 +393,6 @@ extension OperationCore {
         case .telling, .finished, .ended:
             return false
         }
-        decision = nil
         return true
     }
 
@@ -354,22 +408,34 @@ extension OperationCore {
         }
     }
 
-    /// Gives up waiting for the body. Returns nil when it has ended.
-    mutating func abandonBody() -> Proposal? {
+    /// The callbacks are on their way. Returns whether the body has ended meanwhile.
+    mutating func calledBack() -> Bool {
+        isCallingBack = false
+        if case .finished(_, .over) = state { return true }
+        return false
+    }
+
+    /// Gives up waiting for the body of this attempt. Returns nil when it has ended.
+    mutating func abandonBody(ofAttempt number: Int) -> Proposal? {
+        guard retries == number, parts.isEmpty else { return nil }
         switch state {
-        case .finished(_, .running), .deliberating(_, .running): bodyEnded()
+        case .finished(_, .running), .deliberating(_, .running):
+            isBodyGivenUp = true
+            return bodyEnded()
         case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding,
             .telling, .finished, .ended:
-            nil
+            return nil
         }
     }
 
     /// Takes out what an operation that never ended still holds.
     mutating func dismantle() -> (watches: [DependencyWatch], operations: [AnyObject]) {
+        guard !state.isEnded else { return ([], []) }
         let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = []
             dependencies = DependencyList()
+            blocker = nil
             producers = []
             inbox = nil
             injections = []
@@ -381,6 +447,7 @@ extension OperationCore {
     mutating func depart() -> Departure? {
         guard case .finished(let ending, .over) = state else { return nil }
         state = .ended(ending)
+        isStopped = false
         let announces = announcement == .due
         if announces { announcement = .done }
         let departure = Departure(
@@ -391,14 +458,19 @@ extension OperationCore {
             uniqueness: uniqueness,
             handlers: endHandlers,
             announces: announces,
+            announcesReadiness: mayBeTakenForBlocked,
             watches: watches,
-            released: dependencies.all + producers + receivers + injections
+            dependencies: dependencies.all,
+            producers: producers,
+            receivers: receivers,
+            injections: injections
         )
         membership = nil
         waiters = []
         endHandlers = []
         dependencies = DependencyList()
         watches = []
+        blocker = nil
         producers = []
         receivers = []
         inbox = nil
@@ -408,6 +480,7 @@ extension OperationCore {
         conditions = []
         preparation = nil
         lockRequest = nil
+        lenders = []
         uniqueness = nil
         retryDecider = nil
         retryScope = nil

@@ -48,7 +48,9 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             RetryScope.assign(to: belongings)
             parts += belongings.filter { known.insert(ObjectIdentifier($0)).inserted }
         }
-        for part in parts { part.core.withLock { core in if core.whole == nil { core.whole = whole } } }
+        for part in parts {
+            part.core.withLock { core in if core.whole == nil, core.state.isInitialized { core.whole = whole } }
+        }
         let isListed = whole.core.withLock { core in
             guard isWanted(&core) else { return false }
             core.parts += parts
@@ -67,7 +69,9 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             part.cancel()
             return observe(part)
         }
-        if !part.enter(membership.lane, of: self, announcement: .due, epoch: membership.epoch) { observe(part) }
+        guard !part.enter(membership.lane, of: self, announcement: .due, epoch: membership.epoch) else { return }
+        whole.checkPart(part)
+        observe(part)
     }
 
     /// A part that another queue runs, or that was cancelled before it was in any.
@@ -103,13 +107,13 @@ final class OperationParts: LaneHost, @unchecked Sendable {
 }
 
 extension AOperation {
-    /// Gives the slot back while the operation waits for its parts.
+    /// Gives the slot back while the operation waits for its parts, or between attempts.
     final func giveUpSlot() {
         let lane = core.withLock { core -> Lane? in
             guard core.holdsSlot else { return nil }
             core.holdsSlot = false
             return core.membership?.lane
         }
-        lane?.returnSlot()
+        lane?.giveUpSlot(returning: reclaimSlot(true))
     }
 }

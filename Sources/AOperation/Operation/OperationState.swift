@@ -61,6 +61,14 @@ enum OperationState {
 
     var isReady: Bool { if case .ready = self { true } else { false } }
 
+    /// Before its start.
+    var isUnstarted: Bool {
+        switch self {
+        case .initialized, .waiting, .ready, .preparing: true
+        case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: false
+        }
+    }
+
     /// Ready, or being prepared, for a start that has not come yet.
     var isBeforeStart: Bool {
         switch self {
@@ -72,6 +80,8 @@ enum OperationState {
     }
 
     var isPreparing: Bool { if case .preparing = self { true } else { false } }
+
+    var isRetrying: Bool { if case .retrying = self { true } else { false } }
 
     var isProvisional: Bool { if case .provisional = self { true } else { false } }
 

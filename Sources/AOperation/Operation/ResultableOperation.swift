@@ -7,7 +7,7 @@ import Foundation
 /// Invariant behind `@unchecked Sendable`: `value` and `willFinishHandler` are only reached under the lock of `core`.
 open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     /// Stored by the proposal that leads to a success; to be read only when the outcome is one.
-    private var value: Output?
+    fileprivate var value: Output?
     private var willFinishHandler: WillFinish?
 
     private typealias WillFinish =
@@ -58,7 +58,7 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     }
 
     /// As ``finish(with:)``, past the overrides of subclasses.
-    final func conclude(withResult result: Result<Output, AOperationError>) {
+    func conclude(withResult result: Result<Output, AOperationError>) {
         switch result {
         case .success(let value): conclude(with: .success) { self.value = value }
         case .failure(let error): conclude(with: Ending.failure([error]))
@@ -112,6 +112,11 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
 
     // MARK: For the library
 
+    final override func dropListeners() {
+        super.dropListeners()
+        core.withLock { _ in willFinishHandler = nil }
+    }
+
     final override func adoptValue(of attempt: AOperation) {
         guard let attempt = attempt as? ResultableOperation<Output> else { return }
         value = attempt.core.withLock { _ in attempt.value }
@@ -135,6 +140,14 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
 open class VoidOperation: ResultableOperation<Void>, @unchecked Sendable {
     public override init() {
         super.init()
+    }
+
+    /// The same, without what handling a value of any type costs.
+    final override func conclude(withResult result: Result<Void, AOperationError>) {
+        switch result {
+        case .success: conclude(with: .success) { value = () }
+        case .failure(let error): conclude(with: Ending.failure([error]))
+        }
     }
 }
 

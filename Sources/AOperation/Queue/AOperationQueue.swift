@@ -148,7 +148,7 @@ extension AOperationQueue: LaneHost {
         delegate?.operationQueue(self, operationDidFinish: operation, withErrors: errors)
     }
 
-    func memberEnded(_ operation: Foundation.Operation) {
+    func memberLeaves() {
         guard let progress = settings.withLock({ $0.progress }), progress.totalUnitCount > 0 else { return }
         settings.withLock { _ in progress.completedUnitCount += 1 }
     }

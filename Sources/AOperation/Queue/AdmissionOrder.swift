@@ -9,25 +9,30 @@ enum AdmissionOrder {
 
     /// `first`, and all operations that can be reached from it and are in no queue, each after those it waits for
     /// (circles aside). `stand` says which operation stands for a neighbour, e.g. its group; nil leaves it out.
+    ///
+    /// - Complexity: O(operations and their neighbours); iterative, as chains are as long as a program makes them.
     static func collect(
         from first: AOperation, standingFor stand: (AOperation) -> AOperation?,
         neighbours: (AOperation) -> Neighbours
     ) -> [AOperation] {
+        var found: [AOperation] = []
+        var before: [ObjectIdentifier: [AOperation]] = [:]
+        walk(from: [first]) { operation in
+            guard operation.isInitialized || operation === first else { return nil }
+            let near = neighbours(operation)
+            let waitsFor = near.before.compactMap(stand)
+            before[ObjectIdentifier(operation)] = waitsFor
+            return Neighbours(before: waitsFor, after: near.after.compactMap(stand))
+        } leave: {
+            found.append($0)
+        }
+        guard found.count > 2 else { return found }
+        // On the way to one operation others were left that wait for it: now only along what they wait for.
         var order: [AOperation] = []
-        var seen: Set<ObjectIdentifier> = []
-        var pending: [Step] = [.visit(first)]
-        while let step = pending.popLast() {
-            switch step {
-            case .visit(let operation):
-                guard operation.isInitialized || operation === first else { continue }
-                guard seen.insert(ObjectIdentifier(operation)).inserted else { continue }
-                let near = neighbours(operation)
-                pending.append(contentsOf: near.after.compactMap(stand).map { .visit($0) })
-                pending.append(.leave(operation))
-                pending.append(contentsOf: near.before.reversed().compactMap(stand).map { .visit($0) })
-            case .leave(let operation):
-                order.append(operation)
-            }
+        walk(from: found) { operation in
+            before[ObjectIdentifier(operation)].map { Neighbours(before: $0, after: []) }
+        } leave: {
+            order.append($0)
         }
         return order
     }
@@ -35,6 +40,26 @@ enum AdmissionOrder {
     private enum Step {
         case visit(AOperation)
         case leave(AOperation)
+    }
+
+    /// Visits each operation once, and leaves it when all that it waits for and that has not been visited is left.
+    private static func walk(
+        from start: [AOperation], neighbours: (AOperation) -> Neighbours?, leave: (AOperation) -> Void
+    ) {
+        var seen: Set<ObjectIdentifier> = []
+        var pending: [Step] = start.reversed().map { .visit($0) }
+        while let step = pending.popLast() {
+            switch step {
+            case .visit(let operation):
+                guard !seen.contains(ObjectIdentifier(operation)), let near = neighbours(operation) else { continue }
+                seen.insert(ObjectIdentifier(operation))
+                pending.append(contentsOf: near.after.map { .visit($0) })
+                pending.append(.leave(operation))
+                pending.append(contentsOf: near.before.reversed().map { .visit($0) })
+            case .leave(let operation):
+                leave(operation)
+            }
+        }
     }
 }
 

@@ -11,10 +11,15 @@ import Synchronization
 /// held at once.
 final class Lane: Sendable {
     private let state: Guarded<LaneState>
+    private let callbacks = Guarded<DispatchQueue?>(nil)
     /// The lane of the queue that a group runs in; nil for that lane itself.
     private let parent: Lane?
+    /// Whether one of the slots is its group's own.
+    private let isLentSlot: Bool
     /// Mirrors the state's `isHeld` for the lanes that borrow from this one; written under the lock.
     private let isHeld = Atomic<Bool>(false)
+    /// How often the lane was suspended and went on: odd while it is suspended. Written under the lock.
+    private let pauses = Atomic<UInt64>(0)
 
     /// Runs what runs in no `AOperationQueue`; unlimited.
     static let outside = Lane()
@@ -22,12 +27,14 @@ final class Lane: Sendable {
     /// The lane of a queue.
     init() {
         parent = nil
+        isLentSlot = false
         state = Guarded(LaneState())
     }
 
     /// The lane of a group that runs in `lane` and lends its own slot, if it has one.
     init(of lane: Lane, hasSlot: Bool, limit: Int) {
         parent = lane.root
+        isLentSlot = hasSlot
         state = Guarded(LaneState(borrowed: hasSlot ? 1 : 0, limit: limit))
     }
 
@@ -40,53 +47,69 @@ final class Lane: Sendable {
     ///
     /// - Parameter epoch: behind which barrier it is; nil for the last one.
     func insert(_ member: LaneMember, of host: (any LaneHost)?, epoch: UInt64? = nil) -> Membership {
-        let (serial, epoch) = state.withLock { $0.insert(member, epoch: epoch) }
-        return Membership(lane: self, host: host, serial: serial, epoch: epoch)
+        let (place, epoch) = state.withLock { $0.insert(member, epoch: epoch) }
+        return Membership(lane: self, host: host, place: place, epoch: epoch)
     }
 
     /// Something is ready to run.
     func enqueue(_ item: LaneItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
-        state.withLock { $0.enqueue(item, priority: priority, epoch: epoch) }
-        pump()
+        let item = ReadyItem(item)
+        pump { $0.enqueue(item, priority: priority, epoch: epoch) }
     }
 
-    /// A member has ended. The lane is to be pumped afterwards.
+    /// A member has ended. A lane that borrows its slots is to be pumped once the group knows: it may need the slot for
+    /// its next child.
     func remove(_ membership: Membership, wasRunning: Bool, returningSlot: Bool) {
-        state.withLock { state in
+        let remove = { (state: inout LaneState) in
             state.remove(
-                serial: membership.serial, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
+                at: membership.place, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
         }
+        if parent == nil { pump(after: remove) } else { state.withLock(remove) }
+    }
+
+    /// The host of an ended member has been told.
+    func hostWasTold() {
+        if parent != nil { pump() }
     }
 
     /// Something has been prepared, after it had reached a slot: it is first in line.
     func enqueueFirst(_ item: LaneItem) {
-        state.withLock { $0.enqueueFirst(item) }
-        pump()
+        let item = ReadyItem(item)
+        pump { $0.enqueueFirst(item) }
     }
 
     /// Runs `job` on one of the lane's threads, without a slot.
     func perform(quality: QualityOfService, _ job: @escaping @Sendable () -> Void) {
-        executor(for: quality).async(execute: job)
+        executor(for: quality).0.async(execute: job)
     }
 
     /// The group's end: takes back what the lane has borrowed and does not use.
+    ///
+    /// - Returns: whether the group's own slot is among that.
     func close() -> Bool {
         let count = state.withLock { $0.close() }
-        if count > 1 { root.acceptReturned(count - 1) }
-        return count > 0
+        let hasOwn = isLentSlot && count > 0
+        let borrowed = hasOwn ? count - 1 : count
+        if borrowed > 0 { root.acceptReturned(borrowed) }
+        return hasOwn
     }
 
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }
 
+    /// Those that are plain operations, by these.
+    var plainMembers: [ObjectIdentifier: PlainMember] {
+        let plain = members.compactMap { member in
+            if case .plain(let plain) = member { (ObjectIdentifier(plain.operation), plain) } else { nil }
+        }
+        return Dictionary(plain) { $1 }
+    }
+
     // MARK: Settings
 
     var limit: Int {
         get { state.withLock { $0.limit } }
-        set {
-            state.withLock { $0.limit = newValue }
-            pump()
-        }
+        set { changeHold { $0.limit = newValue } }
     }
 
     var isSuspended: Bool {
@@ -102,16 +125,26 @@ final class Lane: Sendable {
     }
 
     private func changeHold(_ change: (inout LaneState) -> Void) {
-        state.withLock { state in
+        let isPaused = state.withLock { state in
             change(&state)
             isHeld.store(state.isHeld, ordering: .releasing)
+            guard state.isPaused == pauses.load(ordering: .relaxed).isMultiple(of: 2) else { return false }
+            pauses.add(1, ordering: .sequentiallyConsistent)
+            return state.isPaused
         }
+        if isPaused { LockTable.shared.takeBack(from: self) }
         pump()
     }
 
+    /// Another number each time the queue is suspended, or goes on.
+    var pause: UInt64 { root.pauses.load(ordering: .sequentiallyConsistent) }
+
+    /// Whether the queue starts nothing: it is suspended, or has no slots.
+    var isPaused: Bool { !pause.isMultiple(of: 2) }
+
     var callbackQueue: DispatchQueue? {
-        get { root.state.withLock { $0.callbackQueue } }
-        set { root.state.withLock { $0.callbackQueue = newValue } }
+        get { root.callbacks.withLock { $0 } }
+        set { root.callbacks.withLock { $0 = newValue } }
     }
 
     func setExecutor(_ executor: DispatchQueue?) { state.withLock { $0.executor = executor } }
@@ -129,15 +162,23 @@ final class Lane: Sendable {
         pump()
     }
 
+    /// A member stops running although it has not ended.
+    ///
+    /// - Parameter isReturned: whether it has its slot; a group's may be with others.
+    func giveUpSlot(returning isReturned: Bool) {
+        state.withLock { $0.stopRunning(wasRunning: true, returningSlot: isReturned) }
+        pump()
+    }
+
     private func acceptReturned(_ count: Int) {
         state.withLock { $0.acceptReturned(count) }
         pump()
     }
 
-    /// The root lane grants a slot that was asked for.
+    /// The root lane, which is being pumped, grants a slot that was asked for.
     private func grant() {
         state.withLock { $0.grant() }
-        pump()
+        pump(isWithinRoot: true)
     }
 
     func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
@@ -152,39 +193,73 @@ final class Lane: Sendable {
         if isBusy { semaphore.wait() }
     }
 
-    /// Does what is to be done.
-    func pump() {
-        while let step = state.withLock({ $0.next(isRootHeld: parent?.isHeld.load(ordering: .acquiring) ?? false) }) {
-            switch step {
-            case .run(.lane(let lane)): lane.grant()
-            case .run(.operation(let operation)): start(operation)
-            case .run(.plain(let member)): if !member.run() { returnSlot() }
-            case .ask: root.enqueue(.lane(self), priority: .normal, epoch: nil)
-            case .giveBack(let count): root.acceptReturned(count)
-            case .runBarrier(let barrier): runBarrier(barrier)
-            case .wake(let waiters): for waiter in waiters { waiter.signal() }
-            }
+    /// Does what is to be done, after `change`.
+    ///
+    /// - Parameter isWithinRoot: whether this is a step of the root lane's own pump, which goes on afterwards with what
+    ///   is asked for and given back here. So a group that is granted 100,000 slots one by one needs no deep stack.
+    func pump(isWithinRoot: Bool = false, after change: (inout LaneState) -> Void = { _ in }) {
+        var step = state.withLock { state in
+            change(&state)
+            return state.next(isRootHeld: isRootHeld)
+        }
+        while let current = step {
+            perform(current, isWithinRoot: isWithinRoot)
+            step = state.withLock { $0.next(isRootHeld: isRootHeld) }
         }
     }
 
-    private func start(_ operation: AOperation) {
-        executor(for: operation.qualityOfService).async { [self] in
-            if !operation.run() { returnSlot() }
+    private var isRootHeld: Bool { parent?.isHeld.load(ordering: .acquiring) ?? false }
+
+    private func perform(_ step: LaneState.Step, isWithinRoot: Bool) {
+        switch step {
+        case .run(.lane(let lane)): lane.grant()
+        case .run(.plain(let member)): if !member.run() { returnSlot() }
+        case .run(.operation(let operation)): preconditionFailure("\(operation) was to be run without a thread")
+        case .summon(let quality): summon(quality)
+        case .ask:
+            let own = ReadyItem(.lane(self))
+            changeRoot(isWithinRoot) { $0.enqueue(own, priority: .normal, epoch: nil) }
+        case .giveBack(let count): changeRoot(isWithinRoot) { $0.acceptReturned(count) }
+        case .runBarrier(let barrier): runBarrier(barrier)
+        case .wake(let waiters): for waiter in waiters { waiter.signal() }
         }
+    }
+
+    private func changeRoot(_ isWithinRoot: Bool, _ change: (inout LaneState) -> Void) {
+        root.state.withLock(change)
+        if !isWithinRoot { root.pump() }
+    }
+
+    /// The operation that a thread of this quality runs next; further threads are summoned if more may start.
+    func take(_ quality: QualityOfService, isNew: Bool) -> AOperation? {
+        let (operation, step) = state.withLock { state -> (AOperation?, LaneState.Step?) in
+            guard let operation = state.take(quality, isNew: isNew, isRootHeld: isRootHeld) else { return (nil, nil) }
+            return (operation, state.next(isRootHeld: isRootHeld))
+        }
+        if let step {
+            perform(step, isWithinRoot: false)
+            pump()
+        }
+        return operation
     }
 
     private func runBarrier(_ barrier: @escaping @Sendable () -> Void) {
-        executor(for: .default).async { [self] in
+        executor(for: .default).0.async { [self] in
             barrier()
             state.withLock { $0.barrierEnded() }
             pump()
         }
     }
 
-    private func executor(for quality: QualityOfService) -> DispatchQueue {
+    /// Where something of this quality runs, and whether the program has chosen that.
+    func executor(for quality: QualityOfService) -> (DispatchQueue, isChosen: Bool) {
         let (executor, own) = root.state.withLock { ($0.executor, $0.quality) }
-        if let executor { return executor }
-        switch quality == .default ? own : quality {
+        if let executor { return (executor, true) }
+        return (Self.globalQueue(quality == .default ? own : quality), false)
+    }
+
+    private static func globalQueue(_ quality: QualityOfService) -> DispatchQueue {
+        switch quality {
         case .userInteractive: return .global(qos: .userInteractive)
         case .userInitiated: return .global(qos: .userInitiated)
         case .utility: return .global(qos: .utility)

@@ -5,7 +5,9 @@ protocol LaneHost: AnyObject {
     /// The outcome of a member is decided and its own listeners have been told. The member counts as open until
     /// ``memberEnded(_:)``: whatever is added here is in time.
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError])
-    /// Outcome and body of a member are over.
+    /// Outcome and body of a member are over. It still counts for those who wait until the queue is empty.
+    func memberLeaves()
+    /// It has given its slot back.
     func memberEnded(_ operation: Foundation.Operation)
     /// A member has produced an operation.
     func addProduced(_ operation: Foundation.Operation)
@@ -13,21 +15,27 @@ protocol LaneHost: AnyObject {
     func runPlain(_ operation: Foundation.Operation)
 }
 
+extension LaneHost {
+    func memberLeaves() {}
+    func memberEnded(_ operation: Foundation.Operation) {}
+}
+
 /// The place of one operation in a lane.
 struct Membership {
     let lane: Lane
     /// Alive as long as it has members; nil for what runs in no queue of ours.
     let host: (any LaneHost)?
-    /// Rises with every member.
-    let serial: UInt64
+    /// Where the lane keeps it.
+    let place: Int
     /// Behind which of the lane's barriers it is.
     let epoch: UInt64
 
     /// Ends the membership.
     func leave(_ operation: Foundation.Operation, wasRunning: Bool, returningSlot: Bool) {
+        host?.memberLeaves()
         lane.remove(self, wasRunning: wasRunning, returningSlot: returningSlot)
         host?.memberEnded(operation)
-        lane.pump()
+        lane.hostWasTold()
     }
 }
 
@@ -55,4 +63,20 @@ enum LaneItem {
     case plain(PlainMember)
     /// A group's lane that has something to run and needs another slot of the queue.
     case lane(Lane)
+}
+
+/// An item together with what a thread for it must be like.
+struct ReadyItem {
+    let item: LaneItem
+    /// Asked of an operation when it becomes ready, outside of any lock.
+    let quality: QualityOfService
+
+    init(_ item: LaneItem) {
+        self.item = item
+        quality =
+            switch item {
+            case .operation(let operation): operation.qualityOfService
+            case .plain, .lane: .default
+            }
+    }
 }

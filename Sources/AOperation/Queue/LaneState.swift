@@ -17,14 +17,17 @@ struct LaneState {
     private struct Epoch {
         var members = 0
         /// Ready before their epoch has begun.
-        var early: [(LaneItem, Foundation.Operation.QueuePriority)] = []
+        var early: [(ReadyItem, Foundation.Operation.QueuePriority)] = []
         /// Runs when the members before this epoch have ended; nil once it has run.
         var barrier: (@Sendable () -> Void)?
     }
 
     /// What the lane has to do after its lock is let go.
     enum Step {
+        /// Let what needs no thread have its slot.
         case run(LaneItem)
+        /// Have a thread of this quality take what is first.
+        case summon(QualityOfService)
         /// Ask the root lane for a slot.
         case ask
         /// Give borrowed slots back to the root lane.
@@ -34,11 +37,14 @@ struct LaneState {
     }
 
     private var slots: Slots
-    private var members: [UInt64: LaneMember] = [:]
-    private var nextSerial: UInt64 = 0
+    private var members = LaneMembers()
     private var ready = ReadyItems()
     /// Members that run, whether on a slot or, as a group that lent its own, without one.
     private var running = 0
+    /// Threads that were summoned and have not come yet.
+    private var summoned = 0
+    /// More of them would only wait for each other; those who come summon further ones.
+    private static let summonedMaximum = ProcessInfo.processInfo.activeProcessorCount
     private var epochs: [Epoch] = [Epoch()]
     private var firstEpoch: UInt64 = 0
     private var isBarrierRunning = false
@@ -53,9 +59,10 @@ struct LaneState {
     var holds = 0
     /// Whether nothing new starts, for either reason.
     var isHeld: Bool { isSuspended || holds > 0 }
+    /// Whether the program has decided that nothing starts.
+    var isPaused: Bool { isSuspended || limit == 0 }
     var executor: DispatchQueue?
     var quality: QualityOfService = .default
-    var callbackQueue: DispatchQueue?
 
     /// A lane with slots of its own.
     init() { slots = .own }
@@ -68,26 +75,29 @@ struct LaneState {
 
     /// In the order in which they came.
     var currentMembers: [LaneMember] {
-        members.sorted { $0.key < $1.key }.map(\.value)
+        members.inOrder
     }
 }
 
 // MARK: - Members
 
 extension LaneState {
-    mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (serial: UInt64, epoch: UInt64) {
-        let serial = nextSerial
-        nextSerial += 1
-        members[serial] = member
+    mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (place: Int, epoch: UInt64) {
+        let place = members.insert(member)
         let epoch = epoch ?? firstEpoch + UInt64(epochs.count - 1)
         epochs[Int(epoch - firstEpoch)].members += 1
-        return (serial, epoch)
+        return (place, epoch)
     }
 
     /// Takes a member out, with what it held.
-    mutating func remove(serial: UInt64, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
-        members[serial] = nil
+    mutating func remove(at place: Int, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
+        members.remove(at: place)
         epochs[Int(epoch - firstEpoch)].members -= 1
+        stopRunning(wasRunning: wasRunning, returningSlot: returningSlot)
+    }
+
+    /// A member does not run any more; a group gives back what its lane holds, even if it did not run.
+    mutating func stopRunning(wasRunning: Bool, returningSlot: Bool) {
         switch slots {
         case .own:
             if returningSlot { running -= 1 }
@@ -97,7 +107,7 @@ extension LaneState {
         }
     }
 
-    mutating func enqueue(_ item: LaneItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
+    mutating func enqueue(_ item: ReadyItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
         if let epoch, epoch > firstEpoch {
             epochs[Int(epoch - firstEpoch)].early.append((item, priority))
         } else {
@@ -106,20 +116,12 @@ extension LaneState {
     }
 
     /// Ahead of all that is ready; its epoch has begun, for it has had a slot before.
-    mutating func enqueueFirst(_ item: LaneItem) {
+    mutating func enqueueFirst(_ item: ReadyItem) {
         ready.appendPrepared(item)
     }
 
     /// A slot that came unused.
-    mutating func returnSlot() {
-        switch slots {
-        case .own:
-            running -= 1
-        case .borrowed(let free, let isAsking):
-            running -= 1
-            slots = .borrowed(free: free + 1, isAsking: isAsking)
-        }
-    }
+    mutating func returnSlot() { stopRunning(wasRunning: true, returningSlot: true) }
 
     /// A slot that somebody takes without waiting for his turn.
     mutating func takeSlot() { running += 1 }
@@ -183,10 +185,7 @@ extension LaneState {
         }
         switch slots {
         case .own:
-            if mayStart, let item = ready.popFirst() {
-                running += 1
-                return .run(item)
-            }
+            if mayStart, let step = nextStart(free: limit - running) { return step }
         case .borrowed(let free, let isAsking):
             if let step = nextOfBorrowed(free: free, isAsking: isAsking, isRootHeld: isRootHeld) { return step }
         }
@@ -205,22 +204,49 @@ extension LaneState {
             slots = .borrowed(free: 0, isAsking: isAsking)
             return .giveBack(free)
         }
-        if mayStart, !ready.isEmpty {
-            if free > 0, !isRootHeld {
-                guard let item = ready.popFirst() else { return nil }
-                slots = .borrowed(free: free - 1, isAsking: isAsking)
-                running += 1
-                return .run(item)
-            }
-            if !isAsking {
-                slots = .borrowed(free: free, isAsking: true)
-                return .ask
-            }
+        let wanted = mayStart ? min(ready.count, limit - running) : 0
+        let usable = isRootHeld ? 0 : min(free, wanted)
+        if usable > 0, let step = nextStart(free: usable) { return step }
+        if usable < wanted, !isAsking {
+            slots = .borrowed(free: free, isAsking: true)
+            return .ask
         }
         // What is not needed goes back, so that a group whose children wait for something outside of it does not keep
         // that from running; the last slot of a group whose children have all ended stays with the group.
-        guard free > 0, !members.isEmpty else { return nil }
-        slots = .borrowed(free: 0, isAsking: isAsking)
-        return .giveBack(free)
+        guard free > usable, !members.isEmpty else { return nil }
+        slots = .borrowed(free: usable, isAsking: isAsking)
+        return .giveBack(free - usable)
+    }
+
+    /// Gives what is first a slot, or summons a thread that will; nil when enough threads are on their way.
+    private mutating func nextStart(free: Int) -> Step? {
+        guard let first = ready.first, case .operation = first.item else { return startFirst().map { .run($0.item) } }
+        guard summoned < min(free, ready.count, Self.summonedMaximum) else { return nil }
+        summoned += 1
+        return .summon(first.quality)
+    }
+
+    /// Takes out what is first, with a slot.
+    private mutating func startFirst() -> ReadyItem? {
+        guard let item = ready.popFirst() else { return nil }
+        if case .borrowed(let free, let isAsking) = slots { slots = .borrowed(free: free - 1, isAsking: isAsking) }
+        running += 1
+        return item
+    }
+
+    /// A thread of this quality asks for an operation to run; nil when there is nothing for it.
+    ///
+    /// - Parameter isNew: whether it was summoned, and has just come.
+    mutating func take(_ quality: QualityOfService, isNew: Bool, isRootHeld: Bool) -> AOperation? {
+        if isNew { summoned -= 1 }
+        guard mayStart, let first = ready.first, first.quality == quality, case .operation(let operation) = first.item else {
+            return nil
+        }
+        switch slots {
+        case .own: break
+        case .borrowed(let free, _): guard free > 0, !isRootHeld, !isClosed else { return nil }
+        }
+        _ = startFirst()
+        return operation
     }
 }

@@ -12,6 +12,9 @@ final class PlainMember: Waiter, @unchecked Sendable {
 
     private struct State {
         var stage = Stage.waiting(unmet: 1)
+        /// Whether it was cancelled: neither dependencies nor slots matter any more.
+        var isHurried = false
+        var holdsSlot = false
         var membership: Membership?
         var watches: [DependencyWatch] = []
     }
@@ -40,6 +43,7 @@ final class PlainMember: Waiter, @unchecked Sendable {
         }
         for dependency in dependencies { subscribe(to: dependency) }
         dependencyEnded()
+        if state.withLock({ $0.isHurried }) || operation.isCancelled { hurry() }
     }
 
     private func subscribe(to dependency: Foundation.Operation) {
@@ -65,14 +69,21 @@ final class PlainMember: Waiter, @unchecked Sendable {
         if isReady { enqueue() }
     }
 
-    /// Its dependencies do not matter any more: a cancelled operation is run at once, so that Foundation can end it.
+    /// It was cancelled: Foundation is given it at once, so that it can end it. That runs nothing of it, and needs no
+    /// slot.
     func hurry() {
-        let isReady = state.withLock { state in
-            guard case .waiting = state.stage else { return false }
-            state.stage = .ready
-            return true
+        let membership = state.withLock { state -> Membership? in
+            state.isHurried = true
+            switch state.stage {
+            case .waiting, .ready:
+                guard let membership = state.membership else { return nil }
+                state.stage = .running
+                return membership
+            case .running, .ended:
+                return nil
+            }
         }
-        if isReady { enqueue() }
+        if let membership { launch(membership) }
     }
 
     private func enqueue() {
@@ -88,11 +99,20 @@ final class PlainMember: Waiter, @unchecked Sendable {
             state.stage = .running
             return state.membership
         }
-        guard let membership else { return false }
-        guard !waitAgain() else { return false }
-        watch(operation) { [self] in ended() }
-        membership.host?.runPlain(operation)
+        guard let membership, !waitAgain() else { return false }
+        state.withLock { $0.holdsSlot = true }
+        launch(membership)
         return true
+    }
+
+    /// Hands the operation to Foundation. One that somebody else runs, or has run, is only waited for.
+    private func launch(_ membership: Membership) {
+        guard !operation.isFinished else {
+            return DispatchQueue.global().async { [self] in ended() }  // many of them are to need no deep stack
+        }
+        let isOthers = operation.isExecuting
+        watch(operation) { [self] in ended() }
+        if !isOthers { membership.host?.runPlain(operation) }
     }
 
     /// Goes back to waiting when the operation was given another dependency since it was added.
@@ -100,20 +120,26 @@ final class PlainMember: Waiter, @unchecked Sendable {
         guard !operation.isReady else { return false }
         let open = operation.dependencies.filter { !$0.isFinished }
         guard !open.isEmpty else { return false }
-        state.withLock { $0.stage = .waiting(unmet: open.count + 1) }
+        let isWaiting = state.withLock { state in
+            guard !state.isHurried else { return false }
+            state.stage = .waiting(unmet: open.count + 1)
+            return true
+        }
+        guard isWaiting else { return false }
         for dependency in open { subscribe(to: dependency) }
         dependencyEnded()
+        if operation.isCancelled { hurry() }
         return true
     }
 
     private func ended() {
-        let membership = state.withLock { state -> Membership? in
+        let (membership, holdsSlot) = state.withLock { state in
             state.stage = .ended
             defer { state.membership = nil }
-            return state.membership
+            return (state.membership, state.holdsSlot)
         }
         membership?.host?.memberSettled(operation, errors: [])
-        membership?.leave(operation, wasRunning: true, returningSlot: true)
+        membership?.leave(operation, wasRunning: holdsSlot, returningSlot: holdsSlot)
         release()
     }
 

@@ -2,17 +2,17 @@ import Foundation
 
 /// What is ready to run: by priority, and first come first served within one; before all of it what has been prepared.
 struct ReadyItems {
-    private var prepared = Backlog<LaneItem>()
-    private var veryHigh = Backlog<LaneItem>()
-    private var high = Backlog<LaneItem>()
-    private var normal = Backlog<LaneItem>()
-    private var low = Backlog<LaneItem>()
-    private var veryLow = Backlog<LaneItem>()
+    private var prepared = Backlog<ReadyItem>()
+    private var veryHigh = Backlog<ReadyItem>()
+    private var high = Backlog<ReadyItem>()
+    private var normal = Backlog<ReadyItem>()
+    private var low = Backlog<ReadyItem>()
+    private var veryLow = Backlog<ReadyItem>()
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ item: LaneItem, priority: Foundation.Operation.QueuePriority) {
+    mutating func append(_ item: ReadyItem, priority: Foundation.Operation.QueuePriority) {
         count += 1
         switch priority {
         case .veryHigh: veryHigh.append(item)
@@ -23,18 +23,24 @@ struct ReadyItems {
         }
     }
 
-    mutating func appendPrepared(_ item: LaneItem) {
+    mutating func appendPrepared(_ item: ReadyItem) {
         count += 1
         prepared.append(item)
     }
 
-    mutating func popFirst() -> LaneItem? {
+    /// The one that comes out next.
+    var first: ReadyItem? {
+        guard count > 0 else { return nil }
+        return prepared.first ?? veryHigh.first ?? high.first ?? normal.first ?? low.first ?? veryLow.first
+    }
+
+    mutating func popFirst() -> ReadyItem? {
         guard count > 0 else { return nil }
         count -= 1
         return prepared.popFirst() ?? normalOrHigher() ?? low.popFirst() ?? veryLow.popFirst()
     }
 
-    private mutating func normalOrHigher() -> LaneItem? {
+    private mutating func normalOrHigher() -> ReadyItem? {
         veryHigh.popFirst() ?? high.popFirst() ?? normal.popFirst()
     }
 }

@@ -17,10 +17,10 @@ extension AOperation {
     }
 
     /// An attempt has ended: asks whether it is tried again.
-    final func deliberate(on ending: Ending) {
+    final func deliberate() {
         tellAttemptEnd()
-        let (decider, number, isBodyOver, grace) = core.withLock { core in
-            (core.retryDecider, core.retries, core.state.isBodyOver, core.grace)
+        let (ending, decider, number, isBodyOver, grace) = core.withLock { core in
+            (core.state.open, core.retryDecider, core.retries, core.state.isBodyOver, core.grace)
         }
         if isBodyOver {
             giveUpSlot()
@@ -28,20 +28,21 @@ extension AOperation {
             stopParts()
             limitBody(to: grace)
         }
-        guard case .failure(let errors) = ending, let error = errors.first, let decider else {
-            return decide(.provisional, onAttempt: number)
+        guard case .failure(let errors)? = ending, let error = errors.first, let decider else {
+            return decide(nil, onAttempt: number)
         }
-        decider(number, error) { [self] wait in
-            decide(wait.map { .again($0) } ?? .provisional, onAttempt: number)
-        }
+        decider(number, error) { [self] wait in decide(wait, onAttempt: number) }
     }
 
-    private func decide(_ decision: OperationCore.Decision, onAttempt number: Int) {
+    /// - Parameter wait: how long it waits before another attempt; nil for none.
+    private func decide(_ wait: Duration?, onAttempt number: Int) {
+        let isMember = core.withLock { $0.retryScope }?.isMember(self) == true
+        let decision = wait.map { .again($0) } ?? (isMember ? .provisional : OperationCore.Decision.final)
         guard let (decision, ending) = core.withLock({ $0.decide(decision, onAttempt: number) }) else { return }
         carryOut(decision, on: ending)
     }
 
-    /// Does what was decided about an attempt whose body has ended.
+    /// Does what was decided about an attempt.
     final func carryOut(_ decision: OperationCore.Decision, on ending: Ending) {
         switch decision {
         case .again(let wait):
@@ -56,9 +57,7 @@ extension AOperation {
 
     /// The ending of the last attempt is the outcome.
     final func accept(_ ending: Ending) {
-        let isHeld = !ending.isCancelled && core.withLock { _ in holdsBack() }
-        let proposal = core.withLock { $0.accept(isHeld: isHeld) }
-        follow(proposal, ending)
+        follow(core.withLock { $0.accept(isHeld: !ending.isCancelled && holdsBack()) })
     }
 
     private var canBeTriedAgain: Bool {
@@ -79,16 +78,27 @@ extension AOperation {
 
     /// Begins another attempt; at the end of a delivery net, of those above it too that have failed.
     private func tryAgain() {
-        guard core.withLock({ $0.retry() }) else { return }
+        guard let ending = core.withLock({ $0.retry() }) else { return }
         let restarted = core.withLock { $0.retryScope }?.restart(by: self) ?? []
-        for operation in restarted where operation.core.withLock({ $0.retry() }) { operation.begin(after: restarted) }
-        begin(after: restarted)
+        let identities = Set(restarted.map { ObjectIdentifier($0) })
+        for operation in restarted {
+            if let ending = operation.core.withLock({ $0.retry() }) { operation.begin(after: identities, failing: ending) }
+        }
+        begin(after: identities, failing: ending)
     }
 
     /// Runs another attempt: an operation of its own, in the same lane and under the same locks.
-    private func begin(after restarted: [AOperation]) {
-        guard let attempt = makeAttempt() else {
-            preconditionFailure("\(publisherName) can be tried again but makes no fresh operation")
+    ///
+    /// - Parameters:
+    ///   - restarted: what is tried again together with it; it waits for those that deliver to it.
+    ///   - ending: the outcome, if there is no fresh operation.
+    private func begin(after restarted: Set<ObjectIdentifier>, failing ending: Ending) {
+        guard let attempt = makeAttempt(), attempt !== self, attempt.isInitialized else {
+            Debugger.error(
+                "the operation \(publisherName) is to be tried again, but new() made no fresh operation: it fails. "
+                    + "Let new() return an operation that is in no queue and has not ended.")
+            conclude(ending, isByBody: true, isOpen: false, body: .over)
+            return
         }
         configure(attempt, after: restarted)
         OperationParts(
@@ -100,9 +110,11 @@ extension AOperation {
             core.attempt = attempt
             return true
         }
+        if core.withLock({ $0.verdict != nil }) { attempt.cancel() }  // it came while the attempt was being made
     }
 
-    private func configure(_ attempt: AOperation, after restarted: [AOperation]) {
+    private func configure(_ attempt: AOperation, after restarted: Set<ObjectIdentifier>) {
+        attempt.dropListeners()
         let (conditions, observers, inbox, injections, producers, grace) = core.withLock { core in
             (core.conditions, core.attemptObservers, core.inbox, core.injections, core.producers, core.grace)
         }
@@ -118,7 +130,7 @@ extension AOperation {
         attempt.name = name
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }
-        for producer in producers where restarted.contains(where: { $0 === producer }) { attempt.addDependency(producer) }
+        for producer in producers where restarted.contains(ObjectIdentifier(producer)) { attempt.addDependency(producer) }
         attempt.takeOverReaders(of: self)
         willBegin(attempt)
     }
@@ -128,36 +140,59 @@ extension AOperation {
         case .success, nil:
             break  // counts when its body has ended: at once
         case .cancelled:
-            if !isCancelled { cancel() }
+            if core.withLock({ $0.verdict == nil }) { cancel() }
+            // A group has waited for it.
+            if let verdict = core.withLock({ $0.verdict }) { interrupt(with: verdict) }
         case .failure(let errors):
-            conclude(.failure(errors), of: attempt, body: .running)
+            let isBodyOver = attempt.core.withLock { $0.state.isBodyOver }
+            if !isBodyOver { conclude(.failure(errors), of: attempt, body: .running) }  // else at once, as above
         }
     }
 
     private func attemptEnded(_ attempt: AOperation) {
         core.withLock { core in if core.attempt === attempt { core.attempt = nil } }
-        if case .success? = attempt.ending {
-            conclude(.success, of: attempt, body: .over)
-        } else {
-            follow(core.withLock { $0.bodyEnded() }, attempt.ending ?? .success)
+        if let ending = attempt.ending, conclude(ending, of: attempt, body: .over) { return }
+        follow(core.withLock { $0.bodyEnded() })
+    }
+
+    @discardableResult
+    private func conclude(_ ending: Ending, of attempt: AOperation, body: OperationState.Body) -> Bool {
+        let isByBody = attempt.core.withLock { $0.isProposedByBody }
+        return conclude(ending, isByBody: isByBody, isOpen: mayBeTriedAgain(after: ending), body: body) {
+            adoptValue(of: attempt)
         }
     }
 
-    private func conclude(_ ending: Ending, of attempt: AOperation, body: OperationState.Body) {
-        let isOpen = mayBeTriedAgain(after: ending)
-        let isHeld = core.withLock { _ in holdsBack() }
+    /// - Returns: false when something else has decided meanwhile.
+    @discardableResult
+    private func conclude(
+        _ ending: Ending, isByBody: Bool, isOpen: Bool, body: OperationState.Body, commit: () -> Void = {}
+    ) -> Bool {
         let proposal = core.withLock { core in
-            core.attemptEnded(ending, body: body, isHeld: isHeld, isOpen: isOpen) { adoptValue(of: attempt) }
+            core.attemptEnded(
+                ending, body: body, isProposedByBody: isByBody, isHeld: !ending.isCancelled && holdsBack(), isOpen: isOpen,
+                commit: commit)
         }
-        follow(proposal, ending)
+        guard let proposal else { return false }
+        follow(proposal)
+        return true
     }
 
-    /// Stops what runs as a part of an operation whose outcome is decided.
+    /// Stops what runs as a part of an operation whose outcome is decided. What somebody else runs, and this operation
+    /// only waited for, it does not wait for any more.
     final func stopParts() {
         let parts = core.withLock { $0.parts }
         guard !parts.isEmpty else { return }
-        Trampoline.run { [self] in
-            for part in parts.reversed() where part.core.withLock({ $0.whole }) === self { part.cancel() }
+        let own = parts.filter { part in part.core.withLock { $0.whole } === self }
+        if own.count < parts.count {
+            let isLast = core.withLock { core in
+                core.parts.removeAll { part in !own.contains { $0 === part } }
+                return core.parts.isEmpty
+            }
+            if isLast { return endBody() }
+        }
+        Trampoline.run {
+            for part in own.reversed() { part.cancel() }
         }
     }
 }

@@ -50,8 +50,11 @@ public struct RetryPolicy: Sendable {
     ///   - random: between 0 and 1; decides the jitter.
     func wait(after failed: Int, error: AOperationError, random: Double) -> Duration? {
         guard failed < attempts, retries(error) else { return nil }
-        let seconds = min(backoff.seconds(after: failed), cap?.interval ?? .infinity, Self.longestWait)
-        return .seconds(seconds * (1 - jitter * random))
+        let longest = min(cap?.inSeconds ?? Self.longestWait, Self.longestWait)
+        let seconds = min(backoff.seconds(after: failed), longest)
+        let isJittered = jitter > 0 && random > 0
+        let left = isJittered ? 1 - min(jitter, 1) * min(random, 1) : 1
+        return .seconds(max(0, seconds * left))
     }
 
     /// A year, in seconds: what an unlimited back-off grows to.
@@ -59,19 +62,33 @@ public struct RetryPolicy: Sendable {
 }
 
 extension RetryPolicy.Backoff {
+    /// May be infinite; always a number.
     fileprivate func seconds(after failed: Int) -> Double {
         switch self {
         case .none: 0
-        case .constant(let duration): duration.interval
-        case .linear(let duration): duration.interval * Double(failed)
-        case .exponential(let duration, let factor): duration.interval * pow(max(1, factor), Double(failed - 1))
-        case .fibonacci(let duration): duration.interval * Self.fibonacci(failed)
+        case .constant(let duration): duration.inSeconds
+        case .linear(let duration): Self.product(duration, Double(failed))
+        case .exponential(let duration, let factor): Self.product(duration, pow(max(1, factor), Double(failed - 1)))
+        case .fibonacci(let duration): Self.product(duration, Self.fibonacci(failed))
         }
+    }
+
+    /// Nothing, however often, is nothing.
+    private static func product(_ duration: Duration, _ factor: Double) -> Double {
+        duration == .zero ? 0 : duration.inSeconds * factor
     }
 
     private static func fibonacci(_ index: Int) -> Double {
         var (last, next) = (0.0, 1.0)
-        for _ in 0..<index where next.isFinite { (last, next) = (next, last + next) }
+        for _ in 0..<index {
+            (last, next) = (next, last + next)
+            if last == .infinity { break }
+        }
         return last
     }
+}
+
+extension Duration {
+    /// Also for durations of more seconds than a 64-bit number holds.
+    fileprivate var inSeconds: Double { self / .seconds(1) }
 }

@@ -12,8 +12,17 @@ final class RetryScope: @unchecked Sendable {
     private struct State {
         /// In the order in which their attempts ended: producers before receivers.
         var provisional: [AOperation] = []
-        /// The outcome of the end is decided.
-        var isOver = false
+        /// What attempts that are over have locked: kept for those that are tried again, lent to all others.
+        var locks: [LockRequest] = []
+        var stage = Stage.open
+    }
+
+    private enum Stage {
+        case open
+        /// The outcome of the end is decided, and so are those of the others; so many of these have not ended.
+        case over(open: Int)
+        /// All have ended: the locks have been given back.
+        case released
     }
 
     private init(tail: AOperation, members: Set<ObjectIdentifier>) {
@@ -22,6 +31,9 @@ final class RetryScope: @unchecked Sendable {
     }
 
     /// Finds the scopes in a delivery net that is about to be run; `net` names producers before their receivers.
+    ///
+    /// Several threads may be about to run parts of one net. None of them runs anything before it has done this, so
+    /// that the first has seen all of the net: its scope counts.
     ///
     /// - Complexity: O(operations and deliveries of the net), if any of it may be tried again.
     static func assign(to net: [AOperation]) {
@@ -32,7 +44,23 @@ final class RetryScope: @unchecked Sendable {
             if isTail, operation.isOrderless { tails[ObjectIdentifier(operation)] = operation }
         }
         guard !tails.isEmpty else { return }
-        // To which tail all paths from an operation lead.
+        for (id, inside) in members(of: tails, in: net) {
+            guard let tail = tails[id] else { continue }
+            let scope = tail.core.withLock { core -> RetryScope? in
+                guard core.state.ending == nil else { return nil }  // cancelled in this moment
+                let scope = core.retryScope ?? RetryScope(tail: tail, members: inside)
+                core.retryScope = scope
+                return scope
+            }
+            guard let scope else { continue }
+            for operation in net where scope.isMember(operation) { operation.core.withLock { $0.retryScope = scope } }
+        }
+    }
+
+    /// By the tails: the operations from which all paths lead to it.
+    private static func members(
+        of tails: [ObjectIdentifier: AOperation], in net: [AOperation]
+    ) -> [ObjectIdentifier: Set<ObjectIdentifier>] {
         var destination: [ObjectIdentifier: ObjectIdentifier] = [:]
         var members: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
         for operation in net.reversed() {
@@ -48,16 +76,13 @@ final class RetryScope: @unchecked Sendable {
             destination[id] = target
             members[target, default: []].insert(id)
         }
-        for (id, tail) in tails {
-            guard let inside = members[id] else { continue }
-            let scope = RetryScope(tail: tail, members: inside)
-            for operation in net where inside.contains(ObjectIdentifier(operation)) || operation === tail {
-                operation.core.withLock { $0.retryScope = scope }
-            }
-        }
+        return members
     }
 
     func isMember(_ operation: AOperation) -> Bool { members.contains(ObjectIdentifier(operation)) }
+
+    /// The end, if `operation` is held provisionally: it waits for that one's decision.
+    var decider: AOperation? { tail }
 
     /// Whether all of `waiters` may be told of a provisional end.
     func covers(_ waiters: [any Waiter]) -> Bool {
@@ -70,7 +95,7 @@ final class RetryScope: @unchecked Sendable {
     /// An operation's attempt is about to end provisionally. False when there is nobody to decide about it any more.
     func hold(_ operation: AOperation) -> Bool {
         state.withLock { state in
-            guard !state.isOver else { return false }
+            guard case .open = state.stage else { return false }
             state.provisional.append(operation)
             return true
         }
@@ -78,12 +103,14 @@ final class RetryScope: @unchecked Sendable {
 
     /// What `operation` would have tried again with it.
     func restartable(by operation: AOperation) -> [AOperation] {
-        operation === tail ? state.withLock { $0.provisional } : []
+        guard operation === tail else { return [] }
+        return state.withLock { $0.provisional }.filter { $0.core.withLock { $0.state.isProvisional } }
     }
 
     /// Takes out what `operation` has tried again with it.
     func restart(by operation: AOperation) -> [AOperation] {
         guard operation === tail else { return [] }
+        takeLocks(of: operation)
         return state.withLock { state in
             defer { state.provisional = [] }
             return state.provisional
@@ -94,31 +121,78 @@ final class RetryScope: @unchecked Sendable {
     func decided(_ operation: AOperation) {
         guard operation === tail else { return }
         let members = state.withLock { state in
-            state.isOver = true
+            state.stage = .over(open: state.provisional.count + 1)
             defer { state.provisional = [] }
             return state.provisional
         }
-        for member in members { member.accept() }
+        for member in members { member.acceptAttempt() }
+        for member in members { member.onEnd { [self] _ in letGo() } }
+        letGo()
     }
 
-    /// The request of a provisional operation that holds the lock `name`: it lends it to the others.
-    func heldRequest(for name: String) -> LockRequest? {
-        for operation in state.withLock({ $0.provisional }) {
-            if let request = operation.core.withLock({ $0.lockRequest }), request.names.contains(name) { return request }
+    private func letGo() {
+        let locks = state.withLock { state -> [LockRequest] in
+            guard case .over(let open) = state.stage else { return [] }
+            state.stage = open > 1 ? .over(open: open - 1) : .released
+            guard case .released = state.stage else { return [] }
+            defer { state.locks = [] }
+            return state.locks
         }
-        return nil
+        for request in locks { LockTable.shared.release(request) }
+    }
+}
+
+// MARK: - Locks
+
+extension RetryScope {
+    /// Who keeps the lock `name` for the operations of the scope: they take turns.
+    func keepers(of name: String) -> [LockRequest] {
+        state.withLock { $0.locks.filter { $0.names.contains(name) } }
+    }
+
+    /// An attempt of `operation` is over: what it has locked is kept here, until all of the scope have ended, and lent
+    /// to those of the scope who ask for it, and to those whom the scope waits for. What it was lent it gives back.
+    fileprivate func takeLocks(of operation: AOperation) {
+        let request = operation.core.withLock { core in
+            defer { core.lockRequest = nil }
+            return core.lockRequest
+        }
+        guard let request else { return }
+        let keepers = Set(state.withLock { $0.locks.map(\.id) })
+        let kept = LockTable.shared.handOver(request, to: tail) { id in id.scope.map { !keepers.contains($0) } ?? true }
+        guard let kept else { return }
+        let isKept = state.withLock { state in
+            if case .released = state.stage { return false }
+            state.locks.append(kept)
+            return true
+        }
+        guard isKept else { return LockTable.shared.release(kept) }
+        tail?.noteCrossing()  // it may wait for what is outside of the scope
+        for waiting in LockTable.shared.waiters(for: kept) {
+            guard let operation = waiting.operation else { continue }
+            if operation.isInside(of: self) {
+                operation.askAgain(inPlaceOf: waiting)
+            } else if let tail, WaitForGraph.leads(from: tail, to: operation) {
+                operation.borrow(from: [kept], inPlaceOf: waiting)
+            }
+        }
     }
 }
 
 extension AOperation {
     /// The operation that this one is an attempt of, or itself.
-    fileprivate var logical: AOperation { core.withLock { $0.isAttempt ? $0.whole : nil } ?? self }
+    final var logical: AOperation { core.withLock { $0.isAttempt ? $0.whole : nil } ?? self }
 
     /// Whether its place among others of a group does not matter.
     fileprivate var isOrderless: Bool { core.withLock { $0.group }?.isOrdered != true }
 
+    /// Whether it, or one that it is inside of, is of `scope`.
+    fileprivate func isInside(of scope: RetryScope) -> Bool {
+        ([self] + enclosingOperations).contains { $0.core.withLock { $0.retryScope } === scope }
+    }
+
     /// The ending of its attempt is the outcome.
-    fileprivate func accept() {
+    final func acceptAttempt() {
         guard let ending = core.withLock({ $0.state.open }) else { return }
         accept(ending)
     }
@@ -126,11 +200,13 @@ extension AOperation {
     /// Tells those who receive from the operation of an ending that may be tried again. False when there is nobody to
     /// decide that, or somebody else waits, who must not be told yet.
     final func holdProvisionally() -> Bool {
-        guard let scope = core.withLock({ $0.retryScope }), scope.isMember(self) else { return false }
-        guard scope.covers(core.withLock { $0.waiters }), scope.hold(self) else { return false }
+        let (retryScope, waiters, isJoined) = core.withLock { ($0.retryScope, $0.waiters, $0.isJoined) }
+        guard let scope = retryScope, scope.isMember(self), !isJoined else { return false }
+        guard scope.covers(waiters), scope.hold(self) else { return false }
+        scope.takeLocks(of: self)
         guard let waiters = core.withLock({ $0.holdProvisionally() }) else { return true }
         for waiter in waiters {
-            // One that came from outside in this moment goes on waiting.
+            // One may have come from outside in this moment.
             if scope.covers([waiter]) || !addWaiter(waiter, untilAnnounced: waiter is PlainMember) {
                 waiter.dependencyEnded()
             }

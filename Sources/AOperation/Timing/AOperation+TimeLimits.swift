@@ -66,7 +66,7 @@ extension AOperation {
         let timer = AOperationTimer(interval: limit.interval) { [weak self] in
             guard let self else { return }
             let error = AOperationError.DeadlinePassed(operation: publisherName, limit: limit)
-            timeOut(with: AOperationError(error), isFinal: true)
+            timeOut(with: AOperationError(error))
         }
         onEnd { _ in timer.cancel() }
     }
@@ -75,9 +75,9 @@ extension AOperation {
     final func startQueueTimeout() {
         guard let limit = core.withLock({ $0.timeLimits.queueTimeout }) else { return }
         let timer = AOperationTimer(interval: limit.interval) { [weak self] in
-            guard let self, core.withLock({ $0.state.isBeforeStart }) else { return }
+            guard let self else { return }
             let error = AOperationError.QueueTimeout(operation: publisherName, limit: limit)
-            timeOut(with: AOperationError(error), isFinal: true)
+            timeOut(with: AOperationError(error), if: \.isBeforeStart)
         }
         onEnd { _ in timer.cancel() }
     }

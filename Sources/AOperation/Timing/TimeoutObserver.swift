@@ -6,7 +6,8 @@ import Foundation
 /// operation.observers(TimeoutObserver(5))
 /// ```
 /// The work is stopped as by a cancellation (`cancel()` is called, `isCancelled` is true, a group's children are
-/// cancelled); the outcome is a failure with ``TimeoutObserver/Error``. One observer may serve many operations.
+/// cancelled); the outcome is a failure with ``TimeoutObserver/Error``. One observer may serve many operations. An
+/// operation that `willFinish` holds back after retries is given the time once more.
 public struct TimeoutObserver: AttemptObserver {
     /// The operation took too long.
     public struct Error: LocalizedError, Hashable, Sendable {
@@ -18,7 +19,12 @@ public struct TimeoutObserver: AttemptObserver {
         }
 
         public var errorDescription: String? {
-            "The Operation is timeout after \(seconds.formatted(.number.grouping(.never))) seconds because of TimeoutObserver"
+            "The Operation is timeout after \(text) seconds because of TimeoutObserver"
+        }
+
+        /// Whole seconds without a fraction; the same in every locale, as errors are compared by their text.
+        private var text: String {
+            Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
         }
     }
 
@@ -30,14 +36,21 @@ public struct TimeoutObserver: AttemptObserver {
         self.timeout = timeout
     }
 
+    /// How many attempts are being timed.
+    var timerCount: Int { timers.count }
+
     func attemptDidStart(_ attempt: AOperation) {
-        timers.start(for: attempt, after: timeout) { [timeout] attempt in
-            attempt.timeOut(with: AOperationError(Error(seconds: timeout)))
+        timers.start(for: attempt, after: timeout) { [timeout] attempt, number in
+            attempt.timeOut(attempt: number, with: AOperationError(Error(seconds: timeout)))
         }
     }
 
     func attemptDidEnd(_ attempt: AOperation) {
         timers.stop(for: attempt)
+    }
+
+    func operationIsHeldBack(_ operation: AOperation) {
+        if !timers.isTimed(operation) { attemptDidStart(operation) }
     }
 }
 
@@ -45,12 +58,22 @@ public struct TimeoutObserver: AttemptObserver {
 final class AttemptTimers: Sendable {
     private let timers = Guarded<[ObjectIdentifier: AOperationTimer]>([:])
 
-    func start(for attempt: AOperation, after seconds: TimeInterval, _ handler: @escaping @Sendable (AOperation) -> Void) {
+    var count: Int { timers.withLock { $0.count } }
+
+    func isTimed(_ attempt: AOperation) -> Bool { timers.withLock { $0[ObjectIdentifier(attempt)] != nil } }
+
+    /// - Parameter handler: called with the attempt and, for one that is the operation itself, with its number: when a
+    ///   timer fires late the next attempt may have begun.
+    func start(
+        for attempt: AOperation, after seconds: TimeInterval, _ handler: @escaping @Sendable (AOperation, _ number: Int) -> Void
+    ) {
+        let number = attempt.core.withLock { $0.retries }
         let timer = AOperationTimer(interval: seconds) { [weak attempt] in
-            if let attempt { handler(attempt) }
+            if let attempt { handler(attempt, number) }
         }
         timers.withLock { $0[ObjectIdentifier(attempt)] = timer }
-        if attempt.ending != nil { stop(for: attempt) }  // it ended before the timer was kept
+        let isOver = attempt.core.withLock { $0.state.ending != nil || $0.state.open != nil || $0.retries != number }
+        if isOver { stop(for: attempt) }  // it ended before the timer was kept
     }
 
     func stop(for attempt: AOperation) {

@@ -26,27 +26,45 @@ extension AOperation {
         let id = unique.uniqueId
         let first = UniquenessTable.shared.claim(id, for: self)
         let found = first.map { Uniqueness.Duplicate(id: id, first: $0) }
-        core.withLock { $0.uniqueness = found.map { .duplicate($0) } ?? .claimed(id) }
+        let hasEnded = core.withLock { core in
+            if !core.state.isEnded { core.uniqueness = found.map { .duplicate($0) } ?? .claimed(id) }
+            return core.state.isEnded
+        }
+        if hasEnded { UniquenessTable.shared.release(id, by: self) }
         return found
     }
 
     /// Ends the operation, which takes neither lock nor slot nor condition.
     final func endAsDuplicate(of duplicate: Uniqueness.Duplicate) {
         Debugger.event(.ignored(duplicate.id), of: self)
-        guard canJoin(duplicate) else {
-            let ignored = AOperationError.IgnoredDuplicate(of: duplicate.id, operation: publisherName)
-            return failBeforeExecution([AOperationError(ignored, state: .execution, publisher: publisherName)])
-        }
+        guard canJoin(duplicate) else { return ignore(as: duplicate) }
+        noteCrossing()
+        duplicate.first.core.withLock { $0.isJoined = true }
         duplicate.first.onEnd { [self] first in
             if let ending = first.ending { end(like: first, with: ending) }
         }
+    }
+
+    /// What it has joined has come to wait for it.
+    final func stopJoining() {
+        let duplicate = core.withLock { core -> Uniqueness.Duplicate? in
+            guard case .duplicate(let duplicate)? = core.uniqueness else { return nil }
+            core.uniqueness = nil
+            return duplicate
+        }
+        if let duplicate { ignore(as: duplicate) }
+    }
+
+    private func ignore(as duplicate: Uniqueness.Duplicate) {
+        let ignored = AOperationError.IgnoredDuplicate(of: duplicate.id, operation: publisherName)
+        failBeforeExecution([AOperationError(ignored, state: .execution, publisher: publisherName)])
     }
 
     private func canJoin(_ duplicate: Uniqueness.Duplicate) -> Bool {
         guard let unique = self as? any UniqueOperation, unique.onDuplicate == .join else { return false }
         let first = duplicate.first
         return type(of: first).outputType == type(of: self).outputType
-            && enclosing?.enclosesLocks != true
+            && enclosing?.nearestHolder == nil
             && !WaitForGraph.leads(from: first, to: self)
     }
 }

@@ -1,19 +1,14 @@
-/// The unique ids of this process, with the operations that have them.
+/// The unique ids of this process, with the operations that have them until they have ended.
 final class UniquenessTable: Sendable {
     static let shared = UniquenessTable()
 
-    private struct Claim {
-        weak var operation: AOperation?
-        let owner: ObjectIdentifier
-    }
-
-    private let claims = Guarded<[String: Claim]>([:])
+    private let claims = Guarded<[String: AOperation]>([:])
 
     /// Claims `id` for `operation`. Returns nil if it has it now, else the operation that has it.
     func claim(_ id: String, for operation: AOperation) -> AOperation? {
         claims.withLock { claims in
-            if let first = claims[id]?.operation, first !== operation { return first }
-            claims[id] = Claim(operation: operation, owner: ObjectIdentifier(operation))
+            if let first = claims[id], first !== operation { return first }
+            claims[id] = operation
             return nil
         }
     }
@@ -21,7 +16,7 @@ final class UniquenessTable: Sendable {
     /// Frees `id`, if `operation` has it.
     func release(_ id: String, by operation: AOperation) {
         claims.withLock { claims in
-            if claims[id]?.owner == ObjectIdentifier(operation) { claims[id] = nil }
+            if claims[id] === operation { claims[id] = nil }
         }
     }
 }

@@ -80,4 +80,7 @@ int clinux_signal_pipe(const int *signals, int count);
 // Processors this process may run on; at least 1.
 int clinux_processor_count(void);
 
+// Gives memory that the allocator keeps for later back to the system (malloc_trim).
+void clinux_return_free_memory(void);
+
 #endif

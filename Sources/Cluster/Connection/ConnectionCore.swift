@@ -47,7 +47,7 @@ final class ConnectionCore: Sendable {
         case .detached(let reason): detached(reason)
         case .refused(let refusal): end(ClusterError(refusal))
         case .farewell(let reason): state.withLock { $0.lastTrouble = reason }
-        case .leaseOver, .orphanLimitOver: break
+        case .leaseOver, .lockLeaseEnding, .orphanLimitOver: break
         case .message(let message, let attachment): received(message, attachment)
         }
     }

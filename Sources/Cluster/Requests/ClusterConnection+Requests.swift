@@ -30,6 +30,19 @@ extension ClusterConnection {
         return list.workers
     }
 
+    /// The locks that somebody holds or waits for, in the order in which their keys were first named; `key`: only its.
+    /// Those that members of a group take in turns inside of it are not among them.
+    public func locks(key: String = "") async throws -> [WireLockView] {
+        var all: [WireLockView] = []
+        var request = WireListLocks.with { $0.key = key }
+        repeat {
+            guard case .locks(let page) = try await core.ask(.locks(request)) else { throw RequestLedger.unexpected }
+            all += page.locks
+            request.from = page.next
+        } while request.from != 0
+        return all
+    }
+
     /// Asks for the cancellation of a submission, or of the operation or group at `path` within it.
     ///
     /// When this returns the request is durable; the work ends as cancelled some time later. What `id` names is settled

@@ -26,6 +26,7 @@ extension Assignment {
         wire.receivesArray = receivesArray
         wire.timeoutMilliseconds = UInt32(clamping: timeoutMilliseconds)
         wire.graceMilliseconds = UInt32(clamping: graceMilliseconds ?? defaultGraceMilliseconds)
+        wire.fences = fences.map(\.wire)
         return wire
     }
 
@@ -33,6 +34,16 @@ extension Assignment {
     var wireBytes: Int {
         96 + submission.utf8.count + path.utf8.count + operation.utf8.count + parameters.count
             + bindings.reduce(0) { $0 + $1.name.utf8.count + $1.element.count + 16 }
+            + fences.reduce(0) { $0 + $1.key.utf8.count + 16 }
+    }
+}
+
+extension Fence {
+    fileprivate var wire: WireFence {
+        var wire = WireFence()
+        wire.key = key
+        wire.token = token
+        return wire
     }
 }
 

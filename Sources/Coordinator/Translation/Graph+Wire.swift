@@ -17,12 +17,6 @@ extension Graph {
         for (index, node) in wire.nodes.enumerated() {
             nodes.append(try Node(wire: node, index: index, graph: wire))
         }
-        for options in wire.options {
-            guard options.node < nodes.count else {
-                throw TranslationError("options of node \(options.node); the graph has \(nodes.count) nodes")
-            }
-            nodes[Int(options.node)].options = try NodeOptions(wire: options)
-        }
         self.init(name: wire.name, nodes: nodes, parameters: wire.parameters.map { [UInt8]($0) })
     }
 }
@@ -73,6 +67,6 @@ extension Node {
             receivesArray: wire.receivesArray, after: wire.after.map(Int.init), retries: Int(wire.retries),
             timeoutMilliseconds: Int64(wire.timeoutMilliseconds),
             graceMilliseconds: wire.hasGraceMilliseconds ? Int64(wire.graceMilliseconds) : nil,
-            forwardsFailure: wire.forwardFailure)
+            forwardsFailure: wire.forwardFailure, options: try NodeOptions(wire: wire, index: index))
     }
 }

@@ -42,6 +42,11 @@ extension Reply {
             var wire = WireWorkerList()
             wire.workers = views.map(\.wire)
             return .workers(wire)
+        case .locks(let views, let next):
+            var wire = WireLockPage()
+            wire.locks = views.map(\.wire)
+            wire.next = UInt32(clamping: next)
+            return .locks(wire)
         case .located, .done: return nil
         }
     }

@@ -44,6 +44,9 @@ enum ClientRequest {
             try Self.checkText(unfollow.submission, "the submission's id")
             self = .scheduler(.unfollow(submission: unfollow.submission))
         case .workers: self = .scheduler(.workers)
+        case .locks(let locks):
+            try Self.checkText(locks.key, "the lock's key")
+            self = .scheduler(.locks(key: locks.key, from: Int(locks.from)))
         case .output(let output):
             try Self.checkText(output.submission, "the submission's id")
             guard let after = Int64(exactly: output.after) else {

@@ -47,6 +47,7 @@ extension Scheduling.OperationView {
         wire.finishedAt = finishedAt
         wire.errors = errors.map(\.wire)
         if let value { wire.value = value.wire }
+        wire.locks = locks.map(\.wire)
         return wire
     }
 }

@@ -8,7 +8,6 @@ extension GraphReader {
         graph.name = name
         graph.parameters = parameters.texts.map(Self.bytes)
         graph.nodes = drafts.map(wireNode)
-        graph.options = drafts.enumerated().compactMap { index, draft in draft.options.wire(ofNode: index) }
         return graph
     }
 
@@ -50,6 +49,7 @@ extension GraphReader {
         node.timeoutMilliseconds = UInt64(draft.timeoutMilliseconds)
         if let grace = draft.graceMilliseconds { node.graceMilliseconds = UInt32(grace) }
         node.forwardFailure = draft.forwardsFailure
+        draft.options.write(to: &node)
         return node
     }
 }

@@ -7,22 +7,30 @@ struct OptionsDraft: Hashable {
     var notBefore: Int64 = 0
     var deadline: GraphDeadline?
     var queueTimeoutMilliseconds: Int64 = 0
+    var exclusive: [ExclusiveKey] = []
 
-    /// nil: the node asks for none of this.
-    func wire(ofNode index: Int) -> WireNodeOptions? {
-        guard self != OptionsDraft() else { return nil }
-        var wire = WireNodeOptions()
-        wire.node = UInt32(index)
-        wire.delayMilliseconds = UInt64(delayMilliseconds)
-        wire.notBefore = notBefore
+    func write(to node: inout WireNode) {
+        node.delayMilliseconds = UInt64(delayMilliseconds)
+        node.notBefore = notBefore
         switch deadline {
-        case .within(let milliseconds): wire.deadlineMilliseconds = UInt64(milliseconds)
-        case .by(let time): wire.deadline = time
+        case .within(let milliseconds): node.deadlineMilliseconds = UInt64(milliseconds)
+        case .by(let time): node.deadline = time
         case nil: break
         }
-        wire.queueTimeoutMilliseconds = UInt64(queueTimeoutMilliseconds)
-        return wire
+        node.queueTimeoutMilliseconds = UInt64(queueTimeoutMilliseconds)
+        node.exclusive = exclusive.map { exclusive in
+            .with {
+                $0.key = exclusive.key
+                $0.limit = UInt32(exclusive.limit)
+            }
+        }
     }
+}
+
+/// A lock that a node names.
+struct ExclusiveKey: Hashable {
+    let key: String
+    let limit: Int
 }
 
 extension GraphReader {

@@ -27,6 +27,8 @@ private enum Kind {
     static let cancelRequested: UInt8 = 9
     static let timedOut: UInt8 = 10
     static let groupRestarted: UInt8 = 11
+    static let locksAsked: UInt8 = 12
+    static let locksReturned: UInt8 = 13
     static let delayEnded: UInt8 = 40
     static let deadlinePassed: UInt8 = 41
     static let queueTimedOut: UInt8 = 42
@@ -93,6 +95,14 @@ extension ByteWriter {
             write(at)
         case .groupRestarted(let unit, let at):
             write(Kind.groupRestarted)
+            write(unit.rawValue)
+            write(at)
+        case .locksAsked(let unit, let at):
+            write(Kind.locksAsked)
+            write(unit.rawValue)
+            write(at)
+        case .locksReturned(let unit, let at):
+            write(Kind.locksReturned)
             write(unit.rawValue)
             write(at)
         case .delayEnded(let unit, let at):
@@ -189,6 +199,10 @@ extension ByteReader {
             return .timedOut(try unit(), at: try signed())
         case Kind.groupRestarted:
             return .groupRestarted(try unit(), at: try signed())
+        case Kind.locksAsked:
+            return .locksAsked(try unit(), at: try signed())
+        case Kind.locksReturned:
+            return .locksReturned(try unit(), at: try signed())
         case Kind.delayEnded:
             return .delayEnded(try unit(), at: try signed())
         case Kind.deadlinePassed:

@@ -4,6 +4,7 @@
 /// One section for each kind of option that a node of the graph has: its tag, and its content with the length before.
 /// Tags are never given another meaning.
 private enum Section {
+    static let locks: UInt8 = 1
     static let start: UInt8 = 40
     static let deadline: UInt8 = 41
     static let queueTimeout: UInt8 = 42
@@ -16,6 +17,14 @@ extension ByteWriter {
         } content: { writer, options in
             writer.write(options.delayMilliseconds)
             writer.write(options.notBefore)
+        }
+        write(section: Section.locks, of: graph) {
+            !$0.exclusive.isEmpty
+        } content: { writer, options in
+            writer.write(list: options.exclusive) { writer, exclusion in
+                writer.write(exclusion.key)
+                writer.write(count: exclusion.limit)
+            }
         }
         write(section: Section.deadline, of: graph) {
             $0.deadlineMilliseconds != 0 || $0.deadline != 0
@@ -65,6 +74,10 @@ extension ByteReader {
         case Section.start:
             options.delayMilliseconds = try signed()
             options.notBefore = try signed()
+        case Section.locks:
+            options.exclusive = try list { reader throws(DecodingFailure) in
+                Exclusion(key: try reader.text(), limit: try reader.index())
+            }
         case Section.deadline:
             options.deadlineMilliseconds = try signed()
             options.deadline = try signed()

@@ -49,7 +49,7 @@ extension Scheduler {
         switch durable.phase(unit) {
         // A unit in retryWait is queued only when its time has come.
         case .ready, .retryWait: true
-        case .blocked, .delayed, .held, .assigned, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
 
@@ -107,7 +107,8 @@ extension Scheduler {
                 durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
             },
             receivesArray: node.receivesArray,
-            timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds
+            timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
+            fences: durable.submissions[index].fences(of: unit, attempt)
         )
         switch node.kind {
         case .operation(let operation):

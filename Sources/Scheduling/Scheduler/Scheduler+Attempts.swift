@@ -103,10 +103,11 @@ extension Scheduler {
         }
     }
 
-    mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
+    mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        if wasStopped { return lose(unit, .lockLeaseOver, &outputs) }
         // Given back without being asked: it is ending and takes nothing more.
-        if !workers.sessions[number.index].recalled.contains(unit) { workers.sessions[number.index].isAccepting = false }
+        if !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }
         lose(unit, .released, &outputs)
     }
 
@@ -131,6 +132,8 @@ extension Scheduler {
             switch reason {
             case .lease(let worker): leaseDue(worker, &outputs)
             case .orphanLimit(let worker): orphanLimitDue(worker, &outputs)
+            case .lockLease(let worker): lockLeaseDue(worker, &outputs)
+            case .reattachOver: reattachOver()
             case .retry(let unit, let until): retryDue(unit, until, &outputs)
             case .attemptTimeout(let unit, let attempt): attemptTimeoutDue(unit, attempt, &outputs)
             case .groupTimeout(let unit, let startedAt): groupTimeoutDue(unit, startedAt, &outputs)

@@ -21,6 +21,8 @@ extension Scheduler {
             reply = unfollow(submission, request.peer)
         case .workers:
             reply = .workers(workerViews())
+        case .locks(let key, let from):
+            reply = lockViews(of: key, from: from)
         case .locate(let submission, let path):
             reply = resolving(submission) { number in locate(path, in: number) }
         }

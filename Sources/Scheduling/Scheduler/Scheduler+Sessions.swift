@@ -20,6 +20,7 @@ extension Scheduler {
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
         workers.sessions[number.index].lanes = lanes(for: attachment.operations)
+        lockIntake.haveWorkersChanged = true
         watchLease(of: number, due: now.boot + configuration.leaseMilliseconds)
         let drop = reconcile(number, attachment.held, &outputs)
         pending.send(.welcome(name: durable.workers[number.index].identity.name, drop: drop), to: peer)
@@ -87,7 +88,13 @@ extension Scheduler {
 
     mutating func drain(_ peer: PeerID) {
         guard let number = workers.number(of: peer) else { return }
+        refuseWork(number)
+    }
+
+    /// The executor takes nothing more.
+    mutating func refuseWork(_ number: WorkerNumber) {
         workers.sessions[number.index].isAccepting = false
+        lockIntake.haveWorkersChanged = true
     }
 
     /// A connection was seen to go. A follower is forgotten; an executor has until its lease is over.
@@ -122,6 +129,7 @@ extension Scheduler {
         emit(.workerEnded(number), &outputs)
         if let peer = session.peer { workers.byPeer[peer] = nil }
         workers.sessions[number.index].connection = .absent
+        lockIntake.haveWorkersChanged = true
     }
 
     /// After a start: executors that have units in the journal get time to attach again before these are given to others.
@@ -133,7 +141,7 @@ extension Scheduler {
         }
     }
 
-    private var reattachWindow: Int64 { configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds }
+    var reattachWindow: Int64 { configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds }
 
     /// One timer for each executor: it is set again when it finds that its time has moved.
     private mutating func watchLease(of number: WorkerNumber, due: Int64) {
@@ -156,15 +164,28 @@ extension Scheduler {
             let due = heard + reattachWindow
             guard due <= now.boot else { return watchLease(of: number, due: due) }
         }
-        for unit in workers.sessions[number.index].units where !isStopping(unit) { lose(unit, .leaseOver, &outputs) }
+        lockIntake.haveWorkersChanged = true
+        // What is being stopped has until the orphan limit, what runs under a key until the lock lease is over.
+        for unit in workers.sessions[number.index].units where !isStopping(unit) && !isUnderKey(unit) { lose(unit, .leaseOver, &outputs) }
         if workers.sessions[number.index].units.isEmpty {
             workers.sessions[number.index].connection = .absent
         } else {
             workers.sessions[number.index].connection = .silent
-            timers.insert(
-                .orphanLimit(number), due: workers.sessions[number.index].lastHeard + configuration.orphanLimitMilliseconds
-            )
+            timers.insert(.orphanLimit(number), due: heard + configuration.orphanLimitMilliseconds)
+            if workers.sessions[number.index].units.contains(where: isUnderKey) {
+                timers.insert(.lockLease(number), due: heard + configuration.lockLeaseMilliseconds)
+            }
         }
+    }
+
+    /// A silent executor has stopped all that runs under a key: that goes to others.
+    mutating func lockLeaseDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
+        guard workers.sessions[number.index].connection == .silent else { return }
+        // It may have been back meanwhile; the time counts from when it was last heard.
+        let due = workers.sessions[number.index].lastHeard + configuration.lockLeaseMilliseconds
+        guard due <= now.boot else { return timers.insert(.lockLease(number), due: due) }
+        for unit in workers.sessions[number.index].units where isUnderKey(unit) { lose(unit, .lockLeaseOver, &outputs) }
+        if workers.sessions[number.index].units.isEmpty { workers.sessions[number.index].connection = .absent }
     }
 
     mutating func orphanLimitDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
@@ -178,6 +199,10 @@ extension Scheduler {
 
     private func isRunning(_ unit: UnitID) -> Bool {
         durable.submissions[durable.index(of: unit.submission)].units[unit.index].isRunning
+    }
+
+    private func isUnderKey(_ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].isUnderKey(unit.index)
     }
 
     private func isStopping(_ unit: UnitID) -> Bool {

@@ -30,7 +30,7 @@ extension Scheduler {
         }
     }
 
-    /// The unit waits for a worker.
+    /// The unit waits for a worker, or for locks that it asks for when a worker is there.
     mutating func watchQueueTimeout(of unit: UnitID) {
         let limit = options(of: unit).queueTimeoutMilliseconds
         guard limit > 0, let since = waitingSince(unit) else { return }
@@ -51,10 +51,10 @@ extension Scheduler {
         emit(.queueTimedOut(unit, at: now.wall), &outputs)
     }
 
-    /// The wall time since which the unit has waited for a worker; nil: it does not.
+    /// The wall time since which the unit has waited to be started; nil: it does not.
     private func waitingSince(_ unit: UnitID) -> Int64? {
         switch durable.phase(unit) {
-        case .ready, .assigned: durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
+        case .wanting, .locking, .ready, .assigned: durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
         case .blocked, .delayed, .held, .open, .ended, .dropped: nil
         }

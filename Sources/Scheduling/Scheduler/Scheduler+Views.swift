@@ -22,7 +22,8 @@ extension Scheduler {
     func operationState(of unit: Unit) -> OperationState {
         switch unit.phase {
         case .blocked, .delayed, .held, .dropped: .blocked
-        case .ready: .queued
+        case .wanting, .ready: .queued
+        case .locking: .locking
         case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
@@ -82,7 +83,8 @@ extension Scheduler {
         case .ended(.failure(let errors)): view.errors = errors
         case .ended(.success(let payload)):
             if withValue, case .operation = view.kind { view.value = payload }
-        case .blocked, .delayed, .held, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
+        case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
+        case .blocked, .delayed, .held, .wanting, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
         }
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
@@ -111,6 +113,7 @@ extension OperationView {
     fileprivate var approximateBytes: Int {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
+        for lock in locks { bytes += lock.approximateBytes }
         for error in errors { bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count }
         return bytes
     }

@@ -40,6 +40,7 @@ public struct Scheduler {
     var classes = OperationClasses()
     var identifiers = SplitMix64(seed: 0)
     var attemptCounter: UInt32 = 0
+    var lockIntake = LockIntake()
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -83,6 +84,7 @@ public struct Scheduler {
         self.now = now
         for input in inputs { decide(input, &outputs) }
         expireTimers(&outputs)
+        askForLocks(&outputs)
         assignReadyUnits(&outputs)
         finishStep(&outputs)
     }
@@ -98,7 +100,8 @@ public struct Scheduler {
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
-        case .released(let peer, let unit, let attempt): acceptRelease(peer, unit, attempt, &outputs)
+        case .released(let peer, let unit, let attempt, let wasStopped):
+            acceptRelease(peer, unit, attempt, wasStopped: wasStopped, &outputs)
         case .request(let request, let body): answer(request, body, &outputs)
         }
     }
@@ -120,6 +123,9 @@ public struct Scheduler {
     private mutating func apply(_ effect: Effect) {
         switch effect {
         case .ready(let unit): queue(unit)
+        case .wantsLocks(let unit):
+            lockIntake.wanting.append(unit)
+            watchQueueTimeout(of: unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
@@ -144,17 +150,22 @@ public struct Scheduler {
                 if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }
                 switch durable.submissions[index].units[unit].phase {
                 case .ready: queue(id)
+                case .wanting:
+                    lockIntake.wanting.append(id)
+                    watchQueueTimeout(of: id)
                 case .retryWait(let until): timers.insert(.retry(id, until), due: now.boot + max(0, until - now.wall))
                 case .assigned(_, let worker):
                     workers.sessions[worker.index].units.append(id)
                     watchQueueTimeout(of: id)
                 case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
                 case .delayed(let until): watchDelay(of: id, until: until)
+                case .locking: watchQueueTimeout(of: id)
                 case .blocked, .held, .ended, .dropped: break
                 }
             }
         }
         awaitWorkers()
+        keepLocksWhileReattaching(until: now.boot + reattachWindow)
     }
 
     private mutating func finishStep(_ outputs: inout Outputs) {

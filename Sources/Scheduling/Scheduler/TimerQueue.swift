@@ -8,6 +8,10 @@ struct TimerQueue {
         case retry(UnitID, Int64)
         case lease(WorkerNumber)
         case orphanLimit(WorkerNumber)
+        /// By then what runs under a key on a silent worker has been stopped.
+        case lockLease(WorkerNumber)
+        /// Executors have had the time to attach again after a start.
+        case reattachOver
         /// The attempt should have ended by now, its worker's own watch included.
         case attemptTimeout(UnitID, Attempt)
         /// The group's timeout; the wall time is when that attempt of it began.
@@ -16,7 +20,7 @@ struct TimerQueue {
         case delay(UnitID, Int64)
         /// The unit must have ended by this wall time.
         case deadline(UnitID, Int64)
-        /// The unit may not wait for a worker any longer; the wall time is when it began to.
+        /// The unit may not wait for its start any longer; the wall time is when it began to.
         case queueTimeout(UnitID, Int64)
     }
 

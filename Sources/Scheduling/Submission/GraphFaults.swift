@@ -5,6 +5,11 @@ public struct GraphLimits: Sendable {
     public var elementsMax: Int
     /// Units of one submission, everything its forEachs make included.
     public var unitsMax: Int
+    /// Keys that one node names.
+    public var keysPerNodeMax = 64
+    public var keyBytesMax = 256
+    /// Keys that nodes name, each counted once for every group around the node.
+    public var keyPlacesMax = 20_000_000
 
     public init(nodesMax: Int = 1_000_000, depthMax: Int = 1_000, elementsMax: Int = 1_000_000, unitsMax: Int = 5_000_000) {
         self.unitsMax = unitsMax
@@ -31,6 +36,7 @@ extension Graph {
         }
         var faults = idFaults(layout) + referenceFaults(layout) + optionFaults()
         if faults.isEmpty { faults = cycleFaults(layout) }
+        if faults.isEmpty { faults = keyFaults(layout) }
         return faults
     }
 
@@ -104,7 +110,7 @@ extension Graph {
                 return bad(index, "node \(index): a forEach without a list has exactly one producer, this has \(node.receives.count)")
             }
         }
-        return []
+        return malformedKeys(limits: limits, depth: depth)
     }
 
     private func idFaults(_ layout: GraphLayout) -> [AdmissionError] {

@@ -24,6 +24,8 @@ final class GraphLayout: Sendable {
     /// By template: units of one instance, those of forEachs inside it included whose lists are written in the graph.
     /// `Int.max` when there are more than can be counted.
     let expandedUnits: [Int]
+    /// nil: no node names a key.
+    let locks: LockPlan?
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -89,6 +91,7 @@ final class GraphLayout: Sendable {
         self.subtreeUnits = subtreeUnits
         dependencies = waits.build()
         dependents = waited.build()
+        locks = LockPlan(graph)
         expandedUnits = Self.expandedUnits(graph, templates, forEachOfTemplate, template)
     }
 

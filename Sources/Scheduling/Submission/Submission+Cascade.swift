@@ -60,7 +60,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .ready, .assigned, .retryWait, .open, .ended, .dropped: return
+        case .wanting, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: return
         }
         units[unit].isActive = true
         if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
@@ -69,28 +69,29 @@ extension Submission {
             if let failure = forwardedFailure(unit) {
                 finish(unit, .failure(failure), at, &effects)
             } else {
-                makeReady(unit, at, &effects)
+                units[unit].queuedAt = at
+                if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, &effects) }
             }
         case .group:
-            open(unit, at, &effects)
+            if lacksLocks(unit) { wantLocks(unit, &effects) } else { open(unit, at, &effects) }
         case .forEach(let forEach):
             if let elements = forEach.elements {
                 expand(unit, count: elements.count, at, &effects)
             } else if let failure = firstFailure(ofProducersOf: unit) {
                 finish(unit, .failure(failure), at, &effects)
             } else {
-                makeReady(unit, at, &effects)
+                units[unit].queuedAt = at
+                makeReady(unit, &effects)
             }
         }
     }
 
-    private mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func makeReady(_ unit: Int, _ effects: inout [Effect]) {
         units[unit].phase = .ready
-        units[unit].queuedAt = at
         effects.append(.ready(id(unit)))
     }
 
-    private mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         // A forEach whose list a worker made has had its attempt counted when that was given out.
         if case .assigned = units[unit].phase {} else { units[unit].attempts += 1 }
         units[unit].phase = .open
@@ -137,6 +138,10 @@ extension Submission {
             }
         }
         units[unit].isRunning = false
+        if units[unit].locks != .none {
+            units[unit].locks = .none
+            releasing.append(Int32(unit))
+        }
         effects.append(.changed(id(unit), at: at, errors: errors))
 
         let parent = Int(units[unit].parent)
@@ -252,7 +257,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .delayed, .held, .ready, .retryWait:
+        case .blocked, .delayed, .held, .wanting, .locking, .ready, .retryWait:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)

@@ -11,10 +11,12 @@ extension Submission {
         case .ready: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
-        case .blocked, .delayed, .held, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
         if case .group = node(unit).kind { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
+        if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
+        if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
         units[unit].phase = .assigned(attempt, worker)
         units[unit].lastWorker = worker
@@ -62,7 +64,7 @@ extension Submission {
             units[unit].isSuspect = true
         case .suspected:
             units[unit].isSuspect = true
-        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver:
+        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver:
             break
         }
         switch units[unit].stop {

@@ -25,6 +25,10 @@ struct Submission {
     /// When units that have one and can begin must have ended: wall times, by unit. Looked up, never iterated.
     var deadlines: [Int32: Int64] = [:]
     var work = Deque<Work>()
+    /// By key of the lock plan: its number in the cluster's lock table.
+    var keyNumbers: [Int32] = []
+    /// Units that have asked for locks or hold some, and need them no more. Empty between two facts.
+    var releasing: [Int32] = []
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 

@@ -7,6 +7,10 @@ struct Unit {
         case delayed(until: Int64)
         /// Could begin, but its group's `maxConcurrent` is used up.
         case held
+        /// Could begin but for the locks it needs, which it has not asked for: nobody is there who could run it.
+        case wanting
+        /// Waits for its locks.
+        case locking
         /// Waits for a worker.
         case ready
         /// Given to a worker; journaled before it was sent.
@@ -34,6 +38,16 @@ struct Unit {
         case deadlinePassed
     }
 
+    /// Where it stands with the locks that it needs.
+    enum Locks: Hashable {
+        /// It needs none, or has not asked.
+        case none
+        /// It stands in line for them.
+        case asked
+        /// It has them until it has ended; `isUsed`: an attempt was handed out under them.
+        case held(isUsed: Bool)
+    }
+
     let node: Int32
     /// -1: the root.
     let parent: Int32
@@ -43,6 +57,7 @@ struct Unit {
     let position: Int32
     var phase = Phase.blocked
     var stop: Stop?
+    var locks = Locks.none
     /// It is to end without grace.
     var isHurried = false
     /// Its group has begun to stop its children after a failure.
@@ -88,6 +103,8 @@ struct Unit {
 
 /// What an evolved fact means for what is not durable: queues, timers, connections, followers.
 enum Effect {
+    /// It could begin but for locks that it has not asked for.
+    case wantsLocks(UnitID)
     /// It waits for a worker.
     case ready(UnitID)
     /// It may be tried again at this wall time.

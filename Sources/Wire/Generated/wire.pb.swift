@@ -1276,6 +1276,25 @@ public nonisolated struct WireAssignment: Sendable {
 
   public var graceMilliseconds: UInt32 = 0
 
+  /// of the keys it runs under, sorted by key
+  public var fences: [WireFence] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The fencing token of an attempt for a key that it runs under.
+public nonisolated struct WireFence: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var key: String = String()
+
+  /// rises with every attempt under the key, for ever; epoch in the upper 32 bits
+  public var token: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1459,6 +1478,9 @@ public nonisolated struct WireReleased: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  /// it had started, and was stopped because its lock lease was ending: it is lost
+  public var stopped: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1739,76 +1761,136 @@ public nonisolated struct WireGraph: Sendable {
   /// JSON, each once
   public var parameters: [Data] = []
 
-  /// of the few nodes that have any
-  public var options: [WireNodeOptions] = []
-
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
 
-public nonisolated struct WireNode: Sendable {
+public nonisolated struct WireNode: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// path component; empty for the root and for a forEach's body
-  public var id: String = String()
+  public var id: String {
+    get {_storage._id}
+    set {_uniqueStorage()._id = newValue}
+  }
 
   /// index; the root names itself
-  public var parent: UInt32 = 0
+  public var parent: UInt32 {
+    get {_storage._parent}
+    set {_uniqueStorage()._parent = newValue}
+  }
 
-  public var kind: WireNode.OneOf_Kind? = nil
+  public var kind: OneOf_Kind? {
+    get {return _storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   public var operation: WireOperationNode {
     get {
-      if case .operation(let v)? = kind {return v}
+      if case .operation(let v)? = _storage._kind {return v}
       return WireOperationNode()
     }
-    set {kind = .operation(newValue)}
+    set {_uniqueStorage()._kind = .operation(newValue)}
   }
 
   public var group: WireGroupNode {
     get {
-      if case .group(let v)? = kind {return v}
+      if case .group(let v)? = _storage._kind {return v}
       return WireGroupNode()
     }
-    set {kind = .group(newValue)}
+    set {_uniqueStorage()._kind = .group(newValue)}
   }
 
   /// exactly one child: the body, made once per element
   public var forEach: WireForEachNode {
     get {
-      if case .forEach(let v)? = kind {return v}
+      if case .forEach(let v)? = _storage._kind {return v}
       return WireForEachNode()
     }
-    set {kind = .forEach(newValue)}
+    set {_uniqueStorage()._kind = .forEach(newValue)}
   }
 
   /// producers, in declared order
-  public var receives: [UInt32] = []
+  public var receives: [UInt32] {
+    get {_storage._receives}
+    set {_uniqueStorage()._receives = newValue}
+  }
 
-  public var receivesArray: Bool = false
+  public var receivesArray: Bool {
+    get {_storage._receivesArray}
+    set {_uniqueStorage()._receivesArray = newValue}
+  }
 
-  public var after: [UInt32] = []
+  public var after: [UInt32] {
+    get {_storage._after}
+    set {_uniqueStorage()._after = newValue}
+  }
 
   /// attempts after the first
-  public var retries: UInt32 = 0
+  public var retries: UInt32 {
+    get {_storage._retries}
+    set {_uniqueStorage()._retries = newValue}
+  }
 
   /// 0: none
-  public var timeoutMilliseconds: UInt64 = 0
+  public var timeoutMilliseconds: UInt64 {
+    get {_storage._timeoutMilliseconds}
+    set {_uniqueStorage()._timeoutMilliseconds = newValue}
+  }
 
   public var graceMilliseconds: UInt32 {
-    get {_graceMilliseconds ?? 0}
-    set {_graceMilliseconds = newValue}
+    get {_storage._graceMilliseconds ?? 0}
+    set {_uniqueStorage()._graceMilliseconds = newValue}
   }
   /// Returns true if `graceMilliseconds` has been explicitly set.
-  public var hasGraceMilliseconds: Bool {self._graceMilliseconds != nil}
+  public var hasGraceMilliseconds: Bool {_storage._graceMilliseconds != nil}
   /// Clears the value of `graceMilliseconds`. Subsequent reads from it will return its default value.
-  public mutating func clearGraceMilliseconds() {self._graceMilliseconds = nil}
+  public mutating func clearGraceMilliseconds() {_uniqueStorage()._graceMilliseconds = nil}
 
   /// ends with its producer's failure without running
-  public var forwardFailure: Bool = false
+  public var forwardFailure: Bool {
+    get {_storage._forwardFailure}
+    set {_uniqueStorage()._forwardFailure = newValue}
+  }
+
+  /// locks it holds from before its first attempt to its end; not of a forEach
+  public var exclusive: [WireExclusive] {
+    get {_storage._exclusive}
+    set {_uniqueStorage()._exclusive = newValue}
+  }
+
+  /// from when everything else it waits for is over; 0: none
+  public var delayMilliseconds: UInt64 {
+    get {_storage._delayMilliseconds}
+    set {_uniqueStorage()._delayMilliseconds = newValue}
+  }
+
+  /// milliseconds since 1970; 0: none
+  public var notBefore: Int64 {
+    get {_storage._notBefore}
+    set {_uniqueStorage()._notBefore = newValue}
+  }
+
+  /// from when the group around it starts, the root's from its submission; 0: none
+  public var deadlineMilliseconds: UInt64 {
+    get {_storage._deadlineMilliseconds}
+    set {_uniqueStorage()._deadlineMilliseconds = newValue}
+  }
+
+  /// milliseconds since 1970; 0: none
+  public var deadline: Int64 {
+    get {_storage._deadline}
+    set {_uniqueStorage()._deadline = newValue}
+  }
+
+  /// of an operation, from ready to start; 0: none
+  public var queueTimeoutMilliseconds: UInt64 {
+    get {_storage._queueTimeoutMilliseconds}
+    set {_uniqueStorage()._queueTimeoutMilliseconds = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1822,31 +1904,18 @@ public nonisolated struct WireNode: Sendable {
 
   public init() {}
 
-  fileprivate var _graceMilliseconds: UInt32? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-public nonisolated struct WireNodeOptions: Sendable {
+public nonisolated struct WireExclusive: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// index in Graph.nodes
-  public var node: UInt32 = 0
+  public var key: String = String()
 
-  /// from when everything else it waits for is over; 0: none
-  public var delayMilliseconds: UInt64 = 0
-
-  /// milliseconds since 1970; 0: none
-  public var notBefore: Int64 = 0
-
-  /// from when the group around it starts, the root's from its submission; 0: none
-  public var deadlineMilliseconds: UInt64 = 0
-
-  /// milliseconds since 1970; 0: none
-  public var deadline: Int64 = 0
-
-  /// of an operation, from ready to start; 0: none
-  public var queueTimeoutMilliseconds: UInt64 = 0
+  /// how many may hold it at once; 0: one
+  public var limit: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2002,6 +2071,14 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .check(newValue)}
   }
 
+  public var locks: WireListLocks {
+    get {
+      if case .locks(let v)? = body {return v}
+      return WireListLocks()
+    }
+    set {body = .locks(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2015,6 +2092,7 @@ public nonisolated struct WireRequest: Sendable {
     case output(WireReadOutput)
     case workers(WireListWorkers)
     case check(WireCheck)
+    case locks(WireListLocks)
 
   }
 
@@ -2110,6 +2188,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .checked(newValue)}
   }
 
+  public var locks: WireLockPage {
+    get {
+      if case .locks(let v)? = body {return v}
+      return WireLockPage()
+    }
+    set {body = .locks(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2123,6 +2209,7 @@ public nonisolated struct WireResponse: Sendable {
     case output(WireOutputPage)
     case workers(WireWorkerList)
     case checked(WireCheckResult)
+    case locks(WireLockPage)
 
   }
 
@@ -2506,49 +2593,94 @@ public nonisolated struct WireOperationPage: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireOperationView: Sendable {
+public nonisolated struct WireOperationView: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// index within the submission; 0 is the root group
-  public var unit: UInt32 = 0
+  public var unit: UInt32 {
+    get {_storage._unit}
+    set {_uniqueStorage()._unit = newValue}
+  }
 
-  public var parent: UInt32 = 0
+  public var parent: UInt32 {
+    get {_storage._parent}
+    set {_uniqueStorage()._parent = newValue}
+  }
 
   /// among its siblings
-  public var position: UInt32 = 0
+  public var position: UInt32 {
+    get {_storage._position}
+    set {_uniqueStorage()._position = newValue}
+  }
 
-  public var path: String = String()
+  public var path: String {
+    get {_storage._path}
+    set {_uniqueStorage()._path = newValue}
+  }
 
-  public var kind: WireOperationView.Kind = .operation
+  public var kind: WireOperationView.Kind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
-  public var type: String = String()
+  public var type: String {
+    get {_storage._type}
+    set {_uniqueStorage()._type = newValue}
+  }
 
-  public var state: WireOperationState = .blocked
+  public var state: WireOperationState {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
 
-  public var attempts: UInt32 = 0
+  public var attempts: UInt32 {
+    get {_storage._attempts}
+    set {_uniqueStorage()._attempts = newValue}
+  }
 
-  public var worker: String = String()
+  public var worker: String {
+    get {_storage._worker}
+    set {_uniqueStorage()._worker = newValue}
+  }
 
   /// milliseconds since 1970; 0: not yet
-  public var queuedAt: Int64 = 0
+  public var queuedAt: Int64 {
+    get {_storage._queuedAt}
+    set {_uniqueStorage()._queuedAt = newValue}
+  }
 
-  public var startedAt: Int64 = 0
+  public var startedAt: Int64 {
+    get {_storage._startedAt}
+    set {_uniqueStorage()._startedAt = newValue}
+  }
 
-  public var finishedAt: Int64 = 0
+  public var finishedAt: Int64 {
+    get {_storage._finishedAt}
+    set {_uniqueStorage()._finishedAt = newValue}
+  }
 
   /// of operations; a group's are its children's
-  public var errors: [WireOperationFailure] = []
+  public var errors: [WireOperationFailure] {
+    get {_storage._errors}
+    set {_uniqueStorage()._errors = newValue}
+  }
 
   public var value: WireValue {
-    get {_value ?? WireValue()}
-    set {_value = newValue}
+    get {_storage._value ?? WireValue()}
+    set {_uniqueStorage()._value = newValue}
   }
   /// Returns true if `value` has been explicitly set.
-  public var hasValue: Bool {self._value != nil}
+  public var hasValue: Bool {_storage._value != nil}
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
-  public mutating func clearValue() {self._value = nil}
+  public mutating func clearValue() {_uniqueStorage()._value = nil}
+
+  /// while it is locking: those in its way, with the front of their lines
+  public var locks: [WireLockView] {
+    get {_storage._locks}
+    set {_uniqueStorage()._locks = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2596,7 +2728,7 @@ public nonisolated struct WireOperationView: Sendable {
 
   public init() {}
 
-  fileprivate var _value: WireValue? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireFollow: Sendable {
@@ -2806,6 +2938,101 @@ public nonisolated struct WireWorkerView: Sendable {
   public var labels: [String] = []
 
   public var lastHeard: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireListLocks: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// empty: all
+  public var key: String = String()
+
+  /// `next` of the page before
+  public var from: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireLockPage: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var locks: [WireLockView] = []
+
+  /// 0: no more
+  public var next: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireLockView: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var key: String = String()
+
+  /// the smallest that its holders and those who wait name
+  public var limit: UInt32 = 0
+
+  /// submission and path of the group inside of which it is lent; empty: the cluster's
+  public var scope: String = String()
+
+  /// of very many only the first
+  public var holders: [WireLockHolder] = []
+
+  public var holderCount: UInt32 = 0
+
+  /// in line; of very many only the first
+  public var waiting: [WireLockWaiter] = []
+
+  public var waitingCount: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireLockHolder: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// submission and path
+  public var operation: String = String()
+
+  /// of its attempt; empty: none now, or a group
+  public var worker: String = String()
+
+  /// of that attempt; 0: none
+  public var token: UInt64 = 0
+
+  /// milliseconds since 1970
+  public var since: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireLockWaiter: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var operation: String = String()
+
+  public var since: Int64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4141,7 +4368,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4164,6 +4391,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 13: try { try decoder.decodeSingularBoolField(value: &self.receivesArray) }()
       case 14: try { try decoder.decodeSingularUInt32Field(value: &self.timeoutMilliseconds) }()
       case 15: try { try decoder.decodeSingularUInt32Field(value: &self.graceMilliseconds) }()
+      case 16: try { try decoder.decodeRepeatedMessageField(value: &self.fences) }()
       default: break
       }
     }
@@ -4215,6 +4443,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.graceMilliseconds != 0 {
       try visitor.visitSingularUInt32Field(value: self.graceMilliseconds, fieldNumber: 15)
     }
+    if !self.fences.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.fences, fieldNumber: 16)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4234,6 +4465,42 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.receivesArray != rhs.receivesArray {return false}
     if lhs.timeoutMilliseconds != rhs.timeoutMilliseconds {return false}
     if lhs.graceMilliseconds != rhs.graceMilliseconds {return false}
+    if lhs.fences != rhs.fences {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFence: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Fence"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}token\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.token) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if self.token != 0 {
+      try visitor.visitSingularFixed64Field(value: self.token, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireFence, rhs: WireFence) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.token != rhs.token {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4514,18 +4781,29 @@ nonisolated extension WireStarted: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Released"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stopped\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    // Load everything into unknown fields
-    while try decoder.nextFieldNumber() != nil {}
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.stopped) }()
+      default: break
+      }
+    }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.stopped != false {
+      try visitor.visitSingularBoolField(value: self.stopped, fieldNumber: 1)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireReleased, rhs: WireReleased) -> Bool {
+    if lhs.stopped != rhs.stopped {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4999,7 +5277,7 @@ nonisolated extension WireBlobChunk: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Graph"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}nodes\0\u{1}parameters\0\u{2}%options\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}nodes\0\u{1}parameters\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5010,7 +5288,6 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.nodes) }()
       case 3: try { try decoder.decodeRepeatedBytesField(value: &self.parameters) }()
-      case 40: try { try decoder.decodeRepeatedMessageField(value: &self.options) }()
       default: break
       }
     }
@@ -5026,9 +5303,6 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if !self.parameters.isEmpty {
       try visitor.visitRepeatedBytesField(value: self.parameters, fieldNumber: 3)
     }
-    if !self.options.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.options, fieldNumber: 40)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5036,7 +5310,6 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.name != rhs.name {return false}
     if lhs.nodes != rhs.nodes {return false}
     if lhs.parameters != rhs.parameters {return false}
-    if lhs.options != rhs.options {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5044,136 +5317,232 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0")
+
+  fileprivate class _StorageClass {
+    var _id: String = String()
+    var _parent: UInt32 = 0
+    var _kind: WireNode.OneOf_Kind?
+    var _receives: [UInt32] = []
+    var _receivesArray: Bool = false
+    var _after: [UInt32] = []
+    var _retries: UInt32 = 0
+    var _timeoutMilliseconds: UInt64 = 0
+    var _graceMilliseconds: UInt32? = nil
+    var _forwardFailure: Bool = false
+    var _exclusive: [WireExclusive] = []
+    var _delayMilliseconds: UInt64 = 0
+    var _notBefore: Int64 = 0
+    var _deadlineMilliseconds: UInt64 = 0
+    var _deadline: Int64 = 0
+    var _queueTimeoutMilliseconds: UInt64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _id = source._id
+      _parent = source._parent
+      _kind = source._kind
+      _receives = source._receives
+      _receivesArray = source._receivesArray
+      _after = source._after
+      _retries = source._retries
+      _timeoutMilliseconds = source._timeoutMilliseconds
+      _graceMilliseconds = source._graceMilliseconds
+      _forwardFailure = source._forwardFailure
+      _exclusive = source._exclusive
+      _delayMilliseconds = source._delayMilliseconds
+      _notBefore = source._notBefore
+      _deadlineMilliseconds = source._deadlineMilliseconds
+      _deadline = source._deadline
+      _queueTimeoutMilliseconds = source._queueTimeoutMilliseconds
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.parent) }()
-      case 3: try {
-        var v: WireOperationNode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .operation(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._id) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._parent) }()
+        case 3: try {
+          var v: WireOperationNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .operation(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .operation(v)
+          }
+        }()
+        case 4: try {
+          var v: WireGroupNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .group(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .group(v)
+          }
+        }()
+        case 5: try {
+          var v: WireForEachNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .forEach(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .forEach(v)
+          }
+        }()
+        case 6: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._receives) }()
+        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._receivesArray) }()
+        case 8: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._after) }()
+        case 9: try { try decoder.decodeSingularUInt32Field(value: &_storage._retries) }()
+        case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._timeoutMilliseconds) }()
+        case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._graceMilliseconds) }()
+        case 12: try { try decoder.decodeSingularBoolField(value: &_storage._forwardFailure) }()
+        case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._exclusive) }()
+        case 40: try { try decoder.decodeSingularUInt64Field(value: &_storage._delayMilliseconds) }()
+        case 41: try { try decoder.decodeSingularInt64Field(value: &_storage._notBefore) }()
+        case 42: try { try decoder.decodeSingularUInt64Field(value: &_storage._deadlineMilliseconds) }()
+        case 43: try { try decoder.decodeSingularInt64Field(value: &_storage._deadline) }()
+        case 44: try { try decoder.decodeSingularUInt64Field(value: &_storage._queueTimeoutMilliseconds) }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .operation(v)
-        }
-      }()
-      case 4: try {
-        var v: WireGroupNode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .group(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .group(v)
-        }
-      }()
-      case 5: try {
-        var v: WireForEachNode?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .forEach(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .forEach(v)
-        }
-      }()
-      case 6: try { try decoder.decodeRepeatedUInt32Field(value: &self.receives) }()
-      case 7: try { try decoder.decodeSingularBoolField(value: &self.receivesArray) }()
-      case 8: try { try decoder.decodeRepeatedUInt32Field(value: &self.after) }()
-      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.retries) }()
-      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.timeoutMilliseconds) }()
-      case 11: try { try decoder.decodeSingularUInt32Field(value: &self._graceMilliseconds) }()
-      case 12: try { try decoder.decodeSingularBoolField(value: &self.forwardFailure) }()
-      default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.id.isEmpty {
-      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
-    }
-    if self.parent != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parent, fieldNumber: 2)
-    }
-    switch self.kind {
-    case .operation?: try {
-      guard case .operation(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .group?: try {
-      guard case .group(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .forEach?: try {
-      guard case .forEach(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case nil: break
-    }
-    if !self.receives.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.receives, fieldNumber: 6)
-    }
-    if self.receivesArray != false {
-      try visitor.visitSingularBoolField(value: self.receivesArray, fieldNumber: 7)
-    }
-    if !self.after.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.after, fieldNumber: 8)
-    }
-    if self.retries != 0 {
-      try visitor.visitSingularUInt32Field(value: self.retries, fieldNumber: 9)
-    }
-    if self.timeoutMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.timeoutMilliseconds, fieldNumber: 10)
-    }
-    try { if let v = self._graceMilliseconds {
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 11)
-    } }()
-    if self.forwardFailure != false {
-      try visitor.visitSingularBoolField(value: self.forwardFailure, fieldNumber: 12)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._id.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._id, fieldNumber: 1)
+      }
+      if _storage._parent != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parent, fieldNumber: 2)
+      }
+      switch _storage._kind {
+      case .operation?: try {
+        guard case .operation(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .group?: try {
+        guard case .group(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .forEach?: try {
+        guard case .forEach(let v)? = _storage._kind else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case nil: break
+      }
+      if !_storage._receives.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._receives, fieldNumber: 6)
+      }
+      if _storage._receivesArray != false {
+        try visitor.visitSingularBoolField(value: _storage._receivesArray, fieldNumber: 7)
+      }
+      if !_storage._after.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._after, fieldNumber: 8)
+      }
+      if _storage._retries != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._retries, fieldNumber: 9)
+      }
+      if _storage._timeoutMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._timeoutMilliseconds, fieldNumber: 10)
+      }
+      try { if let v = _storage._graceMilliseconds {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 11)
+      } }()
+      if _storage._forwardFailure != false {
+        try visitor.visitSingularBoolField(value: _storage._forwardFailure, fieldNumber: 12)
+      }
+      if !_storage._exclusive.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._exclusive, fieldNumber: 13)
+      }
+      if _storage._delayMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._delayMilliseconds, fieldNumber: 40)
+      }
+      if _storage._notBefore != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._notBefore, fieldNumber: 41)
+      }
+      if _storage._deadlineMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._deadlineMilliseconds, fieldNumber: 42)
+      }
+      if _storage._deadline != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._deadline, fieldNumber: 43)
+      }
+      if _storage._queueTimeoutMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._queueTimeoutMilliseconds, fieldNumber: 44)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireNode, rhs: WireNode) -> Bool {
-    if lhs.id != rhs.id {return false}
-    if lhs.parent != rhs.parent {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.receives != rhs.receives {return false}
-    if lhs.receivesArray != rhs.receivesArray {return false}
-    if lhs.after != rhs.after {return false}
-    if lhs.retries != rhs.retries {return false}
-    if lhs.timeoutMilliseconds != rhs.timeoutMilliseconds {return false}
-    if lhs._graceMilliseconds != rhs._graceMilliseconds {return false}
-    if lhs.forwardFailure != rhs.forwardFailure {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._id != rhs_storage._id {return false}
+        if _storage._parent != rhs_storage._parent {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._receives != rhs_storage._receives {return false}
+        if _storage._receivesArray != rhs_storage._receivesArray {return false}
+        if _storage._after != rhs_storage._after {return false}
+        if _storage._retries != rhs_storage._retries {return false}
+        if _storage._timeoutMilliseconds != rhs_storage._timeoutMilliseconds {return false}
+        if _storage._graceMilliseconds != rhs_storage._graceMilliseconds {return false}
+        if _storage._forwardFailure != rhs_storage._forwardFailure {return false}
+        if _storage._exclusive != rhs_storage._exclusive {return false}
+        if _storage._delayMilliseconds != rhs_storage._delayMilliseconds {return false}
+        if _storage._notBefore != rhs_storage._notBefore {return false}
+        if _storage._deadlineMilliseconds != rhs_storage._deadlineMilliseconds {return false}
+        if _storage._deadline != rhs_storage._deadline {return false}
+        if _storage._queueTimeoutMilliseconds != rhs_storage._queueTimeoutMilliseconds {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
-nonisolated extension WireNodeOptions: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  public static let protoMessageName: String = _protobuf_package + ".NodeOptions"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}node\0\u{3}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0")
+nonisolated extension WireExclusive: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Exclusive"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}limit\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5181,46 +5550,26 @@ nonisolated extension WireNodeOptions: SwiftProtobuf.Message, SwiftProtobuf._Mes
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.node) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.delayMilliseconds) }()
-      case 3: try { try decoder.decodeSingularInt64Field(value: &self.notBefore) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.deadlineMilliseconds) }()
-      case 5: try { try decoder.decodeSingularInt64Field(value: &self.deadline) }()
-      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.queueTimeoutMilliseconds) }()
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.node != 0 {
-      try visitor.visitSingularUInt32Field(value: self.node, fieldNumber: 1)
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
     }
-    if self.delayMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.delayMilliseconds, fieldNumber: 2)
-    }
-    if self.notBefore != 0 {
-      try visitor.visitSingularInt64Field(value: self.notBefore, fieldNumber: 3)
-    }
-    if self.deadlineMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.deadlineMilliseconds, fieldNumber: 4)
-    }
-    if self.deadline != 0 {
-      try visitor.visitSingularInt64Field(value: self.deadline, fieldNumber: 5)
-    }
-    if self.queueTimeoutMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.queueTimeoutMilliseconds, fieldNumber: 6)
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: WireNodeOptions, rhs: WireNodeOptions) -> Bool {
-    if lhs.node != rhs.node {return false}
-    if lhs.delayMilliseconds != rhs.delayMilliseconds {return false}
-    if lhs.notBefore != rhs.notBefore {return false}
-    if lhs.deadlineMilliseconds != rhs.deadlineMilliseconds {return false}
-    if lhs.deadline != rhs.deadline {return false}
-    if lhs.queueTimeoutMilliseconds != rhs.queueTimeoutMilliseconds {return false}
+  public static func ==(lhs: WireExclusive, rhs: WireExclusive) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.limit != rhs.limit {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5363,7 +5712,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5502,6 +5851,19 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .check(v)
         }
       }()
+      case 12: try {
+        var v: WireListLocks?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .locks(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .locks(v)
+        }
+      }()
       default: break
       }
     }
@@ -5556,6 +5918,10 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .check(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     }()
+    case .locks?: try {
+      guard case .locks(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -5571,7 +5937,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5710,6 +6076,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .checked(v)
         }
       }()
+      case 12: try {
+        var v: WireLockPage?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .locks(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .locks(v)
+        }
+      }()
       default: break
       }
     }
@@ -5763,6 +6142,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .checked?: try {
       guard case .checked(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .locks?: try {
+      guard case .locks(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
     }()
     case nil: break
     }
@@ -6435,98 +6818,167 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0")
+
+  fileprivate class _StorageClass {
+    var _unit: UInt32 = 0
+    var _parent: UInt32 = 0
+    var _position: UInt32 = 0
+    var _path: String = String()
+    var _kind: WireOperationView.Kind = .operation
+    var _type: String = String()
+    var _state: WireOperationState = .blocked
+    var _attempts: UInt32 = 0
+    var _worker: String = String()
+    var _queuedAt: Int64 = 0
+    var _startedAt: Int64 = 0
+    var _finishedAt: Int64 = 0
+    var _errors: [WireOperationFailure] = []
+    var _value: WireValue? = nil
+    var _locks: [WireLockView] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _unit = source._unit
+      _parent = source._parent
+      _position = source._position
+      _path = source._path
+      _kind = source._kind
+      _type = source._type
+      _state = source._state
+      _attempts = source._attempts
+      _worker = source._worker
+      _queuedAt = source._queuedAt
+      _startedAt = source._startedAt
+      _finishedAt = source._finishedAt
+      _errors = source._errors
+      _value = source._value
+      _locks = source._locks
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.unit) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.parent) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.position) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.path) }()
-      case 5: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
-      case 6: try { try decoder.decodeSingularStringField(value: &self.type) }()
-      case 7: try { try decoder.decodeSingularEnumField(value: &self.state) }()
-      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.attempts) }()
-      case 9: try { try decoder.decodeSingularStringField(value: &self.worker) }()
-      case 10: try { try decoder.decodeSingularInt64Field(value: &self.queuedAt) }()
-      case 11: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
-      case 12: try { try decoder.decodeSingularInt64Field(value: &self.finishedAt) }()
-      case 13: try { try decoder.decodeRepeatedMessageField(value: &self.errors) }()
-      case 14: try { try decoder.decodeSingularMessageField(value: &self._value) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._unit) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._parent) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._position) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._path) }()
+        case 5: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._type) }()
+        case 7: try { try decoder.decodeSingularEnumField(value: &_storage._state) }()
+        case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._attempts) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._worker) }()
+        case 10: try { try decoder.decodeSingularInt64Field(value: &_storage._queuedAt) }()
+        case 11: try { try decoder.decodeSingularInt64Field(value: &_storage._startedAt) }()
+        case 12: try { try decoder.decodeSingularInt64Field(value: &_storage._finishedAt) }()
+        case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._errors) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._value) }()
+        case 15: try { try decoder.decodeRepeatedMessageField(value: &_storage._locks) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.unit != 0 {
-      try visitor.visitSingularUInt32Field(value: self.unit, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._unit != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._unit, fieldNumber: 1)
+      }
+      if _storage._parent != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._parent, fieldNumber: 2)
+      }
+      if _storage._position != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._position, fieldNumber: 3)
+      }
+      if !_storage._path.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._path, fieldNumber: 4)
+      }
+      if _storage._kind != .operation {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 5)
+      }
+      if !_storage._type.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._type, fieldNumber: 6)
+      }
+      if _storage._state != .blocked {
+        try visitor.visitSingularEnumField(value: _storage._state, fieldNumber: 7)
+      }
+      if _storage._attempts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._attempts, fieldNumber: 8)
+      }
+      if !_storage._worker.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._worker, fieldNumber: 9)
+      }
+      if _storage._queuedAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._queuedAt, fieldNumber: 10)
+      }
+      if _storage._startedAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._startedAt, fieldNumber: 11)
+      }
+      if _storage._finishedAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._finishedAt, fieldNumber: 12)
+      }
+      if !_storage._errors.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._errors, fieldNumber: 13)
+      }
+      try { if let v = _storage._value {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
+      if !_storage._locks.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._locks, fieldNumber: 15)
+      }
     }
-    if self.parent != 0 {
-      try visitor.visitSingularUInt32Field(value: self.parent, fieldNumber: 2)
-    }
-    if self.position != 0 {
-      try visitor.visitSingularUInt32Field(value: self.position, fieldNumber: 3)
-    }
-    if !self.path.isEmpty {
-      try visitor.visitSingularStringField(value: self.path, fieldNumber: 4)
-    }
-    if self.kind != .operation {
-      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 5)
-    }
-    if !self.type.isEmpty {
-      try visitor.visitSingularStringField(value: self.type, fieldNumber: 6)
-    }
-    if self.state != .blocked {
-      try visitor.visitSingularEnumField(value: self.state, fieldNumber: 7)
-    }
-    if self.attempts != 0 {
-      try visitor.visitSingularUInt32Field(value: self.attempts, fieldNumber: 8)
-    }
-    if !self.worker.isEmpty {
-      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 9)
-    }
-    if self.queuedAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.queuedAt, fieldNumber: 10)
-    }
-    if self.startedAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.startedAt, fieldNumber: 11)
-    }
-    if self.finishedAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.finishedAt, fieldNumber: 12)
-    }
-    if !self.errors.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.errors, fieldNumber: 13)
-    }
-    try { if let v = self._value {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireOperationView, rhs: WireOperationView) -> Bool {
-    if lhs.unit != rhs.unit {return false}
-    if lhs.parent != rhs.parent {return false}
-    if lhs.position != rhs.position {return false}
-    if lhs.path != rhs.path {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.type != rhs.type {return false}
-    if lhs.state != rhs.state {return false}
-    if lhs.attempts != rhs.attempts {return false}
-    if lhs.worker != rhs.worker {return false}
-    if lhs.queuedAt != rhs.queuedAt {return false}
-    if lhs.startedAt != rhs.startedAt {return false}
-    if lhs.finishedAt != rhs.finishedAt {return false}
-    if lhs.errors != rhs.errors {return false}
-    if lhs._value != rhs._value {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._unit != rhs_storage._unit {return false}
+        if _storage._parent != rhs_storage._parent {return false}
+        if _storage._position != rhs_storage._position {return false}
+        if _storage._path != rhs_storage._path {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._type != rhs_storage._type {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._attempts != rhs_storage._attempts {return false}
+        if _storage._worker != rhs_storage._worker {return false}
+        if _storage._queuedAt != rhs_storage._queuedAt {return false}
+        if _storage._startedAt != rhs_storage._startedAt {return false}
+        if _storage._finishedAt != rhs_storage._finishedAt {return false}
+        if _storage._errors != rhs_storage._errors {return false}
+        if _storage._value != rhs_storage._value {return false}
+        if _storage._locks != rhs_storage._locks {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6998,6 +7450,216 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.operations != rhs.operations {return false}
     if lhs.labels != rhs.labels {return false}
     if lhs.lastHeard != rhs.lastHeard {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireListLocks: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListLocks"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}from\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.from) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if self.from != 0 {
+      try visitor.visitSingularUInt32Field(value: self.from, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireListLocks, rhs: WireListLocks) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.from != rhs.from {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLockPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LockPage"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}locks\0\u{1}next\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.locks) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.next) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.locks.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.locks, fieldNumber: 1)
+    }
+    if self.next != 0 {
+      try visitor.visitSingularUInt32Field(value: self.next, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLockPage, rhs: WireLockPage) -> Bool {
+    if lhs.locks != rhs.locks {return false}
+    if lhs.next != rhs.next {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLockView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LockView"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}limit\0\u{1}scope\0\u{1}holders\0\u{3}holder_count\0\u{1}waiting\0\u{3}waiting_count\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.scope) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.holders) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.holderCount) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.waiting) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.waitingCount) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limit, fieldNumber: 2)
+    }
+    if !self.scope.isEmpty {
+      try visitor.visitSingularStringField(value: self.scope, fieldNumber: 3)
+    }
+    if !self.holders.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.holders, fieldNumber: 4)
+    }
+    if self.holderCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.holderCount, fieldNumber: 5)
+    }
+    if !self.waiting.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.waiting, fieldNumber: 6)
+    }
+    if self.waitingCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.waitingCount, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLockView, rhs: WireLockView) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.scope != rhs.scope {return false}
+    if lhs.holders != rhs.holders {return false}
+    if lhs.holderCount != rhs.holderCount {return false}
+    if lhs.waiting != rhs.waiting {return false}
+    if lhs.waitingCount != rhs.waitingCount {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLockHolder: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LockHolder"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}worker\0\u{1}token\0\u{1}since\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.worker) }()
+      case 3: try { try decoder.decodeSingularFixed64Field(value: &self.token) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.since) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.operation.isEmpty {
+      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 1)
+    }
+    if !self.worker.isEmpty {
+      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 2)
+    }
+    if self.token != 0 {
+      try visitor.visitSingularFixed64Field(value: self.token, fieldNumber: 3)
+    }
+    if self.since != 0 {
+      try visitor.visitSingularInt64Field(value: self.since, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLockHolder, rhs: WireLockHolder) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.worker != rhs.worker {return false}
+    if lhs.token != rhs.token {return false}
+    if lhs.since != rhs.since {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLockWaiter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LockWaiter"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}since\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.since) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.operation.isEmpty {
+      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 1)
+    }
+    if self.since != 0 {
+      try visitor.visitSingularInt64Field(value: self.since, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLockWaiter, rhs: WireLockWaiter) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.since != rhs.since {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -252,6 +252,7 @@ final class LinkRunner {
             handler(.attached(welcome, sameCoordinator: sameCoordinator))
         case .detached(let reason): handler(.detached(reason: reason))
         case .leaseOver: handler(.leaseOver)
+        case .lockLeaseEnding(let grace): handler(.lockLeaseEnding(graceMilliseconds: grace))
         case .orphanLimitOver: handler(.orphanLimitOver)
         case .refused(let refusal): handler(.refused(refusal))
         case .farewell(let reason): handler(.farewell(reason))

@@ -68,6 +68,9 @@ public final class PeerLink: Sendable {
         /// No heartbeat that was sent within the lease has been answered: start nothing that waits. Ends with the next
         /// `attached`; comes at most once before it.
         case leaseOver
+        /// As `leaseOver`, for the lock lease, which is about to end: stop what runs under a key, by force after
+        /// `graceMilliseconds`.
+        case lockLeaseEnding(graceMilliseconds: Int64)
         /// As `leaseOver`, for the orphan limit, counted from the same instant: stop everything.
         case orphanLimitOver
         /// The coordinator will not have this peer; final, the link has stopped. Not for refusals that may pass

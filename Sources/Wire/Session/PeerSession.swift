@@ -26,6 +26,7 @@ public struct PeerSession: Sendable {
         case attached(WireWelcome, sameCoordinator: Bool)
         case detached(reason: String)
         case leaseOver
+        case lockLeaseEnding(graceMilliseconds: Int64)
         case orphanLimitOver
         case refused(WireRefusal)
         case farewell(String)

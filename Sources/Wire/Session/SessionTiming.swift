@@ -2,7 +2,14 @@
 struct SessionTiming: Equatable, Sendable {
     var heartbeatMilliseconds: Int64 = 1000
     var leaseMilliseconds: Int64 = 3000
+    /// 0: the coordinator knows none.
+    var lockLeaseMilliseconds: Int64 = 0
     var orphanLimitMilliseconds: Int64 = 600_000
+
+    /// When what runs under a key is asked to end, so that it has ended when the lock lease is over: 13 of 20 seconds.
+    var lockStopMilliseconds: Int64 { max(leaseMilliseconds, lockLeaseMilliseconds * 13 / 20) }
+    /// How long it may take before it is ended by force: until 18 of 20 seconds have passed.
+    var lockGraceMilliseconds: Int64 { max(0, lockLeaseMilliseconds * 18 / 20 - lockStopMilliseconds) }
 
     init() {}
 
@@ -12,6 +19,7 @@ struct SessionTiming: Equatable, Sendable {
         if welcome.heartbeatMilliseconds > 0 { heartbeatMilliseconds = max(10, Int64(welcome.heartbeatMilliseconds)) }
         if welcome.leaseMilliseconds > 0 { leaseMilliseconds = Int64(welcome.leaseMilliseconds) }
         leaseMilliseconds = max(leaseMilliseconds, 2 * heartbeatMilliseconds)
+        lockLeaseMilliseconds = Int64(welcome.lockLeaseMilliseconds)
         if welcome.orphanLimitMilliseconds > 0 { orphanLimitMilliseconds = Int64(welcome.orphanLimitMilliseconds) }
         orphanLimitMilliseconds = max(orphanLimitMilliseconds, leaseMilliseconds)
     }
@@ -23,8 +31,10 @@ enum LeaseStanding: Equatable, Sendable {
     case none
     /// `answeredAt`: when the last answered heartbeat (or the welcomed hello) was sent. `lastSentAt`: the last heartbeat sent.
     case held(answeredAt: Int64, lastSentAt: Int64)
-    /// The lease has run out, and the peer was told; the orphan limit counts from the same instant.
+    /// The lease has run out, and the peer was told; the other limits count from the same instant.
     case over(answeredAt: Int64, lastSentAt: Int64)
+    /// So has the time for what runs under a key.
+    case locksOver(answeredAt: Int64, lastSentAt: Int64)
     /// The orphan limit has run out as well, and the peer was told.
     case orphaned(lastSentAt: Int64)
 
@@ -41,6 +51,7 @@ enum LeaseStanding: Equatable, Sendable {
         case .none: return
         case .held(let answeredAt, _): self = .held(answeredAt: answeredAt, lastSentAt: now)
         case .over(let answeredAt, _): self = .over(answeredAt: answeredAt, lastSentAt: now)
+        case .locksOver(let answeredAt, _): self = .locksOver(answeredAt: answeredAt, lastSentAt: now)
         case .orphaned: self = .orphaned(lastSentAt: now)
         }
     }
@@ -53,7 +64,8 @@ enum LeaseStanding: Equatable, Sendable {
             guard sentAt >= answeredAt, sentAt <= lastSentAt else { return .none }
             self = .held(answeredAt: sentAt, lastSentAt: lastSentAt)
             return .renewed
-        case .over(let answeredAt, let lastSentAt): return sentAt >= answeredAt && sentAt <= lastSentAt ? .tooLate : .none
+        case .over(let answeredAt, let lastSentAt), .locksOver(let answeredAt, let lastSentAt):
+            return sentAt >= answeredAt && sentAt <= lastSentAt ? .tooLate : .none
         case .orphaned(let lastSentAt): return sentAt <= lastSentAt ? .tooLate : .none
         }
     }
@@ -65,7 +77,13 @@ enum LeaseStanding: Equatable, Sendable {
             self = .over(answeredAt: answeredAt, lastSentAt: lastSentAt)
             notices.append(.leaseOver)
         }
-        if case .over(let answeredAt, let lastSentAt) = self, now >= answeredAt + timing.orphanLimitMilliseconds {
+        if case .over(let answeredAt, let lastSentAt) = self, timing.lockLeaseMilliseconds > 0,
+            now >= answeredAt + timing.lockStopMilliseconds
+        {
+            self = .locksOver(answeredAt: answeredAt, lastSentAt: lastSentAt)
+            notices.append(.lockLeaseEnding(graceMilliseconds: timing.lockGraceMilliseconds))
+        }
+        if let (answeredAt, lastSentAt) = beyondLease, now >= answeredAt + timing.orphanLimitMilliseconds {
             self = .orphaned(lastSentAt: lastSentAt)
             notices.append(.orphanLimitOver)
         }
@@ -76,7 +94,18 @@ enum LeaseStanding: Equatable, Sendable {
         switch self {
         case .none, .orphaned: nil
         case .held(let answeredAt, _): answeredAt + timing.leaseMilliseconds
-        case .over(let answeredAt, _): answeredAt + timing.orphanLimitMilliseconds
+        case .over(let answeredAt, _):
+            answeredAt
+                + (timing.lockLeaseMilliseconds > 0
+                    ? min(timing.lockStopMilliseconds, timing.orphanLimitMilliseconds) : timing.orphanLimitMilliseconds)
+        case .locksOver(let answeredAt, _): answeredAt + timing.orphanLimitMilliseconds
+        }
+    }
+
+    private var beyondLease: (answeredAt: Int64, lastSentAt: Int64)? {
+        switch self {
+        case .over(let answeredAt, let lastSentAt), .locksOver(let answeredAt, let lastSentAt): (answeredAt, lastSentAt)
+        case .none, .held, .orphaned: nil
         }
     }
 }

@@ -206,6 +206,9 @@ final class Executor: @unchecked Sendable {
                 state.leaseOver()
                 return []
             }
+        case .lockLeaseEnding(let graceMilliseconds):
+            logger.warning("the coordinator has not answered: what runs under a key is stopped before the lock lease is over")
+            step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: graceMilliseconds, now: now) }
         case .orphanLimitOver:
             logger.warning("the coordinator has not answered within the orphan limit: everything is stopped")
             step { state, now, _ in state.orphanLimitOver(now: now) }
@@ -285,7 +288,7 @@ final class Executor: @unchecked Sendable {
         }
         return UnitContext(
             submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
-            worker: name, bindings: Bindings(assignment.bindings),
+            worker: name, bindings: Bindings(assignment.bindings), fences: Fences(assignment.fences),
             graceMilliseconds: Int64(assignment.graceMilliseconds), output: output, host: host)
     }
 

@@ -76,6 +76,37 @@ struct ExecutorState: Sendable {
     /// The coordinator has not been heard for too long: nothing new is started.
     mutating func leaseOver() { mayStart = false }
 
+    /// What runs under a key has to end before the lock lease is over, because its key then goes to others; until it has
+    /// ended it is told as held.
+    mutating func lockLeaseEnding(graceMilliseconds: Int64, now: Int64) -> [ExecutorAction] {
+        mayStart = false
+        var actions: [ExecutorAction] = []
+        for (key, unit) in units {
+            switch unit.phase {
+            case .fetching(let assignment) where !assignment.fences.isEmpty, .queued(let assignment) where !assignment.fences.isEmpty:
+                units[key] = nil
+                actions.append(.forget(key))
+            case .running(var running) where running.isFenced:
+                let killAt = now + min(graceMilliseconds, running.graceMilliseconds)
+                switch running.course {
+                case .working:
+                    running.course = .stopping(.lockLeaseEnding, killAt: killAt)
+                    actions.append(.stop(key))
+                case .stopping(_, let first):
+                    running.course = .stopping(.lockLeaseEnding, killAt: min(first, killAt))
+                case .killed(_, let lostAt, _):
+                    running.course = .killed(.lockLeaseEnding, lostAt: lostAt, isHurried: true)
+                    actions.append(.kill(key))
+                case .stuck:
+                    return actions + exit(.stuck)
+                }
+                units[key]?.phase = .running(running)
+            case .fetching, .queued, .running, .finished: break
+            }
+        }
+        return actions
+    }
+
     /// By now everything must have stopped. What ended before keeps being offered.
     mutating func orphanLimitOver(now: Int64) -> [ExecutorAction] {
         mayStart = false
@@ -154,6 +185,9 @@ struct ExecutorState: Sendable {
             case .unwanted:
                 units[key] = nil
                 actions.append(.forget(key))
+            case .lockLeaseEnding:
+                units[key] = nil
+                actions += [.report(.lost(key)), .forget(key)]
             }
         }
         return actions + advance(now: now, at: at)
@@ -197,7 +231,7 @@ struct ExecutorState: Sendable {
                 running.course = .stopping(.timedOut, killAt: now + running.graceMilliseconds)
                 actions.append(.stop(key))
             case .stopping(let cause, let killAt) where killAt <= now:
-                running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: false)
+                running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: cause == .lockLeaseEnding)
                 actions.append(.kill(key))
             case .killed(let cause, let lostAt, _) where lostAt <= now:
                 running.course = .stuck(cause)
@@ -252,6 +286,7 @@ extension ExecutorState {
             let timeout = Int64(assignment.timeoutMilliseconds)
             let body = HeldUnit.Running(
                 startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: Int64(assignment.graceMilliseconds),
+                isFenced: !assignment.fences.isEmpty,
                 course: .working(timeoutAt: timeout > 0 ? now + timeout : nil))
             units[key] = HeldUnit(phase: .running(body))
             running.insert(key)

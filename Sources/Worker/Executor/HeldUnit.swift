@@ -16,6 +16,8 @@ struct HeldUnit: Equatable, Sendable {
         let startedAt: Int64
         let timeoutMilliseconds: Int64
         let graceMilliseconds: Int64
+        /// It runs under a key: it must have ended when the lock lease is over.
+        var isFenced = false
         var course: Course
     }
 
@@ -52,11 +54,13 @@ enum StopCause: Equatable, Sendable {
     case timedOut
     /// Not wanted any more: superseded by another attempt, dropped, or lost with the lease.
     case unwanted
+    /// The coordinator was not heard, and the lock lease is ending: it is lost, whatever becomes of it.
+    case lockLeaseEnding
 
     /// Whether its end is told to the coordinator.
     var isReported: Bool {
         switch self {
-        case .cancelled, .timedOut: true
+        case .cancelled, .timedOut, .lockLeaseEnding: true
         case .unwanted: false
         }
     }

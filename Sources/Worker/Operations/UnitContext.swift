@@ -12,6 +12,7 @@ struct UnitContext: Sendable {
     /// How the coordinator calls this worker: host/index.
     var worker: String
     var bindings = Bindings()
+    var fences = Fences()
     /// Between SIGTERM and SIGKILL.
     var graceMilliseconds: Int64 = 5000
     /// Called on the loop's thread with what a command writes.

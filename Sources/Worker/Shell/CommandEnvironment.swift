@@ -39,6 +39,7 @@ struct CommandEnvironment: Sendable {
         environment["AOP_ATTEMPT"] = String(context.attemptNumber)
         environment["AOP_WORKER"] = context.worker
         environment["AOP_IDEMPOTENCY_KEY"] = context.idempotencyKey
+        environment.merge(try context.fences.environment()) { $1 }
         return environment
     }
 

@@ -115,7 +115,7 @@ final class Supervisor: @unchecked Sendable {
         case .message(let message, _):
             guard case .acknowledgement(let acknowledgement)? = message.body else { break }
             perform(state.acknowledged(acknowledgement.endedExecutors, now: BootClock.milliseconds()))
-        case .leaseOver, .orphanLimitOver:
+        case .leaseOver, .lockLeaseEnding, .orphanLimitOver:
             // Executors count their own.
             break
         }

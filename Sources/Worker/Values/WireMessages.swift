@@ -11,6 +11,9 @@ extension WireUnitReport {
     /// Given back without having started.
     static func released(_ key: UnitKey) -> Self { report(key, .released(WireReleased())) }
 
+    /// Stopped because the lock lease was ending.
+    static func lost(_ key: UnitKey) -> Self { report(key, .released(.with { $0.stopped = true })) }
+
     private static func report(_ key: UnitKey, _ body: OneOf_Body) -> Self {
         .with {
             $0.unit = key.unit

@@ -100,6 +100,30 @@ extension WireOperationView {
             ("worker", .optional(worker)),
             ("queuedAt", .time(queuedAt)), ("startedAt", .time(startedAt)), ("finishedAt", .time(finishedAt)),
             ("errors", .array(errors.map { .object(JSONValue.members(of: $0, path: path)) })),
+            ("locks", .array(locks.map(\.json))),
+        ])
+    }
+}
+
+extension WireLockView {
+    /// An element of `locks`, and of the `locks` of an operation that waits for them.
+    var json: JSONValue {
+        .object([
+            ("key", .string(key)), ("limit", .integer(Int64(limit))), ("scope", .optional(scope)),
+            (
+                "holders",
+                .array(
+                    holders.map { holder in
+                        .object([
+                            ("operation", .string(holder.operation)), ("worker", .optional(holder.worker)),
+                            // A string: 64 bits are more than many readers of JSON keep.
+                            ("token", holder.token == 0 ? .null : .string("\(holder.token)")), ("since", .time(holder.since)),
+                        ])
+                    })
+            ),
+            ("holderCount", .integer(Int64(holderCount))),
+            ("waiting", .array(waiting.map { .object([("operation", .string($0.operation)), ("since", .time($0.since))]) })),
+            ("waitingCount", .integer(Int64(waitingCount))),
         ])
     }
 }

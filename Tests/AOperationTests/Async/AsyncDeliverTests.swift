@@ -63,7 +63,7 @@ private struct Numbers: AsyncSequence, AsyncIteratorProtocol {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct AsyncDeliverTests {
     private let queue = AOperationQueue()
 

@@ -48,7 +48,7 @@ private final class Burst: VoidOperation, PartialResultOperation, @unchecked Sen
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct PartialResultTests {
     private let queue = AOperationQueue()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ProgressTests {
     @Test func observers_hearEveryReport() async {
         let heard = Log<OperationProgress>()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(Load.patience), .serialized)
 struct AlertOperationTests {
     let queue = AOperationQueue()
 

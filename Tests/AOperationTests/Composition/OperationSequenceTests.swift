@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct OperationSequenceTests {
     let queue = AOperationQueue()
 
@@ -111,14 +111,14 @@ struct OperationSequenceTests {
     @Test func stepsThatHaveEndedBefore_needNoStack() async {
         let count = Log<Int>()
         let sequence = OperationSequence { _ -> AOperation? in
-            guard count.count < 10_000 else { return nil }
+            guard count.count < Load.count(10_000) else { return nil }
             count.append(1)
             let step = Step()
             step.cancel()
             return step
         }
         _ = await sequence.result(on: queue)
-        #expect(sequence.outcomes.count == 10_000)
+        #expect(sequence.outcomes.count == Load.count(10_000))
     }
 
     @Test func stepThatWasOneBefore_endsTheSequenceWithATypedError() async {

@@ -51,7 +51,7 @@ struct Microphone: Capability {
     func requestAuthorization(_ completion: @escaping @Sendable () -> Void) { desk.request(completion) }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct CapabilityTests {
     let queue = AOperationQueue()
     let desk = Microphone.Desk()

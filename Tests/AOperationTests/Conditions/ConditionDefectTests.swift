@@ -29,7 +29,7 @@ private enum There {
     struct Twin: AOperationCondition { static var isMutuallyExclusive: Bool { true } }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ConditionDefectTests {
     @Test func D16_answersFromManyThreads_areAllTakenIn_andTheRoundEndsOnce() async {
         let conditions = (0..<50).map { _ in Twice(answered: Gauge()) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct DependencyConditionTests {
     let queue = AOperationQueue()
     let target = Step("target")

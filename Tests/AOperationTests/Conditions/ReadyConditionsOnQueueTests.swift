@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// The ready-made conditions on operations that a queue runs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ReadyConditionsOnQueueTests {
     let queue = AOperationQueue()
     let executed = Log<String>()

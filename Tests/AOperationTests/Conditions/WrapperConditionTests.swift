@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Conditions around another one: what becomes of each result, and what they pass on of the inner one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct WrapperConditionTests {
     // MARK: Results
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct AOperationTimerTests {
     /// Is captured by handlers, to see when they are released.
     private final class Held: Sendable {

@@ -28,7 +28,7 @@ private final class Blockade: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ProbeBoardTests {
     private let blockade = Blockade()
 

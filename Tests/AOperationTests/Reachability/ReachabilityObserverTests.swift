@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ReachabilityObserverTests {
     let queue = AOperationQueue()
     let network = FakeNetwork(.any)
@@ -44,7 +44,7 @@ struct ReachabilityObserverTests {
     }
 
     @Test func handler_isNeverCalledAfterTheEnd() async {
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let gate = Gate()
             let late = Log<Connection>()
             let isOver = Signal()

@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// Reachability conditions on operations that a queue runs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct ReachabilityOnQueueTests {
     let queue = AOperationQueue()
     let network = FakeNetwork()

@@ -28,7 +28,7 @@ struct LockStressTests {
         let queues = (0..<3).map { _ in AOperationQueue() }
         let keys = ["A", "B", "C"].map { "\($0) \(seed)" }
         let gauges = keys.map { _ in Gauge() }
-        for _ in 0..<100 {
+        for _ in 0..<Load.rounds(100) {
             let chosen = keys.indices.shuffled(using: &random).prefix(.random(in: 1...3, using: &random))
             let operation = Step {
                 for key in chosen { gauges[key].enter() }
@@ -72,14 +72,14 @@ struct LockStressTests {
         let queue = AOperationQueue()
         queue.maxConcurrentOperationCount = 2
         let runs = Gauge()
-        for number in 0..<20_000 {
+        for number in 0..<Load.count(20_000) {
             let operation = Step { runs.enter() }
             operation.condition { completion in DispatchQueue.global().async { completion(.success) } }
             if number.isMultiple(of: 100) { operation.exclusive("twenty thousand") }
             queue.addOperation(operation)
         }
         await queue.idle()
-        #expect(runs.most == 20_000)
+        #expect(runs.most == Load.count(20_000))
     }
 
     @Test(arguments: Stress.seeds)

@@ -12,6 +12,24 @@ enum Stress {
     }()
 }
 
+/// How many operations the tests of many operations have, and how often others are repeated.
+enum Load {
+    /// `AOP_TEST_LOAD`, 1 by default: below that, a share of what a test has otherwise; for machines, or sanitizers,
+    /// that are slow.
+    private static let share: Double = {
+        let given = ProcessInfo.processInfo.environment["AOP_TEST_LOAD"].flatMap { Double($0) }
+        return min(1, max(0, given ?? 1))
+    }()
+
+    /// How long a test may take before it counts as hung.
+    static let patience: TimeLimitTrait.Duration = share < 1 ? .minutes(15) : .minutes(2)
+
+    static func count(_ full: Int) -> Int { max(100, Int(Double(full) * share)) }
+
+    /// How often a test tries the same again.
+    static func rounds(_ full: Int) -> Int { max(10, Int(Double(full) * share)) }
+}
+
 /// Small, fast, and the same for the same seed (SplitMix64, by Steele, Lea and Flood, 2014).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64

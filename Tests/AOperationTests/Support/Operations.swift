@@ -40,7 +40,10 @@ final class Gate: VoidOperation, @unchecked Sendable {
         self.name = name
     }
 
-    override func execute() { started.fire() }
+    override func execute() {
+        started.fire()
+        if !isDeaf, isCancelled { finish() }
+    }
 
     override func cancel() {
         super.cancel()

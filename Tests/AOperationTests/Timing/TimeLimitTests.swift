@@ -3,7 +3,7 @@ import Testing
 
 @testable import AOperation
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(Load.patience))
 struct TimeLimitTests {
     let queue = AOperationQueue()
 
@@ -99,7 +99,6 @@ struct TimeLimitTests {
         queue.progress.totalUnitCount = 3
         for _ in 0..<2 { queue.addOperation(Step()) }
         queue.addOperation(BlockOperation {})
-        await queue.idle()
         await queue.idle()
         #expect(queue.progress.completedUnitCount == 3)
         #expect(queue.progress.fractionCompleted == 1)

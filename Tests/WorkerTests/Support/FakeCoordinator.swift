@@ -14,6 +14,8 @@ final class FakeCoordinator: Sendable {
         var peers: [Peer] = []
         var messages: [(from: WireHello, message: WirePeerMessage, attachment: Buffer?)] = []
         var isClosed = false
+        /// Neither welcomes nor answers heartbeats.
+        var isSilent = false
     }
 
     private enum Command: Sendable {
@@ -116,7 +118,9 @@ final class FakeCoordinator: Sendable {
     private func take(
         _ from: RoutingID, _ message: WirePeerMessage, _ attachment: Buffer?, _ send: (RoutingID, WireCoordinatorMessage) -> Void
     ) {
+        let isSilent = state.withLock { $0.isSilent }
         switch message.body {
+        case .hello? where isSilent, .heartbeat? where isSilent: break
         case .hello(let hello)?:
             state.withLock { $0.peers.append(Peer(id: from, hello: hello)) }
             send(
@@ -128,6 +132,7 @@ final class FakeCoordinator: Sendable {
                         $0.name = "fake/\(hello.executor.index)"
                         $0.heartbeatMilliseconds = 200
                         $0.leaseMilliseconds = 3000
+                        $0.lockLeaseMilliseconds = 4000
                         $0.orphanLimitMilliseconds = 600_000
                     }
                 })
@@ -145,6 +150,9 @@ final class FakeCoordinator: Sendable {
 
     var executors: [Peer] { state.withLock { $0.peers.filter { $0.hello.role == .executor } } }
     var supervisors: [Peer] { state.withLock { $0.peers.filter { $0.hello.role == .supervisor } } }
+
+    func fallSilent() { state.withLock { $0.isSilent = true } }
+    func speakAgain() { state.withLock { $0.isSilent = false } }
 
     func send(to peer: Peer, attachment: Buffer? = nil, _ message: WireCoordinatorMessage) {
         commands.post(.send(peer.id, message, attachment))

@@ -1,0 +1,81 @@
+import Foundation
+
+extension AOperation {
+    /// Counts this operation among those whose wait leads out of a lock's scope, or that have joined another one.
+    final func noteCrossing() {
+        let isNew = core.withLock { core in
+            guard !core.isCrossing, !core.state.isEnded else { return false }
+            core.isCrossing = true
+            return true
+        }
+        guard isNew else { return }
+        WaitForGraph.countCrossing(1)
+        onEnd { _ in WaitForGraph.countCrossing(-1) }
+    }
+
+    /// Inside of the scope of a lock, `request` asks for one that the nearest holder does not lend.
+    final func noteCrossing(asking request: LockRequest) {
+        guard let holder = enclosing?.nearestHolder else { return }
+        if request.locks.keys.contains(where: { $0.scope != holder.request.id }) { noteCrossing() }
+    }
+
+    /// Looks whether the dependencies of an operation that has not started close a circle. It fails then; or, if there
+    /// is one in it that has joined another one, that one does not join any more.
+    ///
+    /// To be called while the operation is kept from starting.
+    final func checkDependencies() {
+        guard WaitForGraph.mayHaveCircles || enclosing != nil else { return }
+        let open = core.withLock { core -> [Foundation.Operation] in
+            if case .waiting(let unmet) = core.state, unmet > 1 { core.dependencies.all } else { [] }
+        }
+        guard !open.isEmpty else { return }
+        if let holder = enclosing?.nearestHolder?.operation, open.contains(where: { !$0.isInside(holder, like: self) }) {
+            noteCrossing()
+        }
+        while let circle = WaitForGraph.circle(through: self) {
+            if let joiner = circle.joiner {
+                joiner.stopJoining()
+            } else if !circle.letBorrow() {
+                return circle.keys.isEmpty ? () : failWithLockCycle(circle)
+            }
+        }
+    }
+
+    /// Looks whether a circle is closed as this operation comes to wait for `part`, which somebody else runs.
+    final func checkPart(_ part: AOperation) {
+        guard !part.isEnded else { return }
+        if nearestHolder != nil { noteCrossing() }
+        while let circle = WaitForGraph.circle(from: part, to: self) {
+            if let joiner = circle.joiner {
+                joiner.stopJoining()
+            } else if let request = circle.askers.first, let operation = request.operation {
+                operation.checkRequest(request)
+                guard operation.core.withLock({ $0.lockRequest !== request }) else { return }
+            } else {
+                return
+            }
+        }
+    }
+
+    private func failWithLockCycle(_ circle: WaitForGraph.Circle) {
+        failBeforeExecution([AOperationError(AOperationError.LockCycle(self, circle)).published(by: publisherName)])
+    }
+}
+
+extension Foundation.Operation {
+    /// Whether it is inside of `holder`, as `other` is.
+    fileprivate func isInside(_ holder: AOperation, like other: AOperation) -> Bool {
+        guard let operation = self as? AOperation else { return false }
+        if let enclosing = operation.enclosing, enclosing === other.enclosing { return true }
+        return operation.enclosingOperations.contains { $0 === holder }
+    }
+}
+
+extension WaitForGraph.Circle {
+    /// Lets those who wait for locks in it ask again, if somebody lends them these by now. Whether there are such.
+    func letBorrow(besides known: LockRequest? = nil) -> Bool {
+        let late = askers.filter { $0 !== known && $0.operation?.findsLender(for: $0) == true }
+        for request in late { request.operation?.askAgain(inPlaceOf: request) }
+        return !late.isEmpty
+    }
+}

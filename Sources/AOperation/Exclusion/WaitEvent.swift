@@ -1,0 +1,118 @@
+import Foundation
+
+/// Something that is waited for.
+enum WaitEvent {
+    /// The operation executes.
+    case start(AOperation)
+    case end(Foundation.Operation)
+    /// The request gets its locks.
+    case grant(LockRequest)
+    /// The locks of the request come back.
+    case release(LockRequest)
+
+    /// What must come first.
+    struct Need {
+        let event: WaitEvent
+        /// The lock that is waited for, with the name of its holder.
+        var lock: (key: String, holder: String)?
+        /// The operation that has joined another one, if that is why.
+        var joiner: AOperation?
+
+        init(_ event: WaitEvent) { self.event = event }
+    }
+
+    /// Everything that must come first.
+    struct Needs {
+        var all: [Need] = []
+        /// Of each of these, fewer than `limit` may stay away: the holders of a semaphore.
+        var shares: [(limit: Int, holders: [Need])] = []
+    }
+
+    struct Key: Hashable {
+        let object: ObjectIdentifier
+        let kind: Int
+    }
+
+    var key: Key {
+        switch self {
+        case .start(let operation): Key(object: ObjectIdentifier(operation), kind: 0)
+        case .end(let operation): Key(object: ObjectIdentifier(operation), kind: 1)
+        case .grant(let request): Key(object: ObjectIdentifier(request), kind: 2)
+        case .release(let request): Key(object: ObjectIdentifier(request), kind: 3)
+        }
+    }
+
+    var needs: Needs {
+        switch self {
+        case .start(let operation): Needs(all: operation.needsToStart)
+        case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
+        case .end(let operation):
+            Needs(all: operation.isFinished || operation.isExecuting ? [] : operation.dependencies.map { Need(.end($0)) })
+        case .grant(let request): Self.needs(of: request)
+        case .release(let request): Needs(all: request.users.map { Need($0) })
+        }
+    }
+
+    private static func needs(of request: LockRequest) -> Needs {
+        var needs = Needs()
+        for obstacle in LockTable.shared.obstacles(of: request) {
+            let holders = obstacle.holders.map { holder in
+                var need = Need(.release(holder))
+                need.lock = (obstacle.lock.name, holder.operation?.publisherName ?? "an operation that has ended")
+                return need
+            }
+            needs.shares.append((limit: obstacle.limit, holders: holders))
+        }
+        return needs
+    }
+}
+
+extension LockRequest {
+    /// The end of its operation; or, when that has ended, what those must give back to whom it has lent them.
+    fileprivate var users: [WaitEvent] {
+        if let operation, !operation.isEnded { return [.end(operation)] }
+        return LockTable.shared.borrowers(of: self).map { .release($0) }
+    }
+}
+
+extension AOperation {
+    fileprivate var needsToStart: [WaitEvent.Need] {
+        let (state, dependencies, parts, request, group) = core.withLock { core in
+            (core.state, core.dependencies.all, core.parts, core.lockRequest, core.group)
+        }
+        guard state.isUnstarted else { return [] }
+        var events: [WaitEvent] = dependencies.filter { isWaiting(for: $0) }.map { .end($0) } + parts.map { .end($0) }
+        if let request { events.append(.grant(request)) }
+        if state.isInitialized, let group {
+            if group.core.withLock({ $0.state.isUnstarted }) {
+                events.append(.start(group))
+            } else if group.isOrdered {
+                events += group.openPredecessors(of: self).map { .end($0) }
+            }
+        }
+        return events.map { WaitEvent.Need($0) }
+    }
+
+    /// Not after a provisional end that it was told of.
+    private func isWaiting(for dependency: Foundation.Operation) -> Bool {
+        guard let dependency = dependency as? AOperation else { return true }
+        let (state, scope) = dependency.core.withLock { ($0.state, $0.retryScope) }
+        return !(state.isProvisional && scope?.covers([self]) == true)
+    }
+
+    fileprivate var needsToEnd: [WaitEvent.Need] {
+        let (state, parts, uniqueness, scope) = core.withLock { core in
+            (core.state, core.parts, core.uniqueness, core.retryScope)
+        }
+        guard !state.isEnded else { return [] }
+        if case .duplicate(let duplicate)? = uniqueness, !state.isInitialized {
+            var need = WaitEvent.Need(.end(duplicate.first))
+            need.joiner = self
+            return [need]
+        }
+        var events: [WaitEvent] = parts.map { .end($0) } + openMembers.map { .end($0) }
+        if state.isUnstarted { events.append(.start(self)) }
+        if state.isProvisional, let decider = scope?.decider { events.append(.end(decider)) }
+        return events.map { WaitEvent.Need($0) }
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+
+extension GroupOperation {
+    public convenience init(operations: Foundation.Operation...) {
+        self.init(operations: operations)
+    }
+
+    // MARK: What subclasses of the library ask of the children
+
+    /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
+    final var takesMore: Bool { roster.withLock { $0.takesMore } }
+
+    /// Whether `operation` is a child.
+    final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
+
+    /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
+    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
+}

@@ -1,0 +1,59 @@
+/// What those who look are shown of locks.
+extension Scheduler {
+    /// One page of the cluster's locks, in the order in which their keys were first named.
+    func lockViews(of key: String, from: Int) -> Reply {
+        guard key.isEmpty else {
+            let number = durable.locks.knownNumber(of: key)
+            return .locks(number.flatMap { lockView(LockID(scope: 0, key: $0), shown: Self.shownMax) }.map { [$0] } ?? [], next: 0)
+        }
+        var views: [LockView] = []
+        var bytes = 0
+        for number in durable.locks.keys.indices.dropFirst(from) {
+            guard let view = lockView(LockID(scope: 0, key: Int32(number)), shown: Self.shownMax) else { continue }
+            bytes += view.approximateBytes
+            if !views.isEmpty, bytes > configuration.pageBytes { return .locks(views, next: number) }
+            views.append(view)
+        }
+        return .locks(views, next: 0)
+    }
+
+    /// The locks that a unit waits for and that have no room, or others in line before it.
+    func locksInTheWay(of unit: UnitID) -> [LockView] {
+        (durable.locks.requests[unit]?.terms ?? []).compactMap { term in
+            guard let lock = durable.locks.locks[term.lock] else { return nil }
+            let isFirst = lock.waiters.first(where: durable.locks.isWaiting)?.unit == unit
+            return lock.hasRoom && isFirst ? nil : lockView(term.lock, shown: 1)
+        }
+    }
+
+    private func lockView(_ id: LockID, shown: Int) -> LockView? {
+        guard let lock = durable.locks.locks[id] else { return nil }
+        return LockView(
+            key: durable.locks.keys[Int(id.key)], limit: Int(lock.limit),
+            scope: id.scope == 0 ? "" : name(UnitID(rawValue: id.scope)),
+            holders: lock.holders.prefix(shown).map(holder), holderCount: lock.holders.count,
+            waiting: lock.waiters.lazy.filter(durable.locks.isWaiting).prefix(shown).map { waiter in
+                LockView.Waiter(operation: name(waiter.unit), since: durable.locks.requests[waiter.unit]?.askedAt ?? 0)
+            },
+            waitingCount: lock.waitingCount
+        )
+    }
+
+    private func holder(_ unit: UnitID) -> LockView.Holder {
+        var holder = LockView.Holder(operation: name(unit), worker: "", token: 0, since: durable.locks.requests[unit]?.heldSince ?? 0)
+        if case .assigned(let attempt, let worker) = durable.phase(unit) {
+            holder.worker = durable.workers[worker.index].identity.name
+            holder.token = attempt.rawValue
+        }
+        return holder
+    }
+
+    private func name(_ unit: UnitID) -> String {
+        let index = durable.index(of: unit.submission)
+        let path = durable.submissions[index].path(of: unit.index)
+        return path.isEmpty ? durable.submissions[index].id : "\(durable.submissions[index].id)/\(path)"
+    }
+
+    /// Holders and waiters of one lock in a list of locks.
+    private static let shownMax = 1_000
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// Waits that look like a circle and are none.
+@Suite(.timeLimit(Load.patience))
+struct NoLockCycleTests {
+    let a = freshKey("a")
+    let b = freshKey("b")
+    let queue = AOperationQueue()
+    let serial = AOperationQueue(slots: 1)
+
+    /// One of two holders of a semaphore is enough to go on.
+    @Test func semaphoreWithAHolderThatCanEnd_isNoCircle() async {
+        let (group, gate) = await queue.runningGroup("group", [a])
+        let stuckGate = Gate("stuck's gate")
+        let stuck = GroupOperation(stuckGate)
+        stuck.exclusive(b, limit: 2)
+        let free = Gate("free").exclusive(b, limit: 2)
+        queue.addOperations([stuck, free], waitUntilFinished: false)
+        await stuckGate.started.wait()
+        await free.started.wait()
+        let asks = Step("asks").exclusive(a)
+        stuck.addOperation(asks)
+        await hasAsked(asks)
+        let outsider = Step("outsider").exclusive(b, limit: 2)
+        serial.addOperation(outsider)
+        await serial.settled()
+        let child = Step("child")
+        child.addDependency(outsider)
+        group.addOperation(child)
+        free.open()
+        await child.ended()
+        #expect(child.outcome?.isSuccess == true)
+        gate.open()
+        stuckGate.open()
+        await stuck.ended()
+        #expect(stuck.outcome?.isSuccess == true)
+    }
+
+    @Test func siblingsThatWaitForEachOther_areNoCircle() async {
+        let gauge = Gauge()
+        let gate = Gate()
+        let group = GroupOperation(gate)
+        group.exclusive(a)
+        queue.addOperation(group)
+        await gate.started.wait()
+        var last: AOperation = gate
+        for index in 0..<200 {
+            let child = LockTests.worker(gauge, a)
+            if index.isMultiple(of: 2) { child.addDependency(last) }
+            last = child
+            group.addOperation(child)
+        }
+        gate.open()
+        await group.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(gauge.most == 1)
+    }
+}
+
+extension AOperationQueue {
+    /// A group that holds keys and runs until its gate is opened.
+    func runningGroup(_ name: String, _ keys: [String]) async -> (group: GroupOperation, gate: Gate) {
+        let gate = Gate("\(name)'s gate")
+        let group = GroupOperation(gate)
+        group.name = name
+        for key in keys { group.exclusive(key) }
+        addOperation(group)
+        await gate.started.wait()
+        return (group, gate)
+    }
+}
+
+/// Waits until an operation of any queue has asked for its locks, or has ended.
+func hasAsked(_ operation: AOperation) async {
+    await until {
+        operation.core.withLock { core in
+            switch core.state {
+            case .initialized, .waiting, .ready, .preparing(isInline: true): false
+            case .preparing(isInline: false): core.lockRequest != nil
+            case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: true
+            }
+        }
+    }
+}

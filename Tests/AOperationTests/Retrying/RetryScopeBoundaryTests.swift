@@ -1,0 +1,214 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// Where the scope of a retry ends: at cancelled operations, at those who wait outside, at groups, in other queues.
+@Suite(.timeLimit(Load.patience))
+struct RetryScopeBoundaryTests {
+    let queue = AOperationQueue()
+
+    @Test func tailCancelled_whileTheOthersAreProvisional() async {
+        let chain = RetryChain(9, 0, 0)
+        let asked = Signal()
+        chain.last.retryOnFailure { _, _, _ in asked.fire() }
+        chain.last.add(to: queue)
+        await asked.wait()
+        chain.last.cancel()
+        await chain.ended()
+        #expect(chain.last.outcome?.isCancelled == true)
+        #expect(chain.first.firstFailure == "A 1")
+        #expect(chain.middle.firstFailure == "A 1")
+        #expect(chain.ends.allSatisfy { $0.count == 1 })
+    }
+
+    @Test func tailCancelled_whileTheHeadIsTriedAgain_cancelsTheHead() async {
+        let running = Signal()
+        let head = Script("A") { run in run.number == 1 ? run.fail() : running.fire() }
+        let chain = RetryChain(head, .failing("B", 0), .failing("C", 0))
+        chain.last.retry(.times(3))
+        for operation in chain.operations { operation.grace = .milliseconds(20) }
+        chain.last.add(to: queue)
+        await running.wait()
+        chain.last.cancel()
+        await chain.ended()
+        #expect(chain.operations.allSatisfy { $0.outcome?.isCancelled == true })
+        #expect(chain.ends.allSatisfy { $0.count == 1 })
+    }
+
+    @Test(arguments: [0, 1])
+    func producerCancelledWhileProvisional_staysCancelled_andTheRestIsTriedAgain(index: Int) async {
+        let chain = RetryChain(1, 0, 0)
+        let kept = Log<Retry>()
+        let asked = Signal()
+        chain.last.retryOnFailure { retries, _, retry in
+            guard retries == 0 else { return retry(false) }
+            kept.append(retry)
+            asked.fire()
+        }
+        chain.last.add(to: queue)
+        await asked.wait()
+        chain.operations[index].cancel()
+        #expect(chain.operations[index].outcome?.isCancelled == true)
+        #expect(chain.last.outcome == nil)
+        kept.entries.first?(true)
+        await chain.ended()
+        #expect(chain.operations[index].script.runs == 1)
+        #expect(chain.last.script.runs == 2)
+        #expect(chain.last.publishedErrors.first?.publishedError is AOperationError.IsCancelled)
+        #expect(chain.ends.allSatisfy { $0.count == 1 })
+    }
+
+    @Test func producerWithAReceiverOutside_isNotTriedAgain() async throws {
+        let head = Attempted(.failing("A", 1))
+        let tail = head.deliver(to: Attempted(.failing("T", 0))).retry(.times(3))
+        let other = head.deliver(to: Keep<String>())
+        tail.add(to: queue)
+        await tail.ended()
+        await other.ended()
+        #expect(head.script.runs == 1)
+        #expect(tail.script.runs == 3)
+        #expect(tail.firstFailure == "A 1")
+        #expect(try other.result?.get()?.error?.localizedDescription == "A 1")
+    }
+
+    @Test func producerWithAPlainDependentOutside_isNotTriedAgain() async {
+        for dependent in [Step(), BlockOperation {}] as [Foundation.Operation] {
+            let gate = Gate()
+            let head = Attempted(.failing("A", 1))
+            head.addDependency(gate)
+            let tail = head.deliver(to: Attempted(.failing("T", 0))).retry(.times(2))
+            dependent.addDependency(head)
+            queue.addOperations([dependent, tail, gate], waitUntilFinished: false)
+            await gate.started.wait()
+            gate.open()
+            await tail.ended()
+            #expect(head.script.runs == 1)
+            #expect(tail.script.runs == 2)
+            #expect(head.firstFailure == "A 1")
+        }
+        await queue.idle()
+    }
+
+    /// Who waits for an operation is not told of anything provisional; nor may the tail wait for him meanwhile.
+    @Test(arguments: [false, true])
+    func dependentThatComesLate_makesTheFailureFinal(isPlain: Bool) async {
+        let chain = RetryChain(1, 0, 0)
+        let kept = Log<Retry>()
+        let asked = Signal()
+        chain.last.retryOnFailure { retries, _, retry in
+            kept.append(retry)
+            if retries == 0 { asked.fire() } else { retry(false) }
+        }
+        chain.last.add(to: queue)
+        await asked.wait()
+        let log = Log<String?>()
+        let late = isPlain ? BlockOperation { log.append(chain.first.firstFailure) } : Step { log.append(chain.first.firstFailure) }
+        late.addDependency(chain.first)
+        queue.addOperation(late)
+        await until { late.isFinished }
+        #expect(chain.last.outcome == nil)
+        kept.entries.first?(true)
+        await chain.ended()
+        #expect(log.entries == ["A 1"])
+        #expect(chain.runs == [1, 2, 2])
+        #expect(chain.ends == Array(repeating: ["didFinish A 1"], count: 3))
+    }
+
+    /// head → tail, and tail waits for `between`, which waits for head: whether that comes early or late.
+    @Test(arguments: [false, true], [false, true])
+    func dependentThatTheTailWaitsFor(isPlain: Bool, isLate: Bool) async {
+        for _ in 0..<50 {
+            let head = Attempted(.failing("A", 1))
+            let tail = head.deliver(to: Attempted(.failing("T", 0))).retry(.times(3))
+            let between = isPlain ? BlockOperation {} : Step("between")
+            between.addDependency(head)
+            tail.addDependency(between)
+            if !isLate { queue.addOperation(between) }
+            queue.addOperation(tail)
+            if isLate { queue.addOperation(between) }
+            await tail.ended()
+            #expect(head.script.runs == 1)
+            #expect(tail.firstFailure == "A 1")
+        }
+    }
+
+    @Test func inASerialQueue() async {
+        queue.maxConcurrentOperationCount = 1
+        let chain = RetryChain(2, 1, 1)
+        chain.last.retry(RetryPolicy(attempts: 9, backoff: .constant(.milliseconds(1)))).add(to: queue)
+        let other = Step()
+        other.add(to: queue)
+        await chain.ended()
+        await queue.idle()
+        #expect(chain.runs == [3, 4, 5])
+        #expect(chain.last.outcome?.isSuccess == true)
+    }
+
+    @Test(arguments: [false, true])
+    func insideAGroup(isTailListed: Bool) async {
+        let chain = RetryChain(2, 1, 0)
+        chain.last.retry(.times(9))
+        let group = GroupOperation(isTailListed ? [chain.last, chain.middle, chain.first] : [chain.first])
+        await group.add(to: queue).ended()
+        await chain.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(group.outcomes.count == 3)
+        #expect(chain.runs == [3, 4, 4])
+    }
+
+    /// The order of an ordered group is a bond to those outside of the net: there the tail's policy is its own.
+    @Test func insideAnOrderedGroup_theTailIsTriedAgainAlone() async {
+        let chain = RetryChain(1, 0, 0)
+        chain.last.retry(.times(2))
+        let group = OrderedGroupOperation(chain.operations)
+        await group.add(to: queue).ended()
+        await chain.ended()
+        #expect(chain.runs == [1, 1, 2])
+        #expect(chain.ends == Array(repeating: ["didFinish A 1"], count: 3))
+        #expect(group.outcome?.isFailure == true)
+    }
+
+    @Test func producerInAnotherGroupThanTheTail_isNotTriedAgain() async {
+        let head = Attempted(.failing("A", 1))
+        let tail = head.deliver(to: Attempted(.failing("T", 0))).retry(.times(2))
+        let groups = [GroupOperation(head), GroupOperation(tail)]
+        for group in groups { queue.addOperation(group) }
+        for group in groups { await group.ended() }
+        #expect(head.script.runs == 1)
+        #expect(tail.script.runs == 2)
+        #expect(tail.firstFailure == "A 1")
+    }
+
+    @Test func groupAsAMember_isTriedAgainWithFreshChildren() async {
+        let attempts = Log<Int>()
+        let group = GroupOperation {
+            attempts.append(1)
+            return [Attempted(.failing("a", attempts.count < 3 ? 1 : 0)), Attempted(.failing("b", 0))]
+        }
+        let tail = group.deliver(to: Scripted<[String]>(.failing("T", 0))).retry(.times(5))
+        await tail.add(to: queue).ended()
+        await group.ended()
+        #expect(tail.outcome?.isSuccess == true)
+        #expect(group.outcome?.isSuccess == true)
+        #expect(group.outcomes.count == 2)
+        #expect(attempts.count == 3)
+    }
+
+    @Test(arguments: 0..<3)
+    func inAQueueOfFoundation(start: Int) async {
+        let foundation = OperationQueue()
+        if start == 1 { foundation.maxConcurrentOperationCount = 1 }
+        let chain = RetryChain(2, 1, 0)
+        chain.last.retry(.times(9))
+        switch start {
+        case 0: foundation.addOperation(chain.last)
+        case 1: for operation in chain.operations { foundation.addOperation(operation) }
+        default: chain.last.start()
+        }
+        await chain.ended()
+        #expect(chain.runs == [3, 4, 4])
+        #expect(chain.ends == Array(repeating: ["didFinish success"], count: 3))
+        await foundation.idle()
+    }
+}

@@ -1,0 +1,471 @@
+import Scheduling
+import Testing
+
+@Suite struct LockTests {
+    private func cluster(slots: Int = 8) -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: slots)
+        return cluster
+    }
+
+    @Test func operationsOfOneKey_runOneAfterTheOther_acrossSubmissions_firstComeFirstServed() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db"), .op("free")]).graph(), key: "1")
+        cluster.submit(Sketch.group("root", [.keyed("c", "db")]).graph(), key: "2")
+        cluster.submit(Sketch.group("root", [.keyed("d", "other")]).graph(), key: "3")
+        #expect(cluster.heldPaths.sorted() == ["a", "d", "free"])
+        cluster.end("a")
+        #expect(cluster.heldPaths.sorted() == ["b", "d", "free"])
+        cluster.end("b")
+        #expect(cluster.heldPaths.sorted() == ["c", "d", "free"])
+    }
+
+    @Test func whoWaitsForALock_isLocking() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db")]).graph())
+        #expect(cluster.state("a") == .queued)
+        #expect(cluster.state("b") == .locking)
+    }
+
+    @Test func allKeysAtOnce_orNone_andNobodyOvertakes() {
+        var cluster = cluster()
+        cluster.submit(
+            Sketch.group("root", [.keyed("a", "x"), .keyed("both", "x", "y"), .keyed("late", "y")]).graph())
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["both"])
+        cluster.end("both")
+        #expect(cluster.heldPaths == ["late"])
+    }
+
+    @Test(arguments: [["a", "b"], ["b", "a"]])
+    func twoKeys_namedInOppositeOrders_doNotDeadlock(first: [String]) {
+        var cluster = cluster()
+        func op(_ id: String, _ keys: [String]) -> Sketch { .op(id, exclusive: keys.map { Exclusion(key: $0) }) }
+        cluster.submit(Sketch.group("root", [op("one", first), op("two", first.reversed()), op("three", first)]).graph())
+        #expect(cluster.heldPaths == ["one"])
+        cluster.drain()
+        #expect(cluster.dispatched == ["one", "two", "three"])
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func semaphore_letsAsManyRun_asTheSmallestLimitSays() {
+        var cluster = cluster()
+        func op(_ id: String, _ limit: Int) -> Sketch { .op(id, exclusive: [Exclusion(key: "db", limit: limit)]) }
+        cluster.submit(Sketch.group("root", [op("a", 3), op("b", 3), op("c", 2), op("d", 3)]).graph())
+        #expect(cluster.heldPaths == ["a", "b"])
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["b", "c"])
+        cluster.end("b")
+        #expect(cluster.heldPaths == ["c", "d"])
+    }
+
+    @Test func lock_isKeptThroughRetries() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db", retries: 1), .keyed("b", "db")]).graph())
+        cluster.end("a", failure("first"))
+        #expect(cluster.heldPaths.isEmpty)
+        cluster.advance(1_001)
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a", failure("second"))
+        #expect(cluster.heldPaths == ["b"])
+    }
+
+    @Test func lock_isNotAskedFor_beforeSomebodyCouldRunTheOperation() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("rare", type: "Rare", exclusive: [Exclusion(key: "db")]), .keyed("a", "db")]).graph())
+        #expect(cluster.heldPaths == ["a"])
+        #expect(cluster.state("rare") == .queued)
+        cluster.attach(2, operations: ["Rare"])
+        #expect(cluster.state("rare") == .locking)
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["rare"])
+    }
+
+    @Test func lock_isGivenBack_whenNobodyIsLeftWhoCouldRunTheOperation_beforeItHasBegun() {
+        var cluster = cluster(slots: 1)
+        cluster.attach(2, slots: 1, operations: ["Rare"])
+        cluster.submit(Sketch.group("root", [.op("busy", type: "Rare")]).graph(), key: "1")
+        cluster.submit(
+            Sketch.group("root", [.op("rare", type: "Rare", exclusive: [Exclusion(key: "db")]), .keyed("a", "db")]).graph(), key: "2")
+        #expect(cluster.state("a") == .locking)
+        cluster.die(2, crashed: false)
+        #expect(cluster.find("a", on: 1) != nil)
+        cluster.attach(3, slots: 2, operations: ["Rare"])
+        cluster.end("a")
+        #expect(cluster.holds("rare"))
+    }
+
+    @Test func lostAttempt_keepsTheLock_andItsOperationIsFirstInLine() {
+        var cluster = cluster(slots: 1)
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db")]).graph())
+        cluster.attach(2)
+        cluster.die(1)
+        #expect(cluster.heldPaths == ["a"])
+        #expect(cluster.state("b") == .locking)
+    }
+
+    @Test func lockHolder_ofASilentExecutor_movesWhenTheLockLeaseIsOver() {
+        var cluster = cluster(slots: 2)
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .op("free"), .keyed("b", "db")]).graph())
+        cluster.disconnect(1)
+        cluster.attach(2, slots: 2)
+        cluster.advance(3_100)
+        #expect(cluster.find("free", on: 2) != nil)
+        cluster.advance(16_800)
+        #expect(cluster.find("a", on: 2) == nil)
+        #expect(cluster.find("b", on: 2) == nil)
+        cluster.advance(200)
+        #expect(cluster.find("a", on: 2) != nil)
+        #expect(cluster.find("b", on: 2) == nil)
+    }
+
+    @Test func lockHolder_thatComesBackWithinTheLockLease_goesOn() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db")]).graph())
+        cluster.disconnect(1)
+        cluster.attach(2)
+        cluster.advance(15_000)
+        cluster.reattach(1)
+        cluster.advance(60_000)
+        #expect(cluster.dispatched == ["a"])
+        cluster.end("a", on: 1)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func attemptThatItsExecutorStopped_forTheLockLease_isTriedAgainUnderTheSameLock() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db")]).graph())
+        cluster.disconnect(1)
+        cluster.advance(15_000)
+        cluster.reattach(1)
+        guard let peer = cluster.peers[1], let unit = cluster.find("a", on: 1)?.1 else {
+            Issue.record("a is not held")
+            return
+        }
+        cluster.forget(unit, of: 1)
+        cluster.step([.released(peer, unit.unit, unit.attempt, wasStopped: true)])
+        #expect(cluster.dispatched == ["a", "a"])
+        cluster.drain()
+        #expect(cluster.dispatched == ["a", "a", "b"])
+        #expect(cluster.view()?.counts.failed == 0)
+    }
+
+    @Test func stoppingLockHolder_ofASilentExecutor_endsWithTheLockLease() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db")]).graph())
+        cluster.disconnect(1)
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        cluster.advance(19_900)
+        #expect(cluster.state("a") == .stopping)
+        cluster.advance(200)
+        #expect(cluster.view()?.state == .cancelled)
+    }
+
+    @Test func tokens_riseWithEveryAttempt_acrossRestarts_andCarryTheEpoch() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db", "net", retries: 1), .keyed("b", "db")]).graph())
+        var tokens: [UInt64] = []
+        func note(_ path: String) throws {
+            let unit = try #require(cluster.find(path, on: nil)?.1)
+            tokens.append(try #require(unit.fences.first { $0.key == "db" }?.token))
+        }
+        try note("a")
+        #expect(cluster.find("a", on: nil)?.1.fences.map(\.key) == ["db", "net"])
+        cluster.end("a", failure("no"))
+        cluster.advance(1_001)
+        try note("a")
+        try cluster.restart()
+        cluster.attach(1)
+        try note("a")
+        #expect(UInt32(truncatingIfNeeded: (tokens.last ?? 0) >> 32) == cluster.scheduler.epoch)
+        cluster.end("a")
+        try note("b")
+        #expect(tokens == tokens.sorted() && Set(tokens).count == 4)
+    }
+
+    @Test func holdersAndLine_surviveARestart() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db"), .keyed("c", "db")]).graph(), key: "1")
+        cluster.submit(Sketch.group("root", [.keyed("d", "db")]).graph(), key: "2")
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        cluster.drain()
+        #expect(cluster.dispatched == ["a", "b", "c", "d"])
+    }
+
+    @Test func afterARestart_nobodyLosesItsPlace_beforeExecutorsHadTheTimeToAttach() throws {
+        var cluster = cluster(slots: 1)
+        cluster.attach(2, slots: 1, operations: ["Rare"])
+        cluster.submit(
+            Sketch.group("root", [.op("first", type: "Rare", exclusive: [Exclusion(key: "db")]), .keyed("second", "db")]).graph())
+        try cluster.restart()
+        cluster.attach(1)
+        #expect(cluster.state("second") == .locking)
+        cluster.advance(5_000)
+        // "first" was assigned before: it keeps its lock.
+        #expect(cluster.state("second") == .locking)
+    }
+
+    @Test func afterARestart_aHolderThatHasNotBegun_givesItsLockBack_whenNobodyComesWhoCouldRunIt() throws {
+        var cluster = cluster(slots: 1)
+        cluster.attach(2, slots: 1, operations: ["Rare"])
+        cluster.submit(Sketch.group("root", [.op("busy", type: "Rare")]).graph(), key: "1")
+        cluster.submit(
+            Sketch.group("root", [.op("rare", type: "Rare", exclusive: [Exclusion(key: "db")]), .keyed("a", "db")]).graph(), key: "2")
+        try cluster.restart()
+        cluster.attach(1)
+        #expect(cluster.state("a") == .locking)
+        cluster.advance(5_000)
+        #expect(cluster.find("a", on: 1) != nil)
+    }
+
+    @Test func cancelledWaiter_leavesTheLine() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "x"), .keyed("b", "x", "y"), .keyed("c", "y")]).graph())
+        #expect(cluster.heldPaths == ["a"])
+        _ = cluster.ask(.cancel(submission: "last", path: "b", reason: "", now: false))
+        #expect(cluster.heldPaths == ["a", "c"])
+    }
+
+    @Test func cancelledSubmission_givesEverythingBackAtOnce() {
+        var cluster = cluster(slots: 1)
+        cluster.submit(
+            Sketch.group("root", [.op("x"), .keyed("a", "db"), .keyed("b", "db"), .group("g", [.keyed("c", "db")])]).graph(), key: "1")
+        cluster.submit(Sketch.group("root", [.keyed("d", "db")]).graph(), key: "2")
+        _ = cluster.ask(.cancel(submission: "1", path: "", reason: "", now: false))
+        let first = cluster.ask(.list(before: "", limit: 0))
+        guard case .submissions(let views, _)? = first, let oldest = views.last else {
+            Issue.record("no list")
+            return
+        }
+        _ = cluster.ask(.cancel(submission: oldest.id, path: "", reason: "", now: false))
+        cluster.end("x", .stopped)
+        #expect(cluster.heldPaths == ["d"])
+    }
+
+    @Test func deterministicGrants_giveTheSameJournal() {
+        func run() -> [[UInt8]] {
+            var cluster = FakeCluster()
+            cluster.attach(1, slots: 3)
+            for number in 0..<3 {
+                cluster.submit(
+                    Sketch.group("root", (0..<6).map { .keyed("o\($0)", "k\($0 % 3)", "k\(number)") }).graph(), key: "\(number)")
+            }
+            cluster.drain()
+            return cluster.journal.map(FactCodec.encode)
+        }
+        #expect(run() == run())
+    }
+}
+
+@Suite struct LockScopeTests {
+    @Test func group_takesWhatItsMembersName_inOneStep_andTheyTakeTurns() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [
+                    .group("g", [.keyed("a", "x"), .keyed("b", "x"), .keyed("c", "y"), .op("free")]),
+                    .keyed("outside", "y"),
+                ]
+            ).graph())
+        #expect(cluster.heldPaths == ["g/free", "g/a", "g/c"])
+        cluster.end("g/c")
+        #expect(cluster.state("outside") == .locking)
+        cluster.end("g/a")
+        cluster.end("g/b")
+        cluster.end("g/free")
+        #expect(cluster.heldPaths == ["outside"])
+    }
+
+    @Test func groupAndMember_onOneKey_doNotWaitForEachOther() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(
+            Sketch.group(
+                "root", [.holding("g", "x", [.op("plain"), .group("h", [.keyed("a", "x"), .keyed("b", "x")]), .keyed("c", "x")])]
+            ).graph())
+        #expect(cluster.find("g/plain", on: nil)?.1.fences.map(\.key) == ["x"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test(arguments: [1, 2])
+    func twoGroups_thatEachHoldAKeyTheOthersMemberNeeds_runOneAfterTheOther(submissions: Int) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let one = Sketch.holding("one", "x", [.keyed("a", "y"), .op("b")])
+        let two = Sketch.holding("two", "y", [.keyed("c", "x"), .op("d")])
+        if submissions == 1 {
+            cluster.submit(Sketch.group("root", [one, two]).graph())
+        } else {
+            cluster.submit(Sketch.group("root", [one]).graph(), key: "1")
+            cluster.submit(Sketch.group("root", [two]).graph(), key: "2")
+        }
+        #expect(cluster.heldPaths.sorted() == ["one/a", "one/b"])
+        cluster.drain()
+        #expect(cluster.dispatched.sorted() == ["one/a", "one/b", "two/c", "two/d"])
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func delayedOperation_asksForItsLockWhenTheDelayIsOver() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(
+            Sketch.group("root", [Sketch.keyed("late", "x").having { $0.delayMilliseconds = 1_000 }, .keyed("a", "x"), .keyed("b", "x")])
+                .graph())
+        #expect(cluster.state("late") == .blocked)
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["b"])
+        cluster.advance(1_000)
+        #expect(cluster.state("late") == .locking)
+        cluster.end("b")
+        #expect(cluster.heldPaths == ["late"])
+    }
+
+    @Test func root_holdsNothing_unlessItNamesAKey() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", [.keyed("a", "x"), .op("b")]).graph(), key: "1")
+        cluster.submit(Sketch.holding("root", "x", [.op("c"), .keyed("d", "y")]).graph(), key: "2")
+        cluster.submit(Sketch.group("root", [.keyed("e", "y")]).graph(), key: "3")
+        #expect(cluster.heldPaths.sorted() == ["a", "b"])
+        cluster.end("a")
+        #expect(cluster.heldPaths.sorted() == ["b", "c", "d"])
+        cluster.end("d")
+        cluster.end("c")
+        #expect(cluster.heldPaths == ["b", "e"])
+    }
+
+    @Test func elementsOfAForEach_takeTheirLocksEachForItself() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let body = Sketch.op("body", exclusive: [Exclusion(key: "db", limit: 2)])
+        cluster.submit(Sketch.group("root", [.forEach("each", of: nil, list: ["1", "2", "3", "4"], body: body)]).graph())
+        #expect(cluster.heldPaths == ["each/0", "each/1"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func group_keepsItsLocks_whileItIsTriedAgain() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(
+            Sketch.group("root", [.group("g", [.keyed("a", "x"), .keyed("b", "x")], retries: 1), .keyed("c", "x")]).graph())
+        cluster.end("g/a", failure("no"))
+        cluster.end("g/b")
+        #expect(cluster.state("g") == .retrying)
+        #expect(cluster.state("c") == .locking)
+        cluster.advance(1_001)
+        #expect(cluster.heldPaths == ["g/a"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func emptyGroupWithAKey_endsAtOnce_andTheKeyGoesOn() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.keyed("a", "x"), .holding("g", "x", []), .keyed("b", "x")]).graph())
+        cluster.end("a")
+        #expect(cluster.state("g") == .succeeded)
+        #expect(cluster.heldPaths == ["b"])
+    }
+
+    @Test func stopOfAGroup_byTheMemberThatGotTheLockFirst_isHarmless() {
+        // The first group to be granted fails at once and thereby stops the other, granted in the same step.
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [
+                    .op("bad"), .op("holder", exclusive: [Exclusion(key: "x", limit: 2)]),
+                    .op("holder2", exclusive: [Exclusion(key: "x", limit: 2)]),
+                    .group("g", [.op("fails", receives: ["bad"], forwards: true)], exclusive: [Exclusion(key: "x", limit: 1)]),
+                    .keyed("other", "x"),
+                ], stop: true
+            ).graph())
+        cluster.drain { $0.path == "bad" ? failure("bad") : .success(.void) }
+        #expect(cluster.view()?.state == .failed)
+    }
+}
+
+@Suite struct KeyFaultTests {
+    private func messages(_ sketch: Sketch) -> [String] { sketch.graph().faults().map { "\($0.path): \($0.message)" } }
+
+    @Test func waitingInsideAHolder_forAKeyOutside_isRefused_withWhatToDo() {
+        let sketch = Sketch.group(
+            "root", [.keyed("out", "x"), .group("g", [.op("a", after: ["out"]), .keyed("b", "x")])])
+        #expect(
+            messages(sketch) == [
+                "g/a: waits for `out`, which needs the key `x` and is not in `g`, while `g` holds keys; let `g` itself wait (`after`), or take"
+                    + " the other into it"
+            ])
+    }
+
+    @Test func waitingInsideAHolder_forAnotherKeyFartherOn_isRefused() {
+        let sketch = Sketch.group(
+            "root",
+            [
+                .keyed("far", "y"), .op("near", after: ["far"]),
+                .group("g", [.op("a", after: ["near"]), .keyed("b", "x")]),
+            ])
+        #expect(messages(sketch).count == 1)
+    }
+
+    @Test func waitingInsideAHolder_forWhatSharesPlacesWithAKey_isRefused() {
+        let sketch = Sketch.group(
+            "root",
+            [
+                .group("limited", [.op("free"), .keyed("keyed", "y")], max: 1),
+                .holding("g", "x", [.op("a", after: ["free"])]),
+            ])
+        #expect(messages(sketch).contains { $0.hasPrefix("g/a: waits for `limited/free`") })
+    }
+
+    @Test func waitingInsideAHolder_forWhatNeedsNoKey_isFine() {
+        let sketch = Sketch.group(
+            "root", [.op("out"), .keyed("keyed", "x"), .group("g", [.op("a", after: ["out"]), .keyed("b", "x")])])
+        #expect(messages(sketch).isEmpty)
+    }
+
+    @Test func holderThatWaitsItself_isFine() {
+        let sketch = Sketch.group("root", [.keyed("out", "x"), .group("g", [.keyed("b", "x")], after: ["out"])])
+        #expect(messages(sketch).isEmpty)
+    }
+
+    @Test func keysWhoseTokensWouldHaveOneName_areRefused() {
+        #expect(
+            messages(.group("root", [.holding("g", "db-1", [.keyed("a", "DB_1")])])) == [
+                "g/a: runs under the keys `DB_1` and `db-1`, whose tokens would both be called AOP_FENCE_DB_1; give one of them another name"
+            ])
+    }
+
+    @Test(arguments: [
+        Exclusion(key: ""), Exclusion(key: "a\u{0}"), Exclusion(key: "a", limit: 0), Exclusion(key: String(repeating: "k", count: 257)),
+    ])
+    func badKeys_areRefused(exclusion: Exclusion) {
+        #expect(messages(.group("root", [.op("a", exclusive: [exclusion])])).count == 1)
+    }
+
+    @Test func forEachItself_takesNoLock() {
+        var graph = Sketch.group("root", [.forEach("each", of: nil, list: [], body: .op("b"))]).graph()
+        graph.nodes[1].options.exclusive = [Exclusion(key: "x")]
+        #expect(graph.faults().map(\.message) == ["a forEach holds no lock itself; name the key on its body"])
+    }
+
+    @Test func graphsWithKeys_surviveTheirBytes_andOthersKeepTheirs() throws {
+        let keyed = Sketch.holding("root", "r", [.op("a"), .op("b", exclusive: [Exclusion(key: "x", limit: 3), Exclusion(key: "ü")])])
+            .graph()
+        let plain = Sketch.group("root", [.op("a")]).graph()
+        for graph in [keyed, plain] {
+            let fact = Fact.submitted(Admission(number: SubmissionNumber(1), id: "i", key: "k", name: "n", graph: graph, at: 1))
+            #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact)
+        }
+        for fact in [Fact.locksAsked(UnitID(SubmissionNumber(3), 9), at: 4), .locksReturned(UnitID(SubmissionNumber(3), 9), at: 5)] {
+            #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact)
+        }
+    }
+}

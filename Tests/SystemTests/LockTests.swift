@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// `exclusive` over several workers: what real commands write while they hold a key.
+    @Suite struct Locks {
+        @Test func holdersOfOneKey_neverOverlap_acrossWorkers_andTokensRise() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--processes", "2", "--slots", "4")
+                _ = harness.startWorker("--slots", "4")
+                _ = try await harness.waitForExecutors(3)
+                let graph = try LockLog.graph(in: harness, commands: 40, keys: [("a", 1), ("b", 1), ("c", 2)])
+                let finished = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                #expect(finished.status == 0, "\(finished)")
+                let log = try LockLog(harness)
+                #expect(log.lines.count == 80)
+                #expect(log.mostInside("c") == 2)
+                log.check(keys: ["a", "b"], commands: 40)
+            }
+        }
+
+        @Test func holdersOfOneKey_neverOverlap_whileExecutorsAreKilled_andTheCoordinatorIsRestarted() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startWorker("--processes", "2", "--slots", "4")
+                _ = harness.startWorker("--slots", "4")
+                let executors = try await harness.waitForExecutors(3)
+                let keys = (0..<10).map { "k\($0)" }
+                let graph = try LockLog.graph(in: harness, commands: 200, keys: keys.map { ($0, 1) })
+                let submit = harness.startAOP("submit", graph, "--wait", "-o", "json")
+                try await eventually("some have entered") { harness.lines(of: "log").count >= 40 }
+                kill(executors[0], SIGKILL)
+                try await eventually("work goes on") { harness.lines(of: "log").count >= 120 }
+                try await coordinator.send(SIGKILL)
+                _ = try await coordinator.finish()
+                _ = try await harness.startCoordinator()
+                try await eventually("work goes on after the restart") { harness.lines(of: "log").count >= 200 }
+                kill(executors[2], SIGKILL)
+                let finished = try await submit.finish()
+                #expect(finished.status == 0, "\(finished)")
+                try LockLog(harness).check(keys: keys, commands: 200)
+            }
+        }
+
+        @Test func groupWithAKey_givesItsMembersTheToken() async throws {
+            try await ProcessHarness.with { harness in
+                let graph = try harness.write(
+                    "group.yaml",
+                    """
+                    group:
+                      - id: g
+                        exclusive: db/main
+                        group:
+                          - {id: a, run: 'echo "$AOP_FENCE_DB_MAIN $AOP_FENCES"'}
+
+                    """)
+                let finished = try await harness.aop("run", graph, "-o", "json")
+                #expect(finished.status == 0, "\(finished)")
+                let text = try #require(try JSON(parsing: finished.text)["value"][0][0].string)
+                let token = text.prefix { $0 != " " }
+                #expect(text == "\(token) {\"db/main\":\"\(token)\"}")
+                #expect(UInt64(token) != nil)
+            }
+        }
+
+        @Test func whatCouldWaitForItself_endsAllTheSame() async throws {
+            try await ProcessHarness.with { harness in
+                let graph = try harness.write(
+                    "crossed.yaml",
+                    """
+                    group:
+                      - {run: 'true', exclusive: [a, b]}
+                      - {run: 'true', exclusive: [b, a]}
+                      - {group: [{run: 'true', exclusive: b}, {run: 'true', exclusive: a}], exclusive: a}
+                      - {group: [{run: 'true', exclusive: a}, {run: 'true', exclusive: b}], exclusive: b}
+                      - {ordered: [{run: 'true', exclusive: {key: a, limit: 2}}], exclusive: a}
+
+                    """)
+                let finished = try await harness.aop("run", graph, "--workers", "2", "-o", "json")
+                #expect(finished.status == 0, "\(finished)")
+                #expect(try JSON(parsing: finished.text)["counts"]["succeeded"] == 7)
+            }
+        }
+
+        @Test func memberThatWaitsForAHolderOutside_isRefused_byName() async throws {
+            try await ProcessHarness.with { harness in
+                let graph = try harness.write(
+                    "refused.yaml",
+                    """
+                    group:
+                      - {id: other, run: 'true', exclusive: a}
+                      - {id: g, exclusive: a, group: [{id: member, after: other, run: 'true'}]}
+
+                    """)
+                let refused = try await harness.aop("run", graph)
+                #expect(refused.status == 6, "\(refused)")
+                #expect(refused.stderr.contains("g/member: waits for `other`, which needs the key `a`"), "\(refused)")
+            }
+        }
+
+        @Test func locks_areShownWithHolderTokenAndLine_andTheOperationThatWaitsNamesItsHolder() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                let go = "\(harness.directory)/go"
+                let graph = try harness.write(
+                    "two.yaml",
+                    """
+                    group:
+                      - {id: a, exclusive: db, run: "mkfifo '\(go)'; echo $AOP_FENCE_DB > '\(harness.directory)/token'; cat '\(go)'"}
+                      - {id: b, exclusive: db, run: 'true'}
+
+                    """)
+                let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let token: String = try await eventually("a runs") { harness.lines(of: "token").first }
+
+                let locks = try JSON(parsing: try await harness.aop("locks", "-o", "json").text)["locks"]
+                #expect(locks.elements.count == 1)
+                #expect(locks[0]["key"] == "db" && locks[0]["limit"] == 1)
+                #expect(locks[0]["holders"][0].keys == ["operation", "worker", "token", "since"])
+                #expect(locks[0]["holders"][0]["operation"] == JSON.string("\(id)/a"))
+                #expect(locks[0]["holders"][0]["token"] == JSON.string(token))
+                #expect(locks[0]["waiting"][0]["operation"] == JSON.string("\(id)/b"))
+
+                let one = try await harness.aop("locks", "show", "db")
+                #expect(one.text.contains(token) && one.text.contains("\(id)/b"), "\(one)")
+                let none = try await harness.aop("locks", "show", "other")
+                #expect(none.text == "no operation holds `other` or waits for it\n", "\(none)")
+
+                let shown = try await harness.aop("show", id)
+                #expect(shown.text.contains("waits for the key `db`, held by \(id)/a on "), "\(shown)")
+                #expect(shown.text.contains(" with the token \(token) since "), "\(shown)")
+                let operations = try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["operations"]
+                #expect(operations[1]["state"] == "locking")
+                #expect(operations[1]["locks"][0]["holders"][0]["operation"] == JSON.string("\(id)/a"))
+
+                close(open(go, O_WRONLY))
+                #expect(try await harness.aop("wait", id, "-o", "quiet").status == 0)
+                let empty = try await harness.aop("locks")
+                #expect(empty.text == "no operation holds a lock or waits for one\n", "\(empty)")
+            }
+        }
+    }
+}
+
+/// What commands wrote when they entered and left, with the key that they held and their token.
+struct LockLog {
+    struct Line {
+        let isEntry: Bool
+        let key: String
+        let token: UInt64
+        let path: String
+    }
+
+    let lines: [Line]
+
+    init(_ harness: ProcessHarness) throws {
+        lines = try harness.lines(of: "log").map { line in
+            let words = line.split(separator: " ").map(String.init)
+            try #require(words.count == 4, "\(line)")
+            return Line(isEntry: words[0] == "enter", key: words[1], token: try #require(UInt64(words[2]), "\(line)"), path: words[3])
+        }
+    }
+
+    /// A group of commands that take the keys in turn and stay inside for a moment.
+    static func graph(in harness: ProcessHarness, commands: Int, keys: [(name: String, limit: Int)]) throws -> String {
+        let file = "\(harness.directory)/log"
+        let nodes = (0..<commands).map { number in
+            let key = keys[number % keys.count]
+            let words = "\(key.name) $AOP_FENCE_\(key.name.uppercased()) $AOP_PATH"
+            return "  - {exclusive: {key: \(key.name), limit: \(key.limit)}, "
+                + "run: \"echo enter \(words) >> '\(file)'; sleep 0.05; echo leave \(words) >> '\(file)'\"}\n"
+        }
+        return try harness.write("locks.yaml", "group:\n" + nodes.joined())
+    }
+
+    /// The most that were inside at once, under one key or under any. Attempts that never left were killed.
+    func mostInside(_ key: String? = nil) -> Int {
+        let left = Set(lines.filter { !$0.isEntry }.map { "\($0.key) \($0.token)" })
+        var inside = 0
+        var most = 0
+        for line in lines where (key == nil || line.key == key) && left.contains("\(line.key) \(line.token)") {
+            inside += line.isEntry ? 1 : -1
+            most = max(most, inside)
+        }
+        return most
+    }
+
+    /// - Parameter keys: those that let one in.
+    func check(keys: [String], commands: Int) {
+        for key in keys {
+            #expect(mostInside(key) == 1, "\(key)")
+            let tokens = lines.filter { $0.isEntry && $0.key == key }.map(\.token)
+            #expect(zip(tokens, tokens.dropFirst()).allSatisfy { $0 < $1 }, "\(key): \(tokens)")
+            // The epoch is a time in seconds.
+            #expect(tokens.allSatisfy { $0 >> 32 > 1_600_000_000 })
+        }
+        #expect(mostInside() > 2, "different keys do not wait for each other")
+        #expect(Set(lines.filter { !$0.isEntry }.map(\.path)).count == commands)
+    }
+}
