@@ -53,12 +53,21 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     /// queue yet. Adding an AOperation a second time does nothing.
     open override func addOperation(_ operation: Foundation.Operation) {
         guard let operation = operation as? AOperation else { return admitPlain(operation) }
-        for member in operation.deliveryNet() { admit(member) }
+        for member in operation.deliveryNet() where enter(member) { super.addOperation(member) }
     }
 
-    /// Adds operations, and, if asked to, blocks the calling thread until they have ended.
+    /// Adds operations, and, if asked to, blocks the calling thread until they have ended. It does not call
+    /// ``addOperation(_:)``.
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
-        for operation in operations { addOperation(operation) }
+        var admitted: [Foundation.Operation] = []
+        for operation in operations {
+            if let operation = operation as? AOperation {
+                for member in operation.deliveryNet() where enter(member) { admitted.append(member) }
+            } else {
+                admitPlain(operation)
+            }
+        }
+        super.addOperations(admitted, waitUntilFinished: false)  // one by one, Foundation looks around for each
         if wait { EndOfOperations.wait(for: operations) }
     }
 
@@ -67,12 +76,11 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         lane.addBarrier(barrier)
     }
 
-    private func admit(_ operation: AOperation) {
-        if operation.isInitialized {
-            delegate?.operationQueue(self, willAddOperation: operation)
-        }
-        // Foundation is given the operation so that its own list of operations is true; it runs nothing by that.
-        if operation.enter(lane, of: self, announcement: .onStart) { super.addOperation(operation) }
+    /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
+    /// nothing by that. False for one that is, or was, in a queue.
+    private func enter(_ operation: AOperation) -> Bool {
+        if operation.isInitialized { delegate?.operationQueue(self, willAddOperation: operation) }
+        return operation.enter(lane, of: self, announcement: .onStart)
     }
 
     private func admitPlain(_ operation: Foundation.Operation) {
