@@ -2,7 +2,6 @@
 extension Scheduler {
     /// Puts a unit into its queue.
     mutating func queue(_ unit: UnitID) {
-        watchQueueTimeout(of: unit)
         if durable.submissions[durable.index(of: unit.submission)].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
         } else {
@@ -147,7 +146,9 @@ extension Scheduler {
     private mutating func retryDue(_ unit: UnitID, _ until: Int64, _ outputs: inout Outputs) {
         guard durable.phase(unit) == .retryWait(until: until) else { return }
         switch durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind {
-        case .operation: queue(unit)
+        case .operation:
+            queue(unit)
+            watchQueueTimeout(of: unit)
         case .group, .forEach: emit(.groupRestarted(unit, at: now.wall), &outputs)
         }
     }

@@ -30,11 +30,19 @@ extension Scheduler {
         }
     }
 
-    /// The unit waits for a worker, or for locks that it asks for when a worker is there.
-    mutating func watchQueueTimeout(of unit: UnitID) {
+    /// The unit waits to be started: for a worker, and for locks that it asks for when a worker is there.
+    ///
+    /// - Parameter waited: how long it has.
+    mutating func watchQueueTimeout(of unit: UnitID, waited: Int64 = 0) {
         let limit = options(of: unit).queueTimeoutMilliseconds
         guard limit > 0, let since = waitingSince(unit) else { return }
-        timers.insert(.queueTimeout(unit, since), due: now.boot + max(0, since + limit - now.wall))
+        timers.insert(.queueTimeout(unit, since), due: now.boot + max(0, limit - waited))
+    }
+
+    /// After a start: the time without a coordinator counts.
+    mutating func watchQueueTimeoutAgain(of unit: UnitID) {
+        guard let since = waitingSince(unit) else { return }
+        watchQueueTimeout(of: unit, waited: now.wall - since)
     }
 
     mutating func queueTimeoutDue(_ unit: UnitID, _ since: Int64, _ outputs: inout Outputs) {

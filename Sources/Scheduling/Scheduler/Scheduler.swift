@@ -83,8 +83,11 @@ public struct Scheduler {
         forgiveOwnPause(now)
         self.now = now
         for input in inputs { decide(input, &outputs) }
-        expireTimers(&outputs)
-        askForLocks(&outputs)
+        repeat {
+            expireTimers(&outputs)
+            askForLocks(&outputs)
+            // A group that has got its locks may have members whose deadline is over.
+        } while (timers.nextDue ?? .max) <= now.boot
         assignReadyUnits(&outputs)
         finishStep(&outputs)
     }
@@ -123,11 +126,10 @@ public struct Scheduler {
     private mutating func apply(_ effect: Effect) {
         switch effect {
         case .ready(let unit): queue(unit)
-        case .wantsLocks(let unit):
-            lockIntake.wanting.append(unit)
-            watchQueueTimeout(of: unit)
+        case .wantsLocks(let unit): lockIntake.wanting.append(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)
+        case .waits(let unit): watchQueueTimeout(of: unit)
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
@@ -148,19 +150,15 @@ public struct Scheduler {
             for unit in durable.submissions[index].units.indices {
                 let id = UnitID(number, unit)
                 if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }
+                watchQueueTimeoutAgain(of: id)
                 switch durable.submissions[index].units[unit].phase {
                 case .ready: queue(id)
-                case .wanting:
-                    lockIntake.wanting.append(id)
-                    watchQueueTimeout(of: id)
+                case .wanting: lockIntake.wanting.append(id)
                 case .retryWait(let until): timers.insert(.retry(id, until), due: now.boot + max(0, until - now.wall))
-                case .assigned(_, let worker):
-                    workers.sessions[worker.index].units.append(id)
-                    watchQueueTimeout(of: id)
+                case .assigned(_, let worker): workers.sessions[worker.index].units.append(id)
                 case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
                 case .delayed(let until): watchDelay(of: id, until: until)
-                case .locking: watchQueueTimeout(of: id)
-                case .blocked, .held, .ended, .dropped: break
+                case .blocked, .held, .locking, .ended, .dropped: break
                 }
             }
         }

@@ -69,7 +69,7 @@ extension Submission {
             if let failure = forwardedFailure(unit) {
                 finish(unit, .failure(failure), at, &effects)
             } else {
-                units[unit].queuedAt = at
+                startWaiting(unit, at, &effects)
                 if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, &effects) }
             }
         case .group:
@@ -80,7 +80,7 @@ extension Submission {
             } else if let failure = firstFailure(ofProducersOf: unit) {
                 finish(unit, .failure(failure), at, &effects)
             } else {
-                units[unit].queuedAt = at
+                startWaiting(unit, at, &effects)
                 makeReady(unit, &effects)
             }
         }

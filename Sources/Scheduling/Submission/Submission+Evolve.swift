@@ -124,7 +124,7 @@ extension Submission {
     private mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         noteNotRunning(unit)
         units[unit].phase = .ready
-        units[unit].queuedAt = at
+        startWaiting(unit, at, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
     }

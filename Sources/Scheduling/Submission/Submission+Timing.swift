@@ -16,7 +16,7 @@ extension Submission {
         settle(at: at, &effects)
     }
 
-    // MARK: Deadlines
+    // MARK: Deadlines and queue timeouts
 
     /// The unit can begin from now on, as far as what is around it is concerned.
     mutating func startDeadline(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
@@ -31,6 +31,15 @@ extension Submission {
 
     mutating func endDeadline(_ unit: Int) {
         if !deadlines.isEmpty { deadlines[Int32(unit)] = nil }
+    }
+
+    /// The unit waits to be started from now on: for a worker, and for the locks that it needs.
+    mutating func startWaiting(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        units[unit].queuedAt = at
+        let node = Int(units[unit].node)
+        if layout.graph.nodes[node].hasOptions, layout.graph.nodes[node].options.queueTimeoutMilliseconds > 0 {
+            effects.append(.waits(id(unit)))
+        }
     }
 
     /// How a unit ends that was stopped, where that is not the end of an attempt that may be tried again.

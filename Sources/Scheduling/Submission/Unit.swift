@@ -111,6 +111,8 @@ enum Effect {
     case retry(UnitID, at: Int64)
     /// It waits for this wall time, and for its `notBefore`.
     case delayed(UnitID, until: Int64)
+    /// It waits to be started, and may not for ever.
+    case waits(UnitID)
     /// It must have ended by this wall time.
     case deadline(UnitID, at: Int64)
     /// The worker is to stop this attempt.
