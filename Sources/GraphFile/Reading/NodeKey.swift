@@ -26,11 +26,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .conditions, .unique, .onDuplicate, .recomputable, .atMostOnce, .priority, .requires:
-            .notYet
+        case .conditions, .unique, .onDuplicate, .recomputable, .atMostOnce, .priority, .requires: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive,
-            .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput, .maxConcurrent, .onFailure:
+            .deadline, .queueTimeout, .exclusive, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
+            .maxConcurrent, .onFailure:
             .node
         }
     }
