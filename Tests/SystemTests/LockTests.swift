@@ -146,7 +146,7 @@ extension SystemTests {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
                 _ = harness.startWorker("--slots", "4")
-                let command = "echo >> '\(harness.directory)/began'; exec sleep 600"
+                let command = "echo yes >> '\(harness.directory)/began'; exec sleep 600"
                 let long = try harness.write("long.yaml", "group:\n  - {run: \"\(command)\", exclusive: db}\n")
                 let short = try harness.write("short.yaml", "group:\n  - {run: 'true', exclusive: db}\n")
                 let first = try await harness.aop("submit", long, "-o", "quiet").text.trimmingCharacters(in: .newlines)
