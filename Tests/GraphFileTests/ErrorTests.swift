@@ -123,15 +123,6 @@ import Testing
         ("{run: a, notBefore: 2026-02-29T00:00:00Z}", "22: n: `notBefore`: `2026-02-29T00:00:00Z` is no time there is"),
         ("{run: a, notBefore: 1960-01-01T00:00:00Z}", "22: n: `notBefore`: `1960-01-01T00:00:00Z` is before 1970"),
         ("{run: a, notBefore: [x]}", "22: n: `notBefore` must be a time such as `2026-11-21T22:00:00Z`, found a list"),
-        ("{run: a, deadline: 0s}", "21: n: `deadline`: must be longer than 0"),
-        ("{run: a, deadline: 5}", "21: n: `deadline`: `5` has no unit; write `5s` for seconds"),
-        ("{run: a, deadline: 2026-13-01T00:00:00Z}", "21: n: `deadline`: `2026-13-01T00:00:00Z` is no time there is"),
-        (
-            "{run: a, deadline: {}}",
-            "21: n: `deadline` must be a duration such as `90s` or a time such as `2026-11-21T22:00:00Z`, found a map"
-        ),
-        ("{run: a, queueTimeout: 0s}", "25: n: `queueTimeout` must be longer than 0"),
-        ("{group: [], queueTimeout: 1s}", "14: n: `queueTimeout` is for commands and operations; a group waits for no worker"),
         ("{run: a, delay: 5}", "18: n: `delay`: `5` has no unit; write `5s` for seconds"),
         // Counts.
         ("{run: a, retry: -1}", "18: n: `retry` must be from 0 to 1000000, found `-1`"),

@@ -147,15 +147,6 @@ import Wire
         #expect(try outline(text) == expected)
     }
 
-    @Test func deadlineOfTheCaller_replacesThatOfTheFile() throws {
-        let text = "group: []\ndeadline: 5s"
-        let deadline = try #require(GraphDeadline("2026-11-21T22:00:00Z"))
-        let loaded = try GraphFileLoader.load(text: text, file: "f.yaml", options: .init(deadline: deadline))
-        #expect(outline(loaded) == "0 - group deadline=@1795298400000")
-        #expect(try outline(text) == "0 - group deadline=5000")
-        #expect(GraphDeadline("0s") == nil)
-    }
-
     @Test func references_findSiblingsThenOuterNodesThenPaths() throws {
         let text = """
             group:
