@@ -6,10 +6,13 @@ public struct GraphFileOptions: Sendable {
     public var set: [String: String]
     /// Replaces the graph's name.
     public var name: String?
+    /// Replaces the deadline of the whole graph.
+    public var deadline: GraphDeadline?
 
-    public init(set: [String: String] = [:], name: String? = nil) {
+    public init(set: [String: String] = [:], name: String? = nil, deadline: GraphDeadline? = nil) {
         self.set = set
         self.name = name
+        self.deadline = deadline
     }
 }
 

@@ -85,6 +85,14 @@ struct DurableState {
             try askForLocks(unit, at: at, &effects)
         case .locksReturned(let unit, let at):
             try returnLocks(unit, at: at, &effects)
+        case .deadlinePassed(let unit, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
+        case .queueTimedOut(let unit, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .queueTimedOut, hurried: false, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         }
     }
 

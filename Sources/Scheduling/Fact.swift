@@ -29,6 +29,10 @@ public enum Fact: Hashable, Sendable {
     case locksAsked(UnitID, at: Int64)
     /// Nobody is left who could run the unit: it gives up its locks, or its place in the line, before it has begun.
     case locksReturned(UnitID, at: Int64)
+    /// The unit's deadline passed before it had ended.
+    case deadlinePassed(UnitID, at: Int64)
+    /// The unit has waited for its start as long as it may.
+    case queueTimedOut(UnitID, at: Int64)
 }
 
 public struct WorkerIdentity: Hashable, Sendable {

@@ -33,14 +33,23 @@ extension Scheduler {
     /// What waits for a time has a timer.
     private func timerViolations() -> [String] {
         var delayed = Set<UnitID>()
+        var limited = Set<UnitID>()
         for reason in timers.reasons + wallTimers.reasons {
-            if case .delay(let unit, _) = reason { delayed.insert(unit) }
+            switch reason {
+            case .delay(let unit, _): delayed.insert(unit)
+            case .deadline(let unit, _): limited.insert(unit)
+            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout: break
+            }
         }
         var found: [String] = []
         for submission in durable.submissions where submission.outcome == nil {
             for unit in submission.units.indices {
                 if case .delayed = submission.units[unit].phase, !delayed.contains(UnitID(submission.number, unit)) {
                     found.append("\(submission.id)/\(submission.path(of: unit)): is delayed, but nothing will end that")
+                }
+                let isWatched = submission.deadlines[Int32(unit)] != nil && submission.units[unit].stop == nil
+                if isWatched, !limited.contains(UnitID(submission.number, unit)) {
+                    found.append("\(submission.id)/\(submission.path(of: unit)): has a deadline that nobody watches")
                 }
             }
         }
@@ -89,6 +98,11 @@ extension Submission {
                 fail("counts \(state.unmet) unmet dependencies, there are \(unmetDependencies(unit))")
             }
             if state.phase == .blocked, state.unmet == 0, state.stop == nil { fail("waits for nothing but has not begun") }
+            let options = node(unit).options
+            let canBegin = !state.hasEnded && (state.parent < 0 || units[Int(state.parent)].phase == .open)
+            if canBegin != (deadlines[Int32(unit)] != nil), options.deadlineMilliseconds > 0 || options.deadline > 0 {
+                fail("has a deadline that is \(canBegin ? "not " : "")watched")
+            }
             if case .delayed = state.phase {
                 if !node(unit).hasOptions { fail("is delayed, but its node asks for no delay") }
                 if state.unmet > 0 || state.stop != nil { fail("is delayed though it waits for more or was stopped") }

@@ -4,6 +4,13 @@ public struct NodeOptions: Hashable, Sendable {
     public var delayMilliseconds: Int64 = 0
     /// Does not start before this wall time, in milliseconds since 1970; 0: whenever it can.
     public var notBefore: Int64 = 0
+    /// How long it may take, all its attempts and its waiting included, from when the group around it starts (the root:
+    /// from its submission); 0: as long as it takes.
+    public var deadlineMilliseconds: Int64 = 0
+    /// The wall time by which it must have ended; 0: whenever.
+    public var deadline: Int64 = 0
+    /// How long an operation may wait for a worker and its locks; 0: as long as it takes.
+    public var queueTimeoutMilliseconds: Int64 = 0
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
 

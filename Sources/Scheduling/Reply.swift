@@ -67,7 +67,7 @@ public struct SubmissionView: Hashable, Sendable {
     public var submittedAt: Int64
     /// 0: not yet.
     public var finishedAt: Int64
-    /// Ended by its own timeout.
+    /// Ended by its own timeout or deadline.
     public var timedOut: Bool
     /// What the last user who cancelled something of it said; empty: nothing.
     public var cancelReason: String

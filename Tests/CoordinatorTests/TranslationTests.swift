@@ -37,6 +37,9 @@ import Wire
                     $0.graceMilliseconds = 0
                     $0.delayMilliseconds = 5
                     $0.notBefore = 7
+                    $0.deadlineMilliseconds = 8
+                    $0.deadline = 9
+                    $0.queueTimeoutMilliseconds = 10
                 },
                 .with {
                     $0.id = "each"
@@ -58,6 +61,9 @@ import Wire
         var options = NodeOptions()
         options.delayMilliseconds = 5
         options.notBefore = 7
+        options.deadlineMilliseconds = 8
+        options.deadline = 9
+        options.queueTimeoutMilliseconds = 10
         #expect(
             try Graph(wire: wire)
                 == Graph(
@@ -81,6 +87,9 @@ import Wire
         #expect(error { $0.nodes[2].after = [.max] } == "node 2 of the graph waits for node 4294967295; the graph has 3 nodes")
         #expect(error { $0.nodes[1].operation.parameters = 1 } == "node 1 of the graph has the parameters 1; the graph has 1")
         #expect(error { $0.nodes[1].delayMilliseconds = .max }.contains("a delay of 18446744073709551615 ms; the limit is"))
+        #expect(
+            error { $0.nodes[1].queueTimeoutMilliseconds = .max }
+                == "node 1 of the graph has a queue timeout of 18446744073709551615 ms; the limit is 4294967295 ms (49 days)")
         #expect(error { $0.nodes[1].timeoutMilliseconds = .max }.contains("the limit is 4294967295 ms (49 days)"))
         #expect(
             error { $0.nodes[1].id = String(repeating: "x", count: 256) }

@@ -40,9 +40,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("conditions", "[]"), ("queueTimeout", "1s"), ("deadline", "1s"),
-        ("unique", "u"),
-        ("onDuplicate", "join"), ("recomputable", "true"), ("atMostOnce", "true"), ("priority", "1"), ("requires", "{}"),
+        ("conditions", "[]"), ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"), ("atMostOnce", "true"), ("priority", "1"),
+        ("requires", "{}"),
     ])
     func keysOfLaterReleases_areRefusedByName(key: String, value: String) {
         #expect(faults("group: [{run: a, \(key): \(value)}]") == ["1:18: run0: `\(key)` is not supported yet"])

@@ -68,6 +68,9 @@ private func options(of node: WireNode) -> [String] {
     var words: [String] = []
     if node.delayMilliseconds > 0 { words.append("delay=\(node.delayMilliseconds)") }
     if node.notBefore > 0 { words.append("notBefore=\(node.notBefore)") }
+    if node.deadlineMilliseconds > 0 { words.append("deadline=\(node.deadlineMilliseconds)") }
+    if node.deadline > 0 { words.append("deadline=@\(node.deadline)") }
+    if node.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(node.queueTimeoutMilliseconds)") }
     return words
 }
 

@@ -128,7 +128,9 @@ import Wire
               - {run: a, delay: 1m30s, notBefore: 2026-11-21T22:00:00Z}
               - {run: a, notBefore: "2026-11-21T23:00:00.25+01:00"}
               - {group: [], delay: 0s}
-              - {forEach: [1], run: a, delay: 1s}
+              - {forEach: [1], run: a, delay: 1s, queueTimeout: 5m}
+              - {run: a, deadline: 1h}
+              - {ordered: [], deadline: 2026-11-21T22:00:00Z}
             delay: 2s
             notBefore: 2000-02-29 00:00:00-00:30
             """
@@ -138,7 +140,9 @@ import Wire
             2 run1 shell {"run":"a"} notBefore=1795298400250
             3 group2 group
             4 run3 forEach as=item [1]
-            5 run3/* shell templated {"run":"a"} in=4 delay=1000
+            5 run3/* shell templated {"run":"a"} in=4 delay=1000 queueTimeout=300000
+            6 run4 shell {"run":"a"} deadline=3600000
+            7 ordered5 ordered stop deadline=@1795298400000
             """#
         #expect(try outline(text) == expected)
     }

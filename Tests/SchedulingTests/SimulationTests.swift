@@ -138,6 +138,9 @@ enum RandomGraph {
         guard random.below(4) == 0 else { return sketch }
         return sketch.having { options in
             if random.below(2) == 0 { options.delayMilliseconds = Int64(random.below(8_000)) }
+            if random.below(8) == 0 { options.deadlineMilliseconds = Int64(1 + random.below(60_000)) }
+            if random.below(16) == 0 { options.deadline = 1_699_999_990_000 + Int64(random.below(60_000)) }
+            if case .op = sketch, random.below(4) == 0 { options.queueTimeoutMilliseconds = Int64(1 + random.below(9_000)) }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
         }
     }

@@ -89,6 +89,17 @@ extension SystemTests {
             }
         }
 
+        @Test func deadlineOfSubmit_endsTheWork_exit3() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let graph = try harness.write("long.yaml", "group:\n  - run: sleep 600\n")
+                let submit = try await harness.aop("submit", graph, "--wait", "--deadline", "300ms", "-o", "json")
+                #expect(submit.status == 3, "\(submit)")
+                #expect(try JSON(parsing: submit.text)["errors"][0]["code"] == "deadline")
+                #expect(try await harness.aop("submit", graph, "--deadline", "soon").status == 64)
+            }
+        }
+
         @Test func timeoutOfSubmitWait_exits124_andTheWorkGoesOn() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

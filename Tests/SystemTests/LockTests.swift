@@ -141,6 +141,30 @@ extension SystemTests {
                 #expect(empty.text == "no operation holds a lock or waits for one\n", "\(empty)")
             }
         }
+
+        @Test func deadlineOfAWaiter_endsItInLine_andThatOfAHolderPassesItsLockOn() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "4")
+                let command = "echo yes >> '\(harness.directory)/began'; exec sleep 600"
+                let long = try harness.write("long.yaml", "group:\n  - {run: \"\(command)\", exclusive: db}\n")
+                let short = try harness.write("short.yaml", "group:\n  - {run: 'true', exclusive: db}\n")
+                let first = try await harness.aop("submit", long, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await eventually("the first holder runs") { !harness.lines(of: "began").isEmpty }
+                let waiter = try await harness.aop("submit", short, "--wait", "--deadline", "200ms", "-o", "json")
+                #expect(waiter.status == 3, "\(waiter)")
+                #expect(try JSON(parsing: waiter.text)["counts"]["cancelled"] == 1)
+                let locks = try JSON(parsing: try await harness.aop("locks", "-o", "json").text)["locks"]
+                #expect(locks[0]["holders"].elements.count == 1 && locks[0]["waiting"].elements.isEmpty)
+                #expect(try await harness.aop("cancel", first).status == 0)
+
+                let second = try await harness.aop("submit", long, "--deadline", "2s", "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let next = try await harness.aop("submit", short, "--wait", "-o", "json")
+                #expect(next.status == 0, "\(next)")
+                #expect(try await harness.aop("wait", second, "-o", "quiet").status == 3)
+                #expect(harness.processes(with: "sleep 600").isEmpty, "\(harness.processes())")
+            }
+        }
     }
 }
 

@@ -191,6 +191,25 @@ extension SystemTests {
             }
         }
 
+        @Test func deadlines_endTheWork_exit3ForTheWhole_exit2ForAMember() async throws {
+            try await ProcessHarness.with { harness in
+                let whole = try harness.write("whole.yaml", "group:\n  - {id: slow, run: sleep 600}\ndeadline: 700ms\n")
+                let finished = try await harness.aop("run", whole, "-o", "json")
+                #expect(finished.status == 3, "\(finished)")
+                let result = try JSON(parsing: finished.text)
+                #expect(result["errors"][0]["code"] == "deadline")
+                #expect(result["errors"][0]["message"] == "did not end within 700 ms")
+                #expect(result["counts"]["cancelled"] == 1)
+                let member = try harness.write(
+                    "member.yaml",
+                    "ordered:\n  - {run: 'true', delay: 200ms}\n  - {id: slow, run: sleep 600, deadline: 900ms}\n")
+                let failed = try await harness.aop("run", member, "-o", "json")
+                #expect(failed.status == 2, "\(failed)")
+                #expect(try JSON(parsing: failed.text)["errors"][0]["path"] == "slow")
+                #expect(harness.processes().isEmpty, "\(harness.processes())")
+            }
+        }
+
         @Test func timeoutOfTheClient_cancelsARun_withExit124() async throws {
             try await ProcessHarness.with { harness in
                 let graph = try harness.write("long.yaml", "group:\n  - run: sleep 600\n")

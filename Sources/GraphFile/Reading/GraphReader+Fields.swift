@@ -108,6 +108,8 @@ extension GraphReader {
             form == .op ? nil : "holds the parameters of an `op`, not of `\(form.rawValue)`"
         case .maxConcurrent, .onFailure:
             form.isGroup || hasForEach ? nil : "is for groups and `forEach`, not for `\(form.rawValue)`"
+        case .queueTimeout:
+            form.isGroup ? "is for commands and operations; a group waits for no worker" : nil
         case .receives, .whenReceivedFails:
             form.isGroup ? "is for commands and operations; give it to the member that needs the value, or use `after`" : nil
         default: nil
@@ -182,9 +184,9 @@ extension GraphReader {
         readQuantity(field, example: "a duration such as `90s`", node: node, DurationText.read)
     }
 
-    mutating func readQuantity(
-        _ field: Field, example: String, node: Int, _ read: (String) -> Result<Int64, Complaint>
-    ) -> Int64? {
+    mutating func readQuantity<Value>(
+        _ field: Field, example: String, node: Int, _ read: (String) -> Result<Value, Complaint>
+    ) -> Value? {
         let key = field.key.rawValue
         guard let text = document.scalar(field.value)?.text else {
             report("`\(key)` must be \(example), found \(document.description(field.value))", value: field.value, node: node)

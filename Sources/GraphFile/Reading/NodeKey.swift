@@ -3,7 +3,7 @@ enum NodeKey: String, CaseIterable {
     // What a node is.
     case run, exec, op, group, ordered
     // Any node.
-    case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, exclusive
+    case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -13,7 +13,7 @@ enum NodeKey: String, CaseIterable {
     // The top level.
     case name, vars
     // Known to the format, not to this release.
-    case conditions, queueTimeout, deadline, unique, onDuplicate
+    case conditions, unique, onDuplicate
     case recomputable, atMostOnce, priority, requires
 
     enum Standing {
@@ -26,11 +26,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .conditions, .queueTimeout, .deadline, .unique, .onDuplicate,
-            .recomputable, .atMostOnce, .priority, .requires:
-            .notYet
-        case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore, .exclusive,
-            .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput, .maxConcurrent, .onFailure:
+        case .conditions, .unique, .onDuplicate, .recomputable, .atMostOnce, .priority, .requires: .notYet
+        case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
+            .deadline, .queueTimeout, .exclusive, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
+            .maxConcurrent, .onFailure:
             .node
         }
     }

@@ -30,6 +30,8 @@ private enum Kind {
     static let locksAsked: UInt8 = 12
     static let locksReturned: UInt8 = 13
     static let delayEnded: UInt8 = 40
+    static let deadlinePassed: UInt8 = 41
+    static let queueTimedOut: UInt8 = 42
 }
 
 extension ByteWriter {
@@ -105,6 +107,14 @@ extension ByteWriter {
             write(at)
         case .delayEnded(let unit, let at):
             write(Kind.delayEnded)
+            write(unit.rawValue)
+            write(at)
+        case .deadlinePassed(let unit, let at):
+            write(Kind.deadlinePassed)
+            write(unit.rawValue)
+            write(at)
+        case .queueTimedOut(let unit, let at):
+            write(Kind.queueTimedOut)
             write(unit.rawValue)
             write(at)
         }
@@ -195,6 +205,10 @@ extension ByteReader {
             return .locksReturned(try unit(), at: try signed())
         case Kind.delayEnded:
             return .delayEnded(try unit(), at: try signed())
+        case Kind.deadlinePassed:
+            return .deadlinePassed(try unit(), at: try signed())
+        case Kind.queueTimedOut:
+            return .queueTimedOut(try unit(), at: try signed())
         case let other:
             throw DecodingFailure("\(other) is no kind of fact this version knows")
         }

@@ -6,6 +6,8 @@
 private enum Section {
     static let locks: UInt8 = 1
     static let start: UInt8 = 40
+    static let deadline: UInt8 = 41
+    static let queueTimeout: UInt8 = 42
 }
 
 extension ByteWriter {
@@ -23,6 +25,17 @@ extension ByteWriter {
                 writer.write(exclusion.key)
                 writer.write(count: exclusion.limit)
             }
+        }
+        write(section: Section.deadline, of: graph) {
+            $0.deadlineMilliseconds != 0 || $0.deadline != 0
+        } content: { writer, options in
+            writer.write(options.deadlineMilliseconds)
+            writer.write(options.deadline)
+        }
+        write(section: Section.queueTimeout, of: graph) {
+            $0.queueTimeoutMilliseconds != 0
+        } content: { writer, options in
+            writer.write(options.queueTimeoutMilliseconds)
         }
     }
 
@@ -65,6 +78,11 @@ extension ByteReader {
             options.exclusive = try list { reader throws(DecodingFailure) in
                 Exclusion(key: try reader.text(), limit: try reader.index())
             }
+        case Section.deadline:
+            options.deadlineMilliseconds = try signed()
+            options.deadline = try signed()
+        case Section.queueTimeout:
+            options.queueTimeoutMilliseconds = try signed()
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

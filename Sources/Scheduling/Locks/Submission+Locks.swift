@@ -41,7 +41,7 @@ extension Submission {
         if case .group = node(unit).kind {
             open(unit, at, &effects)
         } else {
-            makeReady(unit, at, &effects)
+            makeReady(unit, &effects)
             effects.append(.changed(id(unit), at: at, errors: []))
         }
         settle(at: at, &effects)

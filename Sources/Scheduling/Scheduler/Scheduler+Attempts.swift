@@ -137,6 +137,8 @@ extension Scheduler {
             case .attemptTimeout(let unit, let attempt): attemptTimeoutDue(unit, attempt, &outputs)
             case .groupTimeout(let unit, let startedAt): groupTimeoutDue(unit, startedAt, &outputs)
             case .delay(let unit, let until): delayDue(unit, until, &outputs)
+            case .deadline(let unit, let at): deadlineDue(unit, at, &outputs)
+            case .queueTimeout(let unit, let since): queueTimeoutDue(unit, since, &outputs)
             }
         }
     }
@@ -144,7 +146,9 @@ extension Scheduler {
     private mutating func retryDue(_ unit: UnitID, _ until: Int64, _ outputs: inout Outputs) {
         guard durable.phase(unit) == .retryWait(until: until) else { return }
         switch durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind {
-        case .operation: queue(unit)
+        case .operation:
+            queue(unit)
+            watchQueueTimeout(of: unit)
         case .group, .forEach: emit(.groupRestarted(unit, at: now.wall), &outputs)
         }
     }

@@ -1,4 +1,4 @@
-/// When units may start.
+/// When units may start, and by when they must have ended.
 extension Scheduler {
     func options(of unit: UnitID) -> NodeOptions {
         let index = durable.index(of: unit.submission)
@@ -15,6 +15,57 @@ extension Scheduler {
         let notBefore = options(of: unit).notBefore
         guard notBefore <= now.wall else { return wallTimers.insert(.delay(unit, until), due: notBefore) }
         emit(.delayEnded(unit, at: now.wall), &outputs)
+    }
+
+    mutating func watchDeadline(of unit: UnitID, at wall: Int64) {
+        timers.insert(.deadline(unit, wall), due: now.boot + max(0, wall - now.wall))
+    }
+
+    mutating func deadlineDue(_ unit: UnitID, _ at: Int64, _ outputs: inout Outputs) {
+        let index = durable.index(of: unit.submission)
+        guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
+        switch durable.submissions[index].units[unit.index].stop {
+        case nil, .timedOut, .queueTimedOut: emit(.deadlinePassed(unit, at: now.wall), &outputs)
+        case .cancelled, .siblingFailed, .deadlinePassed: break
+        }
+    }
+
+    /// The unit waits to be started: for a worker, and for locks that it asks for when a worker is there.
+    ///
+    /// - Parameter waited: how long it has.
+    mutating func watchQueueTimeout(of unit: UnitID, waited: Int64 = 0) {
+        let limit = options(of: unit).queueTimeoutMilliseconds
+        guard limit > 0, let since = waitingSince(unit) else { return }
+        timers.insert(.queueTimeout(unit, since), due: now.boot + max(0, limit - waited))
+    }
+
+    /// After a start: the time without a coordinator counts.
+    mutating func watchQueueTimeoutAgain(of unit: UnitID) {
+        guard let since = waitingSince(unit) else { return }
+        watchQueueTimeout(of: unit, waited: now.wall - since)
+    }
+
+    mutating func queueTimeoutDue(_ unit: UnitID, _ since: Int64, _ outputs: inout Outputs) {
+        guard waitingSince(unit) == since else { return }
+        let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
+        guard state.stop == nil, !state.isRunning else { return }
+        if case .assigned(_, let worker) = state.phase {
+            let session = workers.sessions[worker.index]
+            // Whether it runs is not known while its worker is not heard.
+            guard session.isAttached, !session.isSuspected else {
+                return timers.insert(.queueTimeout(unit, since), due: now.boot + configuration.leaseMilliseconds)
+            }
+        }
+        emit(.queueTimedOut(unit, at: now.wall), &outputs)
+    }
+
+    /// The wall time since which the unit has waited to be started; nil: it does not.
+    private func waitingSince(_ unit: UnitID) -> Int64? {
+        switch durable.phase(unit) {
+        case .wanting, .locking, .ready, .assigned: durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
+        case .retryWait(let until): until
+        case .blocked, .delayed, .held, .open, .ended, .dropped: nil
+        }
     }
 
     /// Boot time at which something is due. While something waits for a wall time the clock is looked at now and then,

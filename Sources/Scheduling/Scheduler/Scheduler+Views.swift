@@ -14,7 +14,7 @@ extension Scheduler {
             number: number, id: durable.submissions[index].id, key: durable.submissions[index].key,
             name: durable.submissions[index].name, state: state, counts: durable.submissions[index].counts,
             submittedAt: durable.submissions[index].submittedAt, finishedAt: root.finishedAt,
-            timedOut: root.hasEnded && root.stop == .timedOut,
+            timedOut: root.hasEnded && (root.stop == .timedOut || root.stop == .deadlinePassed),
             cancelReason: durable.submissions[index].cancelReason
         )
     }

@@ -83,8 +83,11 @@ public struct Scheduler {
         forgiveOwnPause(now)
         self.now = now
         for input in inputs { decide(input, &outputs) }
-        expireTimers(&outputs)
-        askForLocks(&outputs)
+        repeat {
+            expireTimers(&outputs)
+            askForLocks(&outputs)
+            // A group that has got its locks may have members whose deadline is over.
+        } while (timers.nextDue ?? .max) <= now.boot
         assignReadyUnits(&outputs)
         finishStep(&outputs)
     }
@@ -126,6 +129,8 @@ public struct Scheduler {
         case .wantsLocks(let unit): lockIntake.wanting.append(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)
+        case .waits(let unit): watchQueueTimeout(of: unit)
+        case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
         case .opened(let unit, let at): watchTimeout(ofGroup: unit, startedAt: at)
@@ -144,6 +149,8 @@ public struct Scheduler {
             let number = durable.submissions[index].number
             for unit in durable.submissions[index].units.indices {
                 let id = UnitID(number, unit)
+                if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }
+                watchQueueTimeoutAgain(of: id)
                 switch durable.submissions[index].units[unit].phase {
                 case .ready: queue(id)
                 case .wanting: lockIntake.wanting.append(id)

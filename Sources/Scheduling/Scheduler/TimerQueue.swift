@@ -18,6 +18,10 @@ struct TimerQueue {
         case groupTimeout(UnitID, Int64)
         /// The unit's delay; the wall time names the wait it belongs to.
         case delay(UnitID, Int64)
+        /// The unit must have ended by this wall time.
+        case deadline(UnitID, Int64)
+        /// The unit may not wait for its start any longer; the wall time is when it began to.
+        case queueTimeout(UnitID, Int64)
     }
 
     private struct Entry: Comparable {

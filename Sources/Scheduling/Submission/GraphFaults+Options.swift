@@ -18,6 +18,13 @@ extension Graph {
         }
         check(options.delayMilliseconds, "delay")
         check(options.notBefore, "notBefore")
+        check(options.deadlineMilliseconds, "deadline")
+        check(options.deadline, "deadline")
+        check(options.queueTimeoutMilliseconds, "queueTimeout")
+        if case .operation = node.kind {
+        } else if options.queueTimeoutMilliseconds != 0 {
+            problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")
+        }
         return problems
     }
 

@@ -13,6 +13,7 @@ extension Submission {
     }
 
     mutating func beginRoot(at: Int64, _ effects: inout [Effect]) {
+        startDeadline(0, at, &effects)
         approach(0, at, &effects)
         settle(at: at, &effects)
     }
@@ -67,10 +68,9 @@ extension Submission {
         case .operation:
             if let failure = forwardedFailure(unit) {
                 finish(unit, .failure(failure), at, &effects)
-            } else if lacksLocks(unit) {
-                wantLocks(unit, &effects)
             } else {
-                makeReady(unit, at, &effects)
+                startWaiting(unit, at, &effects)
+                if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, &effects) }
             }
         case .group:
             if lacksLocks(unit) { wantLocks(unit, &effects) } else { open(unit, at, &effects) }
@@ -80,14 +80,14 @@ extension Submission {
             } else if let failure = firstFailure(ofProducersOf: unit) {
                 finish(unit, .failure(failure), at, &effects)
             } else {
-                makeReady(unit, at, &effects)
+                startWaiting(unit, at, &effects)
+                makeReady(unit, &effects)
             }
         }
     }
 
-    mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func makeReady(_ unit: Int, _ effects: inout [Effect]) {
         units[unit].phase = .ready
-        units[unit].queuedAt = at
         effects.append(.ready(id(unit)))
     }
 
@@ -100,7 +100,10 @@ extension Submission {
         effects.append(.opened(id(unit), at: at))
         let children = children(of: unit)
         if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
-        for child in children { work.append(.release(Int32(child))) }
+        for child in children {
+            startDeadline(child, at, &effects)
+            work.append(.release(Int32(child)))
+        }
     }
 
     /// Makes the children of a forEach and opens it.
@@ -123,6 +126,7 @@ extension Submission {
         units[unit].phase = .ended(outcome)
         units[unit].finishedAt = at
         heldChildren[Int32(unit)] = nil
+        endDeadline(unit)
         var errors: [Failure] = []
         if case .failure(let failures) = outcome { errors = failures }
         if case .operation = node(unit).kind {
@@ -209,6 +213,8 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case .queueTimedOut, .deadlinePassed:
+            finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if units[unit].unsuccessfulChildren > 0 {
                 failAttempt(unit, [], at, &effects)
@@ -256,7 +262,7 @@ extension Submission {
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)
             } else {
-                finish(unit, .cancelled, at, &effects)
+                finish(unit, stoppedOutcome(unit), at, &effects)
             }
         }
     }
@@ -273,14 +279,17 @@ extension Submission {
     /// A user's cancellation outranks what came before it: the outcome is to be "cancelled", not a timeout.
     private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?) -> Bool {
         switch (current, reason) {
-        case (nil, _), (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.siblingFailed, .cancelled): true
-        case (.cancelled, _), (.siblingFailed, _), (.timedOut, .timedOut): false
+        case (nil, _), (.siblingFailed, .cancelled): true
+        case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
+        case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
+        case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
+        case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _): false
         }
     }
 
     /// What a timeout stops inside a group ends as cancelled.
     private mutating func stopChildren(of unit: Int, _ reason: Unit.Stop) {
-        let inner: Unit.Stop = reason == .timedOut ? .siblingFailed : reason
+        let inner: Unit.Stop = reason == .cancelled ? .cancelled : .siblingFailed
         for child in children(of: unit) where !units[child].hasEnded { work.append(.stop(Int32(child), inner)) }
     }
 }

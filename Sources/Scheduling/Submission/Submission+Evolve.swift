@@ -8,7 +8,9 @@ public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
 extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
         switch units[unit].phase {
-        case .ready, .retryWait: break
+        case .ready: break
+        // It has waited for a worker since then.
+        case .retryWait(let until): units[unit].queuedAt = until
         case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
@@ -34,6 +36,8 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case (.queueTimedOut?, _), (.deadlinePassed?, _):
+            finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
         case (nil, .failure(let failures)):
@@ -66,6 +70,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
+        case .queueTimedOut?, .deadlinePassed?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if Int(units[unit].crashes) >= crashLimit {
                 finish(unit, .failure([workerLostFailure(unit, crashes: Int(units[unit].crashes))]), at, &effects)
@@ -119,7 +124,7 @@ extension Submission {
     private mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         noteNotRunning(unit)
         units[unit].phase = .ready
-        units[unit].queuedAt = at
+        startWaiting(unit, at, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
     }
@@ -144,6 +149,7 @@ extension Submission {
             dropInstances(of: inner)
             uncount(inner)
             if case .operation = node(inner).kind { counts.total -= 1 }
+            endDeadline(inner)
             units[inner].phase = .dropped
         }
     }
@@ -151,6 +157,7 @@ extension Submission {
     /// Back to what it was before its group began, but for how often it was tried.
     private mutating func forget(_ unit: Int) {
         uncount(unit)
+        endDeadline(unit)
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

@@ -1,4 +1,4 @@
-/// When units may start.
+/// When units may start, and by when they must have ended.
 extension Submission {
     /// Everything is over that the unit waits for, but its own delay and its group's limit: while it is delayed it takes
     /// no place of its group.
@@ -15,6 +15,62 @@ extension Submission {
         enter(unit, at, &effects)
         settle(at: at, &effects)
     }
+
+    // MARK: Deadlines and queue timeouts
+
+    /// The unit can begin from now on, as far as what is around it is concerned.
+    mutating func startDeadline(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        guard layout.graph.nodes[Int(units[unit].node)].hasOptions else { return }
+        let options = layout.graph.nodes[Int(units[unit].node)].options
+        guard options.deadlineMilliseconds > 0 || options.deadline > 0 else { return }
+        let due = min(
+            options.deadlineMilliseconds > 0 ? at + options.deadlineMilliseconds : .max, options.deadline > 0 ? options.deadline : .max)
+        deadlines[Int32(unit)] = due
+        effects.append(.deadline(id(unit), at: due))
+    }
+
+    mutating func endDeadline(_ unit: Int) {
+        if !deadlines.isEmpty { deadlines[Int32(unit)] = nil }
+    }
+
+    /// The unit waits to be started from now on: for a worker, and for the locks that it needs.
+    mutating func startWaiting(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        units[unit].queuedAt = at
+        let node = Int(units[unit].node)
+        if layout.graph.nodes[node].hasOptions, layout.graph.nodes[node].options.queueTimeoutMilliseconds > 0 {
+            effects.append(.waits(id(unit)))
+        }
+    }
+
+    /// How a unit ends that was stopped, where that is not the end of an attempt that may be tried again.
+    func stoppedOutcome(_ unit: Int) -> Outcome {
+        switch units[unit].stop {
+        case .deadlinePassed: .failure([deadlineFailure(unit)])
+        case .queueTimedOut: .failure([queueTimeoutFailure(unit)])
+        case .cancelled, .siblingFailed, .timedOut, nil: .cancelled
+        }
+    }
+
+    private func deadlineFailure(_ unit: Int) -> Failure {
+        let path = path(of: unit)
+        let options = node(unit).options
+        let limit =
+            deadlines[Int32(unit)] == options.deadline
+            ? "by \(WallTime.text(milliseconds: options.deadline))"
+            : "within \(Duration.text(milliseconds: options.deadlineMilliseconds))"
+        return Failure(
+            code: .deadline, publisher: path, message: "did not end \(limit)", typeName: "AOperationError.DeadlinePassed", origin: path)
+    }
+
+    private func queueTimeoutFailure(_ unit: Int) -> Failure {
+        let path = path(of: unit)
+        let limit = Duration.text(milliseconds: node(unit).options.queueTimeoutMilliseconds)
+        return Failure(
+            code: .timeout, publisher: path, message: "did not start within \(limit) after it was ready",
+            typeName: "AOperationError.QueueTimeout", origin: path)
+    }
+
+    // MARK: Delays
 
     /// The wall time at which the delay of a unit that waits for nothing else since `at` is over; nil: it need not wait.
     private func delayEnd(_ unit: Int, _ at: Int64) -> Int64? {

@@ -22,6 +22,8 @@ struct Submission {
     var hasBegun = false
     /// What the last user who cancelled something of it said.
     var cancelReason = ""
+    /// When units that have one and can begin must have ended: wall times, by unit. Looked up, never iterated.
+    var deadlines: [Int32: Int64] = [:]
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []

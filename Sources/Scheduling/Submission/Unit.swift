@@ -32,6 +32,10 @@ struct Unit {
         case siblingFailed
         /// Its timeout passed.
         case timedOut
+        /// It has not started in time.
+        case queueTimedOut
+        /// It has not ended in time.
+        case deadlinePassed
     }
 
     /// Where it stands with the locks that it needs.
@@ -107,6 +111,10 @@ enum Effect {
     case retry(UnitID, at: Int64)
     /// It waits for this wall time, and for its `notBefore`.
     case delayed(UnitID, until: Int64)
+    /// It waits to be started, and may not for ever.
+    case waits(UnitID)
+    /// It must have ended by this wall time.
+    case deadline(UnitID, at: Int64)
     /// The worker is to stop this attempt.
     case stop(UnitID, Attempt, WorkerNumber, Unit.Stop, now: Bool)
     /// The attempt is the worker's no longer.

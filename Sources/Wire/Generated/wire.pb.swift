@@ -1874,6 +1874,24 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._notBefore = newValue}
   }
 
+  /// from when the group around it starts, the root's from its submission; 0: none
+  public var deadlineMilliseconds: UInt64 {
+    get {_storage._deadlineMilliseconds}
+    set {_uniqueStorage()._deadlineMilliseconds = newValue}
+  }
+
+  /// milliseconds since 1970; 0: none
+  public var deadline: Int64 {
+    get {_storage._deadline}
+    set {_uniqueStorage()._deadline = newValue}
+  }
+
+  /// of an operation, from ready to start; 0: none
+  public var queueTimeoutMilliseconds: UInt64 {
+    get {_storage._queueTimeoutMilliseconds}
+    set {_uniqueStorage()._queueTimeoutMilliseconds = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -5299,7 +5317,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -5315,6 +5333,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _exclusive: [WireExclusive] = []
     var _delayMilliseconds: UInt64 = 0
     var _notBefore: Int64 = 0
+    var _deadlineMilliseconds: UInt64 = 0
+    var _deadline: Int64 = 0
+    var _queueTimeoutMilliseconds: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5338,6 +5359,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _exclusive = source._exclusive
       _delayMilliseconds = source._delayMilliseconds
       _notBefore = source._notBefore
+      _deadlineMilliseconds = source._deadlineMilliseconds
+      _deadline = source._deadline
+      _queueTimeoutMilliseconds = source._queueTimeoutMilliseconds
     }
   }
 
@@ -5407,6 +5431,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._exclusive) }()
         case 40: try { try decoder.decodeSingularUInt64Field(value: &_storage._delayMilliseconds) }()
         case 41: try { try decoder.decodeSingularInt64Field(value: &_storage._notBefore) }()
+        case 42: try { try decoder.decodeSingularUInt64Field(value: &_storage._deadlineMilliseconds) }()
+        case 43: try { try decoder.decodeSingularInt64Field(value: &_storage._deadline) }()
+        case 44: try { try decoder.decodeSingularUInt64Field(value: &_storage._queueTimeoutMilliseconds) }()
         default: break
         }
       }
@@ -5470,6 +5497,15 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._notBefore != 0 {
         try visitor.visitSingularInt64Field(value: _storage._notBefore, fieldNumber: 41)
       }
+      if _storage._deadlineMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._deadlineMilliseconds, fieldNumber: 42)
+      }
+      if _storage._deadline != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._deadline, fieldNumber: 43)
+      }
+      if _storage._queueTimeoutMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._queueTimeoutMilliseconds, fieldNumber: 44)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5492,6 +5528,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._exclusive != rhs_storage._exclusive {return false}
         if _storage._delayMilliseconds != rhs_storage._delayMilliseconds {return false}
         if _storage._notBefore != rhs_storage._notBefore {return false}
+        if _storage._deadlineMilliseconds != rhs_storage._deadlineMilliseconds {return false}
+        if _storage._deadline != rhs_storage._deadline {return false}
+        if _storage._queueTimeoutMilliseconds != rhs_storage._queueTimeoutMilliseconds {return false}
         return true
       }
       if !storagesAreEqual {return false}

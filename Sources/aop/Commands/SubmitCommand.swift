@@ -9,7 +9,7 @@ struct SubmitCommand: ToolCommand {
         discussion: """
             Examples:
               aop submit nightly.yaml --set day=2026-11-21
-              aop submit nightly.yaml --key nightly-2026-11-21 --wait
+              aop submit nightly.yaml --key nightly-2026-11-21 --wait --deadline 6h
               generate-graph | aop submit - --wait -o json
             """)
 
@@ -24,6 +24,11 @@ struct SubmitCommand: ToolCommand {
     var key: String?
     @Option(help: "The submission's name instead of the file's.")
     var name: String?
+    @Option(
+        help: ArgumentHelp(
+            "The work must have ended by then, whatever the file says: a duration from now such as 2h, or a time such as 2026-11-21T22:00:00Z.",
+            valueName: "duration or time"))
+    var deadline: DeadlineArgument?
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -34,7 +39,7 @@ struct SubmitCommand: ToolCommand {
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let loaded = try await graph.load(
-            name: name, types: .coordinator(connection, timeout: nil, waitForWorkers: waitForWorkers))
+            name: name, deadline: deadline?.deadline, types: .coordinator(connection, timeout: nil, waitForWorkers: waitForWorkers))
         return try await connection.withConnection { connection in
             do {
                 if check { return try await GraphReport(loaded, console).coordinatorCheck(connection, waitForWorkers) }

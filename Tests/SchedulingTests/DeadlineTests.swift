@@ -1,0 +1,230 @@
+import Scheduling
+import Testing
+
+/// By when units must have started and ended.
+@Suite struct DeadlineTests {
+    private static let wall: Int64 = 1_700_000_000_000
+
+    /// Errors of a failed operation, by code and message.
+    private func errors(_ cluster: inout FakeCluster, _ path: String) -> [String] {
+        cluster.operations(failedOnly: true).first { $0.path == path }?.errors.map { "\($0.code) \($0.message)" } ?? []
+    }
+
+    // MARK: Deadlines
+
+    @Test func deadlineOfARunningOperation_stopsItAsACancellation_andFailsItWithoutRetry() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 5).having { $0.deadlineMilliseconds = 1_000 }]).graph())
+        cluster.begin("a")
+        cluster.advance(999)
+        #expect(cluster.state("a") == .running)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .stopping)
+        cluster.end("a", .success(text("too late")))
+        #expect(cluster.state("a") == .failed)
+        #expect(errors(&cluster, "a") == ["deadline did not end within 1 s"])
+        #expect(cluster.view()?.state == .failed)
+        #expect(cluster.view()?.timedOut == false)
+    }
+
+    @Test func deadline_ordersAStopWithGrace() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a").having { $0.deadline = Self.wall + 10_000 }]).graph())
+        let unit = cluster.find("a", on: 1)?.1
+        cluster.advance(9_999)
+        cluster.jump(1)
+        cluster.step([])
+        #expect(cluster.stops.map(\.unit) == [unit?.unit])
+        #expect(cluster.stops.map(\.reason) == [.cancelled])
+        #expect(cluster.stops.map(\.now) == [false])
+        cluster.end("a", .stopped)
+        #expect(errors(&cluster, "a") == ["deadline did not end by 2023-11-14T22:13:30Z"])
+    }
+
+    @Test func deadline_countsAttemptsAndWaiting_fromTheStartOfTheGroupAround() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(
+            Sketch.ordered(
+                "root",
+                [
+                    .op("first"),
+                    .group(
+                        "g",
+                        [
+                            .op("a", retries: 50).having { $0.deadlineMilliseconds = 20_000 },
+                            .op("waits", after: ["a"]).having { $0.deadlineMilliseconds = 5_000 },
+                        ]),
+                ]
+            ).graph())
+        cluster.advance(60_000)
+        cluster.end("first")
+        cluster.advance(4_999)
+        #expect(cluster.state("g/waits") == .blocked)
+        cluster.advance(1)
+        #expect(errors(&cluster, "g/waits") == ["deadline did not end within 5 s"])
+        while cluster.state("g/a") != .failed {
+            if cluster.holds("g/a") { cluster.end("g/a", failure("again")) }
+            cluster.advance(100)
+        }
+        #expect(errors(&cluster, "g/a") == ["deadline did not end within 20 s"])
+        #expect(cluster.view()?.finishedAt == Self.wall + 80_000)
+    }
+
+    @Test func deadlineOfAGroup_endsItsMembersAsCancelled_andIsNotRetried() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [
+                    Sketch.group("g", [.op("a"), .group("inner", [.op("b")])], retries: 3).having { $0.deadlineMilliseconds = 1_000 },
+                    .op("after", receives: ["g"], forwards: true),
+                ]
+            ).graph())
+        cluster.advance(1_000)
+        #expect(cluster.state("g/inner") == .cancelled)
+        #expect(cluster.state("g") == .stopping)
+        cluster.end("g/a", .stopped)
+        #expect(cluster.state("g/a") == .cancelled)
+        #expect(errors(&cluster, "g") == ["deadline did not end within 1 s"])
+        #expect(errors(&cluster, "after") == ["deadline did not end within 1 s"])
+    }
+
+    @Test func deadlineOfTheRoot_isToldApart_evenBeforeItBegan() {
+        var cluster = FakeCluster()
+        cluster.submit(
+            Sketch.group("root", [.op("a"), .group("empty", [])]).having {
+                $0.deadlineMilliseconds = 1_000
+                $0.delayMilliseconds = 5_000
+            }.graph())
+        cluster.advance(1_000)
+        #expect(cluster.view()?.state == .failed)
+        #expect(cluster.view()?.timedOut == true)
+        #expect(cluster.view()?.finishedAt == Self.wall + 1_000)
+        #expect(cluster.view()?.counts.cancelled == 1)
+    }
+
+    @Test func deadlineInThePast_endsTheWorkAtOnce() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a").having { $0.deadline = 1 }]).graph())
+        #expect(cluster.dispatched == [])
+        #expect(errors(&cluster, "a") == ["deadline did not end by 1970-01-01T00:00:00.001Z"])
+    }
+
+    @Test func userCancellation_outranksADeadline() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).having { $0.deadlineMilliseconds = 1_000 }.graph())
+        cluster.advance(1_000)
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        cluster.end("a", .stopped)
+        #expect(cluster.view()?.state == .cancelled)
+        #expect(cluster.view()?.timedOut == false)
+    }
+
+    @Test func deadline_outranksATimeout_thatWouldBeTriedAgain() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(
+            Sketch.group("root", [Sketch.group("g", [.op("a")], retries: 3, timeout: 1_000).having { $0.deadlineMilliseconds = 2_000 }])
+                .graph())
+        cluster.advance(2_000)
+        cluster.end("g/a", .stopped)
+        #expect(errors(&cluster, "g") == ["deadline did not end within 2 s"])
+    }
+
+    @Test func restart_keepsTheDeadline() throws {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a").having { $0.deadlineMilliseconds = 10_000 }]).graph())
+        cluster.advance(4_000)
+        try cluster.restart(after: 5_000)
+        cluster.advance(999)
+        #expect(cluster.view()?.finishedAt == 0)
+        cluster.advance(1)
+        #expect(errors(&cluster, "a") == ["deadline did not end within 10 s"])
+    }
+
+    @Test func deadline_runsOnBootTime() {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a").having { $0.deadlineMilliseconds = 10_000 }]).graph())
+        cluster.stepWallClock(60_000)
+        cluster.advance(9_999)
+        #expect(cluster.view()?.finishedAt == 0)
+        cluster.advance(1)
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    // MARK: Queue timeouts
+
+    @Test func operationThatNobodyTakes_failsAfterItsQueueTimeout_withoutRetry() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(
+            Sketch.group(
+                "root", [.op("busy"), .op("a", after: ["late"], retries: 3).having { $0.queueTimeoutMilliseconds = 500 }, .op("late")]
+            )
+            .graph())
+        cluster.end("busy")
+        cluster.advance(10_000)
+        cluster.end("late")
+        cluster.begin("a")
+        cluster.advance(10_000)
+        #expect(cluster.state("a") == .running)
+        cluster.end("a")
+        #expect(cluster.view()?.state == .succeeded)
+
+        var other = FakeCluster()
+        other.submit(Sketch.group("root", [.op("a", retries: 3).having { $0.queueTimeoutMilliseconds = 500 }]).graph())
+        other.advance(499)
+        #expect(other.state("a") == .queued)
+        other.advance(1)
+        #expect(errors(&other, "a") == ["timeout did not start within 500 ms after it was ready"])
+    }
+
+    @Test func operationThatAWorkerHoldsWithoutStartingIt_isStopped() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a").having { $0.queueTimeoutMilliseconds = 500 }]).graph())
+        cluster.advance(500)
+        #expect(cluster.state("a") == .stopping)
+        cluster.end("a", .stopped)
+        #expect(cluster.state("a") == .failed)
+    }
+
+    @Test func nextAttempt_hasItsOwnQueueTimeout_fromItsBackoffOn() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 1).having { $0.queueTimeoutMilliseconds = 2_000 }]).graph())
+        cluster.begin("a")
+        cluster.advance(5_000)
+        cluster.end("a", failure("once"))
+        cluster.disconnect(1)
+        cluster.advance(1_999)
+        #expect(cluster.state("a") == .retrying)
+        cluster.advance(1_100)
+        #expect(errors(&cluster, "a") == ["timeout did not start within 2 s after it was ready"])
+    }
+
+    @Test func restart_doesNotTimeOutWhatRuns() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a").having { $0.queueTimeoutMilliseconds = 500 }]).graph())
+        cluster.begin("a")
+        cluster.advance(5_000)
+        try cluster.restart()
+        cluster.reattach(1)
+        cluster.advance(10_000)
+        #expect(cluster.state("a") == .running)
+        cluster.end("a")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func queueTimeoutOfAGroup_isRefused() {
+        let graph = Sketch.group("root", [Sketch.group("g", []).having { $0.queueTimeoutMilliseconds = 1 }]).graph()
+        #expect(graph.faults().map(\.message) == ["has a `queueTimeout`, which is for operations; a group waits for no worker"])
+    }
+}
