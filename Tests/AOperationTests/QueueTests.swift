@@ -357,4 +357,47 @@ struct QueueTests {
             #expect(queue.progress.completedUnitCount == 3)
         }
     }
+
+    /// A group in which nothing can run does not count among those that run.
+    @Test(arguments: [1, 2], [1, 3, -1])
+    func innerGroupThatWaitsForItsSibling_leavesItItsPlace(limit: Int, slots: Int) async {
+        let queue = AOperationQueue(slots: slots)
+        let last = Step()
+        let waiting = (0..<6).map { _ -> GroupOperation in
+            let child = Step()
+            child.addDependency(last)
+            return GroupOperation(GroupOperation(child), Step())
+        }
+        let group = GroupOperation(waiting + [last])
+        group.maxConcurrentOperationCount = limit
+        queue.addOperation(group)
+        await group.ended()
+        await queue.idle()
+        #expect(group.outcome?.isSuccess == true)
+    }
+
+    @Test func innerGroups_countAsOneEach_underTheLimit() async {
+        let queue = AOperationQueue()
+        let gauge = Gauge()
+        final class Inner: GroupOperation, @unchecked Sendable {
+            var gauge: Gauge?
+            override func execute() {
+                gauge?.enter()
+                super.execute()
+            }
+            override func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {
+                gauge?.leave()
+            }
+        }
+        let inner = (0..<20).map { _ -> Inner in
+            let inner = Inner(Step())
+            inner.gauge = gauge
+            return inner
+        }
+        let group = GroupOperation(inner)
+        group.maxConcurrentOperationCount = 2
+        queue.addOperation(group)
+        await group.ended()
+        #expect(gauge.most <= 2)
+    }
 }

@@ -241,9 +241,10 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         }
     }
 
-    final override func reclaimSlot(_ held: Bool) -> Bool {
-        guard let lane = lane.withLock({ $0 }) else { return held }
-        return lane.close()
+    final override func reclaimSlot(_ held: Bool) -> (hasSlot: Bool, isRunning: Bool) {
+        guard let lane = lane.withLock({ $0 }) else { return (held, held) }
+        let (hasSlot, isYielded) = lane.close()
+        return (hasSlot, held && !isYielded)
     }
 
     // MARK: Another attempt

@@ -130,8 +130,8 @@ extension AOperation {
         if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }
         for handler in departure.handlers { handler(self) }
         for waiter in departure.waiters { waiter.dependencyEnded() }
-        departure.membership?.leave(
-            self, wasRunning: departure.wasRunning, returningSlot: reclaimSlot(departure.wasRunning))
+        let reclaimed = reclaimSlot(departure.wasRunning)
+        departure.membership?.leave(self, wasRunning: reclaimed.isRunning, returningSlot: reclaimed.hasSlot)
         departure.release()
     }
 }

@@ -222,8 +222,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Calls the `willFinish` listener. Whoever holds the operation back lets it go with `letGo()`.
     func tellWillFinish(_ ending: Ending, letGo: @escaping @Sendable () -> Void) { letGo() }
 
-    /// The slot that the operation gives back at its end; a group lends it to its children meanwhile.
-    func reclaimSlot(_ held: Bool) -> Bool { held }
+    /// The slot that the operation gives back at its end, and its place among those that run; a group lends the one to
+    /// its children meanwhile, and yields the other while none of them can run.
+    func reclaimSlot(_ held: Bool) -> (hasSlot: Bool, isRunning: Bool) { (held, held) }
 
     /// The value of a success in wire form.
     func encodedValue() throws -> EncodedValue { .void }

@@ -114,6 +114,8 @@ extension AOperation {
             core.holdsSlot = false
             return core.membership?.lane
         }
-        lane?.giveUpSlot(returning: reclaimSlot(true))
+        guard let lane else { return }
+        let reclaimed = reclaimSlot(true)
+        lane.giveUpSlot(from: reclaimed.isRunning, returning: reclaimed.hasSlot)
     }
 }

@@ -14,6 +14,8 @@ final class Lane: Sendable {
     private let callbacks = Guarded<DispatchQueue?>(nil)
     /// The lane of the queue that a group runs in; nil for that lane itself.
     private let parent: Lane?
+    /// The lane that its group is a member of.
+    private let outer: Lane?
     /// Whether one of the slots is its group's own.
     private let isLentSlot: Bool
     /// Mirrors the state's `isHeld` for the lanes that borrow from this one; written under the lock.
@@ -27,6 +29,7 @@ final class Lane: Sendable {
     /// The lane of a queue.
     init() {
         parent = nil
+        outer = nil
         isLentSlot = false
         state = Guarded(LaneState())
     }
@@ -34,8 +37,9 @@ final class Lane: Sendable {
     /// The lane of a group that runs in `lane` and lends its own slot, if it has one.
     init(of lane: Lane, hasSlot: Bool, limit: Int) {
         parent = lane.root
+        outer = lane
         isLentSlot = hasSlot
-        state = Guarded(LaneState(borrowed: hasSlot ? 1 : 0, limit: limit))
+        state = Guarded(LaneState(borrowed: hasSlot ? 1 : 0, hasPlace: hasSlot && lane.parent != nil, limit: limit))
     }
 
     /// The lane that owns the slots.
@@ -85,13 +89,13 @@ final class Lane: Sendable {
 
     /// The group's end: takes back what the lane has borrowed and does not use.
     ///
-    /// - Returns: whether the group's own slot is among that.
-    func close() -> Bool {
-        let count = state.withLock { $0.close() }
+    /// - Returns: whether the group's own slot is among that, and whether it has yielded its place.
+    func close() -> (hasSlot: Bool, isYielded: Bool) {
+        let (count, isYielded) = state.withLock { $0.close() }
         let hasOwn = isLentSlot && count > 0
         let borrowed = hasOwn ? count - 1 : count
         if borrowed > 0 { root.acceptReturned(borrowed) }
-        return hasOwn
+        return (hasOwn, isYielded)
     }
 
     /// In the order in which they came.
@@ -164,9 +168,11 @@ final class Lane: Sendable {
 
     /// A member stops running although it has not ended.
     ///
-    /// - Parameter isReturned: whether it has its slot; a group's may be with others.
-    func giveUpSlot(returning isReturned: Bool) {
-        state.withLock { $0.stopRunning(wasRunning: true, returningSlot: isReturned) }
+    /// - Parameters:
+    ///   - isRunning: whether it has its place; a group may have yielded it.
+    ///   - isReturned: whether it has its slot; a group's may be with others.
+    func giveUpSlot(from isRunning: Bool, returning isReturned: Bool) {
+        state.withLock { $0.stopRunning(wasRunning: isRunning, returningSlot: isReturned) }
         pump()
     }
 
@@ -222,7 +228,12 @@ final class Lane: Sendable {
         case .run(.plain(let member)): if !member.run() { returnSlot() }
         case .run(.operation(let operation)): preconditionFailure("\(operation) was to be run without a thread")
         case .summon(let quality): summon(quality)
-        case .ask:
+        case .ask(place: true):
+            // One around the other, however deep.
+            Trampoline.run { [self] in outer?.enqueue(.lane(self), priority: .normal, epoch: nil) }
+        case .yieldPlace:
+            Trampoline.run { [self] in outer?.pump { $0.acceptPlace() } }
+        case .ask(place: false):
             let own = ReadyItem(.lane(self))
             changeRoot(isWithinRoot) { $0.enqueue(own, priority: .normal, epoch: nil) }
         case .giveBack(let count): changeRoot(isWithinRoot) { $0.acceptReturned(count) }

@@ -28,8 +28,10 @@ struct LaneState {
         case run(LaneItem)
         /// Have a thread of this quality take what is first.
         case summon(QualityOfService)
-        /// Ask the root lane for a slot.
-        case ask
+        /// Ask for a slot: the root lane, or the outer one, for a place in it too.
+        case ask(place: Bool)
+        /// Give the group's place among those that run in the outer lane to others.
+        case yieldPlace
         /// Give borrowed slots back to the root lane.
         case giveBack(Int)
         case runBarrier(@Sendable () -> Void)
@@ -43,6 +45,12 @@ struct LaneState {
     private var running = 0
     /// Children of the group that others run: it only waits for them.
     private var awaited = 0
+    /// Whether the group counts among those that run in another group's lane.
+    private let hasPlace: Bool
+    /// Whether it has yielded that place, as nothing of it could run; it gets it back with a slot.
+    private var isYielded = false
+    /// It got the place back when it had come to its end.
+    private var owesPlace = false
     /// Threads that were summoned and have not come yet.
     private var summoned = 0
     /// More of them would only wait for each other; those who come summon further ones.
@@ -67,11 +75,17 @@ struct LaneState {
     var quality: QualityOfService = .default
 
     /// A lane with slots of its own.
-    init() { slots = .own }
+    init() {
+        slots = .own
+        hasPlace = false
+    }
 
     /// A lane that begins with `borrowed` slots of the root lane.
-    init(borrowed: Int, limit: Int) {
+    ///
+    /// - Parameter hasPlace: whether its group counts among those that run in another group's lane.
+    init(borrowed: Int, hasPlace: Bool, limit: Int) {
         slots = .borrowed(free: borrowed, isAsking: false)
+        self.hasPlace = hasPlace
         self.limit = limit
     }
 
@@ -141,20 +155,25 @@ extension LaneState {
             preconditionFailure("a slot was granted to a lane that owns its slots")
         case .borrowed(let free, _):
             slots = .borrowed(free: free + 1, isAsking: false)
+            owesPlace = isClosed && isYielded
+            if !isClosed { isYielded = false }
         }
     }
 
     /// The group has come to its end: takes back what the lane still holds, and keeps it from asking again.
-    mutating func close() -> Int {
+    mutating func close() -> (slots: Int, isYielded: Bool) {
         isClosed = true
         switch slots {
         case .own:
-            return 0
+            return (0, isYielded)
         case .borrowed(let free, let isAsking):
             slots = .borrowed(free: 0, isAsking: isAsking)
-            return free
+            return (free, isYielded)
         }
     }
+
+    /// A group in this lane yields its place.
+    mutating func acceptPlace() { running -= 1 }
 
     mutating func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
         epochs.append(Epoch(barrier: barrier))
@@ -205,6 +224,10 @@ extension LaneState {
 
     private mutating func nextOfBorrowed(free: Int, isAsking: Bool, isRootHeld: Bool) -> Step? {
         if isClosed {
+            if owesPlace {
+                owesPlace = false
+                return .yieldPlace
+            }
             guard free > 0 else { return nil }
             slots = .borrowed(free: 0, isAsking: isAsking)
             return .giveBack(free)
@@ -214,13 +237,18 @@ extension LaneState {
         if usable > 0, let step = nextStart(free: usable) { return step }
         if usable < wanted, !isAsking {
             slots = .borrowed(free: free, isAsking: true)
-            return .ask
+            return .ask(place: isYielded)
         }
         // What is not needed goes back, so that a group whose children wait for something outside of it does not keep
         // that from running; the last slot of a group whose children have all ended stays with the group.
-        guard free > usable, !members.isEmpty || awaited > 0 else { return nil }
-        slots = .borrowed(free: usable, isAsking: isAsking)
-        return .giveBack(free - usable)
+        guard !members.isEmpty || awaited > 0 else { return nil }
+        if free > usable {
+            slots = .borrowed(free: usable, isAsking: isAsking)
+            return .giveBack(free - usable)
+        }
+        guard hasPlace, !isYielded, !isAsking, wanted == 0, running == 0 else { return nil }
+        isYielded = true
+        return .yieldPlace
     }
 
     /// Gives what is first a slot, or summons a thread that will; nil when enough threads are on their way.
