@@ -187,10 +187,10 @@ final class Lane: Sendable {
         pump()
     }
 
-    /// The root lane, which is being pumped, grants a slot that was asked for.
-    private func grant() {
+    /// The root lane, or the outer one, grants a slot that was asked for.
+    private func grant(isWithinRoot: Bool) {
         state.withLock { $0.grant() }
-        pump(isWithinRoot: true)
+        pump(isWithinRoot: isWithinRoot)
     }
 
     func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
@@ -224,7 +224,7 @@ final class Lane: Sendable {
 
     private func perform(_ step: LaneState.Step, isWithinRoot: Bool) {
         switch step {
-        case .run(.lane(let lane)): lane.grant()
+        case .run(.lane(let lane)): lane.grant(isWithinRoot: isWithinRoot || parent == nil)
         case .run(.plain(let member)): if !member.run() { returnSlot() }
         case .run(.operation(let operation)): preconditionFailure("\(operation) was to be run without a thread")
         case .summon(let quality): summon(quality)
