@@ -1,6 +1,6 @@
 # Two commands do everything: `make run` and `make test`.
 
-SWIFT ?= swift
+export SWIFT ?= swift
 
 # Beginning all tests at once makes each of them wait for all the others.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
@@ -31,8 +31,8 @@ test: dependencies  ## build and run every test
 	scripts/check-doc-examples.sh
 	$(SWIFT) build --build-tests
 	scripts/check-determinism.sh
-	$(SWIFT) test --skip-build --filter '$(LIBRARY_TESTS)'
-	$(SWIFT) test --skip-build --skip '$(LIBRARY_TESTS)'
+	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
+	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)'
 
 .PHONY: sanitize
 sanitize: export AOP_TEST_LOAD = 0.05

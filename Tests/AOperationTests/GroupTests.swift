@@ -277,15 +277,17 @@ struct GroupTests {
     }
 
     @Test func onASerialQueue_aGroupIsThroughBeforeTheNextOperationStarts() async {
-        let queue = AOperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        let log = Log<Int>()
-        queue.isSuspended = true
-        queue.addOperation(OrderedGroupOperation((0..<20).map { index in Step { log.append(index) } }))
-        queue.addOperation(Step { log.append(20) })
-        queue.isSuspended = false
-        await queue.idle()
-        #expect(log.entries == Array(0...20))
+        for _ in 0..<Load.rounds(200) {
+            let queue = AOperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            let log = Log<Int>()
+            queue.isSuspended = true
+            queue.addOperation(OrderedGroupOperation((0..<20).map { index in Step { log.append(index) } }))
+            queue.addOperation(Step { log.append(20) })
+            queue.isSuspended = false
+            await queue.idle()
+            #expect(log.entries == Array(0...20))
+        }
     }
 
     @Test func groupThatWaitsForASiblingOfASerialQueue_givesItsSlotAway() async {

@@ -184,10 +184,10 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         roster.withLock { $0.relist(list) }
         for case let operation as AOperation in list { _ = operation.claimUniqueId() }
         guard roster.withLock({ $0.start() }) else { return }
-        let lane = openLane()
-        startNext()
-        letGo()
-        lane.pump()  // if no child can run yet, the group's slot is for others
+        openLane().keepingSlots {
+            startNext()
+            letGo()
+        }
     }
 
     /// Tells the group that its work ended; the group itself ends when all children have ended. A failure becomes an

@@ -61,19 +61,30 @@ final class Lane: Sendable {
         pump { $0.enqueue(item, priority: priority, epoch: epoch) }
     }
 
-    /// A member has ended. A lane that borrows its slots is to be pumped once the group knows: it may need the slot for
-    /// its next child.
+    /// A member has ended. A lane that borrows its slots keeps them until the group has been told: it may need the slot
+    /// for its next child.
     func remove(_ membership: Membership, wasRunning: Bool, returningSlot: Bool) {
         let remove = { (state: inout LaneState) in
             state.remove(
                 at: membership.place, epoch: membership.epoch, wasRunning: wasRunning, returningSlot: returningSlot)
         }
-        if parent == nil { pump(after: remove) } else { state.withLock(remove) }
+        guard parent != nil else { return pump(after: remove) }
+        state.withLock { state in
+            remove(&state)
+            state.keep(1)
+        }
     }
 
     /// The host of an ended member has been told.
     func hostWasTold() {
-        if parent != nil { pump() }
+        if parent != nil { pump { $0.keep(-1) } }
+    }
+
+    /// Gives nothing back while `body` runs: what it adds is not ready at once.
+    func keepingSlots(_ body: () -> Void) {
+        state.withLock { $0.keep(1) }
+        body()
+        pump { $0.keep(-1) }
     }
 
     /// Something has been prepared, after it had reached a slot: it is first in line.

@@ -45,6 +45,8 @@ struct LaneState {
     private var running = 0
     /// Children of the group that others run: it only waits for them.
     private var awaited = 0
+    /// How many steps are under way in which the group may turn to its next child: it keeps its slots meanwhile.
+    private var keeps = 0
     /// Whether the group counts among those that run in another group's lane.
     private let hasPlace: Bool
     /// Whether it has yielded that place, as nothing of it could run; it gets it back with a slot.
@@ -141,6 +143,9 @@ extension LaneState {
 
     /// A slot that somebody takes without waiting for his turn.
     mutating func takeSlot() { running += 1 }
+
+    /// A step begins in which the group may turn to its next child, or one is over.
+    mutating func keep(_ step: Int) { keeps += step }
 
     /// The group begins to wait for something that others run, or something of that has ended.
     mutating func await(_ step: Int) { awaited += step }
@@ -241,7 +246,7 @@ extension LaneState {
         }
         // What is not needed goes back, so that a group whose children wait for something outside of it does not keep
         // that from running; the last slot of a group whose children have all ended stays with the group.
-        guard !members.isEmpty || awaited > 0 else { return nil }
+        guard keeps == 0, !members.isEmpty || awaited > 0 else { return nil }
         if free > usable {
             slots = .borrowed(free: usable, isAsking: isAsking)
             return .giveBack(free - usable)

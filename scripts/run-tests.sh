@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Runs built tests: `scripts/run-tests.sh --filter REGEX`, or what else `swift test` takes. A run that does not end
+# within AOP_TEST_LIMIT seconds (default 1,200) fails with what its threads were doing and which tests had not ended.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+limit=${AOP_TEST_LIMIT:-1200}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+exec 3> >(tee "$log")
+# Line by line, so that a hang hides nothing.
+stdbuf -oL "${SWIFT:-swift}" test --skip-build "$@" >&3 2>&1 &
+run=$!
+
+hasEnded() { ! kill -0 "$run" 2>/dev/null; }
+waited=0
+until hasEnded || [ "$waited" -ge "$limit" ]; do
+    sleep 1
+    waited=$((waited + 1))
+done
+if hasEnded; then
+    wait "$run"
+    exit
+fi
+
+descendants() { for child in $(pgrep -P "$1"); do descendants "$child"; echo "$child"; done; }
+for process in $(descendants "$run"); do
+    echo "--- threads of process $process: $(tr '\0' ' ' <"/proc/$process/cmdline" | cut -c1-120)"
+    if command -v gdb >/dev/null; then
+        timeout 120 gdb -p "$process" -batch -ex 'thread apply all bt 40' 2>/dev/null \
+            | grep -E '^Thread|(Sources|Tests)/' | cut -c1-200 | head -150
+    fi
+    kill -KILL "$process" 2>/dev/null
+done
+kill -KILL "$run" 2>/dev/null
+echo "the tests did not end within $limit s. These had begun and not ended:"
+awk '/^◇ Test case /{next}
+     /^◇ Test .* started\.$/ {name = $0; sub(/^◇ Test /, "", name); sub(/ started\.$/, "", name); open[name]++}
+     /^[✔✘] Test .* after / {name = $0; sub(/^[✔✘] Test /, "", name); sub(/ (with [0-9]+ test cases? )?(passed|failed) after .*$/, "", name); open[name]--}
+     END {for (name in open) if (open[name] > 0) print "  " name}' "$log" | sort
+exit 1
