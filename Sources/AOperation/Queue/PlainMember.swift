@@ -114,7 +114,16 @@ final class PlainMember: Waiter, @unchecked Sendable {
         }
         let isOthers = operation.isExecuting
         watch(operation) { [self] in ended() }
-        if !isOthers { membership.host?.runPlain(operation) }
+        guard !isOthers else { return }
+        let isReady = operation.isReady
+        membership.host?.runPlain(operation)
+        if !isReady { announceReadiness() }
+    }
+
+    /// What it depended on has ended, but Foundation may hear of that while it is given the operation: it would keep the
+    /// older answer, and start nothing. Said once more, with an answer that does not change any more, it is heard.
+    private func announceReadiness() {
+        if operation.isReady { operation.didChangeValue(forKey: "isReady") }
     }
 
     /// Goes back to waiting when the operation was given another dependency since it was added.

@@ -159,13 +159,12 @@ struct PartialResultTests {
     }
 
     @Test func cancelledOperation_letsItsWaitingSenderGo() async {
-        let operation = Count(to: 100)
+        let operation = Count(to: .max)
         let results = operation.partialResults()
         operation.add(to: queue)
         await operation.sent.reaches(4)
         operation.cancel()
         await operation.returned.wait()
-        #expect(operation.sent.count < 100)
         withExtendedLifetime(results) {}
     }
 

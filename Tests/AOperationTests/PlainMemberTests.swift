@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// Plain operations in our queue, which hands them to Foundation's.
+@Suite(.timeLimit(Load.patience))
+struct PlainMemberTests {
+    /// Foundation asks an operation that it is given whether it is ready, and may write a no over the yes of an end that
+    /// comes in between; it never asks again.
+    @Test func endOfADependency_thatFoundationOverlooks_isSaidOnceMore() async {
+        let first = Step()
+        let second = Overlooked()
+        second.addDependency(first)
+        let host = Host { second in
+            // Ended, but Foundation has not heard of it: it does while it is being given the dependent.
+            second.whileAsked = { first.start() }
+        }
+        let lane = Lane()
+        PlainMember(second).enter(lane, of: host)
+        first.enter(lane, of: nil, announcement: .onStart)
+        await second.isDone.wait()
+        #expect(second.wasOverlooked)
+    }
+}
+
+/// Answers that it is not ready, although it has become so while it was asked.
+private final class Overlooked: Foundation.Operation, @unchecked Sendable {
+    let isDone = Signal()
+    /// Set and called on the thread that hands it to Foundation.
+    var whileAsked: (() -> Void)?
+    private(set) var wasOverlooked = false
+
+    override var isReady: Bool {
+        let isReady = super.isReady
+        guard !isReady, let change = whileAsked else { return isReady }
+        whileAsked = nil
+        change()
+        wasOverlooked = super.isReady
+        return isReady
+    }
+
+    override func main() { isDone.fire() }
+}
+
+private final class Host: LaneHost {
+    private let queue = OperationQueue()
+    private let willRun: (Overlooked) -> Void
+
+    init(_ willRun: @escaping (Overlooked) -> Void) { self.willRun = willRun }
+
+    func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {}
+
+    func addProduced(_ operation: Foundation.Operation) {}
+
+    func runPlain(_ operation: Foundation.Operation) {
+        if let operation = operation as? Overlooked { willRun(operation) }
+        queue.addOperation(operation)
+    }
+}
