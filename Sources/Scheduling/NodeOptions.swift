@@ -11,6 +11,10 @@ public struct NodeOptions: Hashable, Sendable {
     public var deadline: Int64 = 0
     /// How long an operation may wait for a worker and its locks; 0: as long as it takes.
     public var queueTimeoutMilliseconds: Int64 = 0
+    /// How long to wait between a failed attempt and the next.
+    public var backoff = Backoff.standard
+    /// What is worth another attempt; empty: every failure.
+    public var retryOn: [RetryReason] = []
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
 

@@ -141,8 +141,19 @@ enum RandomGraph {
             if random.below(8) == 0 { options.deadlineMilliseconds = Int64(1 + random.below(60_000)) }
             if random.below(16) == 0 { options.deadline = 1_699_999_990_000 + Int64(random.below(60_000)) }
             if case .op = sketch, random.below(4) == 0 { options.queueTimeoutMilliseconds = Int64(1 + random.below(9_000)) }
+            if random.below(3) == 0 { options.backoff = backoff(&random) }
+            if sketch.retries > 0, random.below(2) == 0 {
+                options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]
+            }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
         }
+    }
+
+    private static func backoff(_ random: inout SeededRandom) -> Backoff {
+        let kinds: [Backoff.Kind] = [.constant, .linear, .exponential, .fibonacci]
+        return Backoff(
+            kind: kinds[random.below(4)], initialMilliseconds: Int64(random.below(5_000)), maxMilliseconds: Int64(random.below(20_000)),
+            jitterPermille: random.below(1_001))
     }
 
     /// Refers only to nodes that stand before it at the same level, so that the graph has no circle.

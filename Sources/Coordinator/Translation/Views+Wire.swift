@@ -48,6 +48,8 @@ extension Scheduling.OperationView {
         wire.errors = errors.map(\.wire)
         if let value { wire.value = value.wire }
         wire.locks = locks.map(\.wire)
+        wire.retryAt = retryAt
+        if let lastFailure { wire.lastFailure = lastFailure.wire }
         return wire
     }
 }

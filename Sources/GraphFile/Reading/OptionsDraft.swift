@@ -7,6 +7,8 @@ struct OptionsDraft: Hashable {
     var notBefore: Int64 = 0
     var deadline: GraphDeadline?
     var queueTimeoutMilliseconds: Int64 = 0
+    var backoff: BackoffDraft?
+    var retryOn: [RetryReasonDraft] = []
     var exclusive: [ExclusiveKey] = []
 
     func write(to node: inout WireNode) {
@@ -18,6 +20,8 @@ struct OptionsDraft: Hashable {
         case nil: break
         }
         node.queueTimeoutMilliseconds = UInt64(queueTimeoutMilliseconds)
+        if let backoff { node.backoff = backoff.wire }
+        node.retryOn = retryOn.map(\.wire)
         node.exclusive = exclusive.map { exclusive in
             .with {
                 $0.key = exclusive.key

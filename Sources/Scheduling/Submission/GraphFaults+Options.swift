@@ -21,6 +21,14 @@ extension Graph {
         check(options.deadlineMilliseconds, "deadline")
         check(options.deadline, "deadline")
         check(options.queueTimeoutMilliseconds, "queueTimeout")
+        check(options.backoff.initialMilliseconds, "backoff")
+        check(options.backoff.maxMilliseconds, "backoff")
+        if !(0...1_000).contains(options.backoff.jitterPermille) {
+            problems.append("has a jitter of \(options.backoff.jitterPermille) thousandths; it must be from 0 to 1000")
+        }
+        if !options.retryOn.isEmpty, node.retries == 0 {
+            problems.append("says which failures it is tried again for, but not how often; give `retry` its `attempts`")
+        }
         if case .operation = node.kind {
         } else if options.queueTimeoutMilliseconds != 0 {
             problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")

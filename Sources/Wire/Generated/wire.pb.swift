@@ -1892,6 +1892,22 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._queueTimeoutMilliseconds = newValue}
   }
 
+  /// absent: exponential from 1 s, capped at 60 s, with full jitter
+  public var backoff: WireBackoff {
+    get {_storage._backoff ?? WireBackoff()}
+    set {_uniqueStorage()._backoff = newValue}
+  }
+  /// Returns true if `backoff` has been explicitly set.
+  public var hasBackoff: Bool {_storage._backoff != nil}
+  /// Clears the value of `backoff`. Subsequent reads from it will return its default value.
+  public mutating func clearBackoff() {_uniqueStorage()._backoff = nil}
+
+  /// empty: every failure is worth another attempt
+  public var retryOn: [WireRetryReason] {
+    get {_storage._retryOn}
+    set {_uniqueStorage()._retryOn = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -1905,6 +1921,112 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireBackoff: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var kind: WireBackoff.Kind = .exponential
+
+  public var initialMilliseconds: UInt64 = 0
+
+  public var maxMilliseconds: UInt64 = 0
+
+  /// by how much of itself a wait is made shorter at random, at most
+  public var jitterPermille: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case exponential // = 0
+    case constant // = 1
+    case linear // = 2
+    case fibonacci // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .exponential
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .exponential
+      case 1: self = .constant
+      case 2: self = .linear
+      case 3: self = .fibonacci
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .exponential: return 0
+      case .constant: return 1
+      case .linear: return 2
+      case .fibonacci: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireBackoff.Kind] = [
+      .exponential,
+      .constant,
+      .linear,
+      .fibonacci,
+    ]
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireRetryReason: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var reason: WireRetryReason.OneOf_Reason? = nil
+
+  public var exitCode: Int32 {
+    get {
+      if case .exitCode(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .exitCode(newValue)}
+  }
+
+  public var signal: Int32 {
+    get {
+      if case .signal(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .signal(newValue)}
+  }
+
+  /// a failure's code, as in "timeout", or the type of the error
+  public var error: String {
+    get {
+      if case .error(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .error(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Reason: Equatable, Sendable {
+    case exitCode(Int32)
+    case signal(Int32)
+    /// a failure's code, as in "timeout", or the type of the error
+    case error(String)
+
+  }
+
+  public init() {}
 }
 
 public nonisolated struct WireExclusive: Sendable {
@@ -2681,6 +2803,22 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     get {_storage._locks}
     set {_uniqueStorage()._locks = newValue}
   }
+
+  /// while it is retrying: when the next attempt may start; milliseconds since 1970
+  public var retryAt: Int64 {
+    get {_storage._retryAt}
+    set {_uniqueStorage()._retryAt = newValue}
+  }
+
+  /// why its last attempt failed, until it has ended
+  public var lastFailure: WireOperationFailure {
+    get {_storage._lastFailure ?? WireOperationFailure()}
+    set {_uniqueStorage()._lastFailure = newValue}
+  }
+  /// Returns true if `lastFailure` has been explicitly set.
+  public var hasLastFailure: Bool {_storage._lastFailure != nil}
+  /// Clears the value of `lastFailure`. Subsequent reads from it will return its default value.
+  public mutating func clearLastFailure() {_uniqueStorage()._lastFailure = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -5317,7 +5455,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -5336,6 +5474,8 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _deadlineMilliseconds: UInt64 = 0
     var _deadline: Int64 = 0
     var _queueTimeoutMilliseconds: UInt64 = 0
+    var _backoff: WireBackoff? = nil
+    var _retryOn: [WireRetryReason] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5362,6 +5502,8 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _deadlineMilliseconds = source._deadlineMilliseconds
       _deadline = source._deadline
       _queueTimeoutMilliseconds = source._queueTimeoutMilliseconds
+      _backoff = source._backoff
+      _retryOn = source._retryOn
     }
   }
 
@@ -5434,6 +5576,8 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 42: try { try decoder.decodeSingularUInt64Field(value: &_storage._deadlineMilliseconds) }()
         case 43: try { try decoder.decodeSingularInt64Field(value: &_storage._deadline) }()
         case 44: try { try decoder.decodeSingularUInt64Field(value: &_storage._queueTimeoutMilliseconds) }()
+        case 45: try { try decoder.decodeSingularMessageField(value: &_storage._backoff) }()
+        case 46: try { try decoder.decodeRepeatedMessageField(value: &_storage._retryOn) }()
         default: break
         }
       }
@@ -5506,6 +5650,12 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._queueTimeoutMilliseconds != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._queueTimeoutMilliseconds, fieldNumber: 44)
       }
+      try { if let v = _storage._backoff {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 45)
+      } }()
+      if !_storage._retryOn.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._retryOn, fieldNumber: 46)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5531,10 +5681,130 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._deadlineMilliseconds != rhs_storage._deadlineMilliseconds {return false}
         if _storage._deadline != rhs_storage._deadline {return false}
         if _storage._queueTimeoutMilliseconds != rhs_storage._queueTimeoutMilliseconds {return false}
+        if _storage._backoff != rhs_storage._backoff {return false}
+        if _storage._retryOn != rhs_storage._retryOn {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBackoff: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Backoff"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}initial_milliseconds\0\u{3}max_milliseconds\0\u{3}jitter_permille\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.initialMilliseconds) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.maxMilliseconds) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.jitterPermille) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != .exponential {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 1)
+    }
+    if self.initialMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.initialMilliseconds, fieldNumber: 2)
+    }
+    if self.maxMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.maxMilliseconds, fieldNumber: 3)
+    }
+    if self.jitterPermille != 0 {
+      try visitor.visitSingularUInt32Field(value: self.jitterPermille, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireBackoff, rhs: WireBackoff) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.initialMilliseconds != rhs.initialMilliseconds {return false}
+    if lhs.maxMilliseconds != rhs.maxMilliseconds {return false}
+    if lhs.jitterPermille != rhs.jitterPermille {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBackoff.Kind: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EXPONENTIAL\0\u{1}CONSTANT\0\u{1}LINEAR\0\u{1}FIBONACCI\0")
+}
+
+nonisolated extension WireRetryReason: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RetryReason"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}exit_code\0\u{1}signal\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: Int32?
+        try decoder.decodeSingularSInt32Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .exitCode(v)
+        }
+      }()
+      case 2: try {
+        var v: Int32?
+        try decoder.decodeSingularSInt32Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .signal(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .error(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.reason {
+    case .exitCode?: try {
+      guard case .exitCode(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 1)
+    }()
+    case .signal?: try {
+      guard case .signal(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 2)
+    }()
+    case .error?: try {
+      guard case .error(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRetryReason, rhs: WireRetryReason) -> Bool {
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6818,7 +7088,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -6836,6 +7106,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _errors: [WireOperationFailure] = []
     var _value: WireValue? = nil
     var _locks: [WireLockView] = []
+    var _retryAt: Int64 = 0
+    var _lastFailure: WireOperationFailure? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6861,6 +7133,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _errors = source._errors
       _value = source._value
       _locks = source._locks
+      _retryAt = source._retryAt
+      _lastFailure = source._lastFailure
     }
   }
 
@@ -6894,6 +7168,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._errors) }()
         case 14: try { try decoder.decodeSingularMessageField(value: &_storage._value) }()
         case 15: try { try decoder.decodeRepeatedMessageField(value: &_storage._locks) }()
+        case 40: try { try decoder.decodeSingularInt64Field(value: &_storage._retryAt) }()
+        case 41: try { try decoder.decodeSingularMessageField(value: &_storage._lastFailure) }()
         default: break
         }
       }
@@ -6951,6 +7227,12 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._locks.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._locks, fieldNumber: 15)
       }
+      if _storage._retryAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._retryAt, fieldNumber: 40)
+      }
+      try { if let v = _storage._lastFailure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6975,6 +7257,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._errors != rhs_storage._errors {return false}
         if _storage._value != rhs_storage._value {return false}
         if _storage._locks != rhs_storage._locks {return false}
+        if _storage._retryAt != rhs_storage._retryAt {return false}
+        if _storage._lastFailure != rhs_storage._lastFailure {return false}
         return true
       }
       if !storagesAreEqual {return false}

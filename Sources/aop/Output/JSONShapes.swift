@@ -101,6 +101,8 @@ extension WireOperationView {
             ("queuedAt", .time(queuedAt)), ("startedAt", .time(startedAt)), ("finishedAt", .time(finishedAt)),
             ("errors", .array(errors.map { .object(JSONValue.members(of: $0, path: path)) })),
             ("locks", .array(locks.map(\.json))),
+            ("retryAt", .time(retryAt)),
+            ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
         ])
     }
 }
