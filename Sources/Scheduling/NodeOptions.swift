@@ -15,6 +15,9 @@ public struct NodeOptions: Hashable, Sendable {
     public var backoff = Backoff.standard
     /// What is worth another attempt; empty: every failure.
     public var retryOn: [RetryReason] = []
+    /// It is never started again once it may have begun: not tried again, and failed when its worker is lost. On a group or
+    /// forEach: for all inside.
+    public var atMostOnce = false
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
 

@@ -46,6 +46,7 @@ import Wire
                     $0.deadlineMilliseconds = 8
                     $0.deadline = 9
                     $0.queueTimeoutMilliseconds = 10
+                    $0.atMostOnce = true
                     $0.backoff = .with {
                         $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13
                     }
@@ -74,6 +75,7 @@ import Wire
         options.deadlineMilliseconds = 8
         options.deadline = 9
         options.queueTimeoutMilliseconds = 10
+        options.atMostOnce = true
         options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13)
         options.retryOn = [.exitCode(75), .signal(9), .error("timeout")]
         #expect(

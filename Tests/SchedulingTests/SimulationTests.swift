@@ -118,10 +118,26 @@ enum RandomGraph {
         var names = 0
         var producers: [String] = []
         let children = (0..<(1 + random.below(5))).map { _ in optioned(&random, &names, &producers, depth: 0, keys: keys) }
-        return Sketch.group(
+        var graph = Sketch.group(
             "root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
             exclusive: keys > 0 && random.below(10) == 0 ? exclusive(&random, keys) : []
         ).graph()
+        limitToOnce(&graph, &random)
+        return graph
+    }
+
+    /// Now and then something runs at most once, where nothing of it or around it is tried again.
+    private static func limitToOnce(_ graph: inout Graph, _ random: inout SeededRandom) {
+        var isBarred = graph.nodes.map { $0.retries > 0 }
+        for index in graph.nodes.indices.dropFirst() where isBarred[graph.nodes[index].parent] { isBarred[index] = true }
+        for index in graph.nodes.indices.reversed() where graph.nodes[index].retries > 0 {
+            var node = index
+            while node > 0 {
+                node = graph.nodes[node].parent
+                isBarred[node] = true
+            }
+        }
+        for index in graph.nodes.indices where !isBarred[index] && random.below(12) == 0 { graph.nodes[index].options.atMostOnce = true }
     }
 
     private static func exclusive(_ random: inout SeededRandom, _ keys: Int) -> [Exclusion] {

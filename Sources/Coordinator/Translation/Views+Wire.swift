@@ -49,6 +49,7 @@ extension Scheduling.OperationView {
         if let value { wire.value = value.wire }
         wire.locks = locks.map(\.wire)
         wire.retryAt = retryAt
+        wire.atMostOnce = isAtMostOnce
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         return wire
     }

@@ -156,6 +156,13 @@ extension GraphReader {
         return count
     }
 
+    /// `true` or `false`.
+    mutating func readFlag(_ field: Field, node: Int) -> Bool? {
+        if case .bool(let flag)? = document.scalar(field.value)?.value { return flag }
+        report("`\(field.key.rawValue)` must be true or false, found \(document.description(field.value))", value: field.value, node: node)
+        return nil
+    }
+
     /// A choice among words.
     mutating func readChoice(_ field: Field, of choices: [String], node: Int) -> String? {
         let key = field.key.rawValue

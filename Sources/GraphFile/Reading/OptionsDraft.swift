@@ -9,6 +9,7 @@ struct OptionsDraft: Hashable {
     var queueTimeoutMilliseconds: Int64 = 0
     var backoff: BackoffDraft?
     var retryOn: [RetryReasonDraft] = []
+    var atMostOnce = false
     var exclusive: [ExclusiveKey] = []
 
     func write(to node: inout WireNode) {
@@ -22,6 +23,7 @@ struct OptionsDraft: Hashable {
         node.queueTimeoutMilliseconds = UInt64(queueTimeoutMilliseconds)
         if let backoff { node.backoff = backoff.wire }
         node.retryOn = retryOn.map(\.wire)
+        node.atMostOnce = atMostOnce
         node.exclusive = exclusive.map { exclusive in
             .with {
                 $0.key = exclusive.key
@@ -38,7 +40,7 @@ struct ExclusiveKey: Hashable {
 }
 
 extension GraphReader {
-    /// `delay`, `notBefore`, `deadline`, `queueTimeout`.
+    /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`.
     mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
         if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
         if let field = fields[.notBefore] {
@@ -46,6 +48,14 @@ extension GraphReader {
         }
         if let field = fields[.deadline] {
             drafts[index].options.deadline = readQuantity(field, example: GraphDeadline.example, node: node, GraphDeadline.read)
+        }
+        if let field = fields[.atMostOnce] {
+            drafts[index].options.atMostOnce = readFlag(field, node: node) ?? false
+            if drafts[index].options.atMostOnce, drafts[index].retries > 0 {
+                report(
+                    "`atMostOnce` and `retry` exclude each other: what must not run twice is not tried again; leave one out",
+                    at: field.keyPosition, node: node)
+            }
         }
         if let field = fields[.queueTimeout], let milliseconds = readDuration(field, node: node) {
             if milliseconds == 0 { report("`queueTimeout` must be longer than 0", value: field.value, node: node) }

@@ -10,6 +10,7 @@ private enum Section {
     static let queueTimeout: UInt8 = 42
     static let backoff: UInt8 = 43
     static let retryOn: UInt8 = 44
+    static let atMostOnce: UInt8 = 45
 }
 
 extension ByteWriter {
@@ -46,6 +47,10 @@ extension ByteWriter {
             writer.write(options.backoff.initialMilliseconds)
             writer.write(options.backoff.maxMilliseconds)
             writer.write(count: options.backoff.jitterPermille)
+        }
+        write(section: Section.atMostOnce, of: graph) {
+            $0.atMostOnce
+        } content: { _, _ in
         }
         write(section: Section.retryOn, of: graph) {
             !$0.retryOn.isEmpty
@@ -112,6 +117,8 @@ extension ByteReader {
             options.deadline = try signed()
         case Section.queueTimeout:
             options.queueTimeoutMilliseconds = try signed()
+        case Section.atMostOnce:
+            options.atMostOnce = true
         case Section.backoff:
             let raw = try byte()
             guard let kind = Backoff.Kind(rawValue: raw) else { throw DecodingFailure("\(raw) is no kind of back-off") }

@@ -108,7 +108,8 @@ extension Scheduler {
             },
             receivesArray: node.receivesArray,
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
-            fences: durable.submissions[index].fences(of: unit, attempt)
+            fences: durable.submissions[index].fences(of: unit, attempt),
+            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit)
         )
         switch node.kind {
         case .operation(let operation):

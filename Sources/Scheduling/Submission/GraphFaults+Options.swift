@@ -5,7 +5,7 @@ extension Graph {
         for (index, node) in nodes.enumerated() where node.hasOptions {
             for message in problems(withOptionsOf: node) { faults.append(fault(index, message)) }
         }
-        return faults
+        return faults + onceFaults()
     }
 
     private func problems(withOptionsOf node: Node) -> [String] {
@@ -34,6 +34,32 @@ extension Graph {
             problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")
         }
         return problems
+    }
+
+    /// What must not run twice cannot be tried again, neither by itself nor with a group around it.
+    private func onceFaults() -> [AdmissionError] {
+        var faults: [AdmissionError] = []
+        var once = [Bool](repeating: false, count: nodes.count)
+        var retried = [Bool](repeating: false, count: nodes.count)
+        for (index, node) in nodes.enumerated() {
+            let isOnce = node.hasOptions && node.options.atMostOnce
+            if isOnce, node.retries > 0 {
+                faults.append(fault(index, "has `atMostOnce` and `retry`, which exclude each other; leave one out"))
+            } else if isOnce, index > 0, retried[node.parent] {
+                faults.append(
+                    fault(
+                        index, "has `atMostOnce`, and a group around it has `retry`, which would run it again; leave one of them out"))
+            } else if node.retries > 0, index > 0, once[node.parent] {
+                faults.append(
+                    fault(
+                        index,
+                        "has `retry`, and a group around it has `atMostOnce`: what must not run twice is not tried again; leave one of them out"
+                    ))
+            }
+            once[index] = isOnce || (index > 0 && once[node.parent])
+            retried[index] = node.retries > 0 || (index > 0 && retried[node.parent])
+        }
+        return faults
     }
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.

@@ -102,6 +102,7 @@ extension WireOperationView {
             ("errors", .array(errors.map { .object(JSONValue.members(of: $0, path: path)) })),
             ("locks", .array(locks.map(\.json))),
             ("retryAt", .time(retryAt)),
+            ("atMostOnce", .bool(atMostOnce)),
             ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
         ])
     }
