@@ -18,6 +18,8 @@ public struct NodeOptions: Hashable, Sendable {
     /// It is never started again once it may have begun: not tried again, and failed when its worker is lost. On a group or
     /// forEach: for all inside.
     public var atMostOnce = false
+    /// Which of those that wait for a worker goes first; nil: as the group around it, the root's is 0.
+    public var priority: Int?
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
 

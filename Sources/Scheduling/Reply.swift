@@ -93,6 +93,7 @@ public struct OperationView: Hashable, Sendable {
     /// Of one that is locking: the locks that are in its way, with who stands at the front of their lines.
     public var locks: [LockView] = []
     public var isAtMostOnce = false
+    public var priority = 0
     /// Of one that is retrying: the wall time from which on the next attempt may start; 0: it is not.
     public var retryAt: Int64 = 0
     /// Why its last attempt failed, until it has ended.

@@ -47,6 +47,7 @@ import Wire
                     $0.deadline = 9
                     $0.queueTimeoutMilliseconds = 10
                     $0.atMostOnce = true
+                    $0.priority = -3
                     $0.backoff = .with {
                         $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13
                     }
@@ -76,6 +77,7 @@ import Wire
         options.deadline = 9
         options.queueTimeoutMilliseconds = 10
         options.atMostOnce = true
+        options.priority = -3
         options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13)
         options.retryOn = [.exitCode(75), .signal(9), .error("timeout")]
         #expect(

@@ -75,6 +75,7 @@ private func options(of node: WireNode) -> [String] {
         words.append(
             "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)")
     }
+    if node.hasPriority { words.append("priority=\(node.priority)") }
     if node.atMostOnce { words.append("atMostOnce") }
     if !node.retryOn.isEmpty {
         let reasons = node.retryOn.map { reason in

@@ -157,6 +157,7 @@ enum RandomGraph {
             if random.below(8) == 0 { options.deadlineMilliseconds = Int64(1 + random.below(60_000)) }
             if random.below(16) == 0 { options.deadline = 1_699_999_990_000 + Int64(random.below(60_000)) }
             if case .op = sketch, random.below(4) == 0 { options.queueTimeoutMilliseconds = Int64(1 + random.below(9_000)) }
+            if random.below(4) == 0 { options.priority = random.below(5) - 2 }
             if random.below(3) == 0 { options.backoff = backoff(&random) }
             if sketch.retries > 0, random.below(2) == 0 {
                 options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]

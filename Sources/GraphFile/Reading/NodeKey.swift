@@ -4,7 +4,7 @@ enum NodeKey: String, CaseIterable {
     case run, exec, op, group, ordered
     // Any node.
     case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive
-    case atMostOnce
+    case atMostOnce, priority
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -15,7 +15,7 @@ enum NodeKey: String, CaseIterable {
     case name, vars
     // Known to the format, not to this release.
     case conditions, unique, onDuplicate
-    case recomputable, priority, requires
+    case recomputable, requires
 
     enum Standing {
         case node
@@ -27,9 +27,9 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .conditions, .unique, .onDuplicate, .recomputable, .priority, .requires: .notYet
+        case .conditions, .unique, .onDuplicate, .recomputable, .requires: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .atMostOnce, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin,
+            .deadline, .queueTimeout, .exclusive, .atMostOnce, .priority, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin,
             .maxOutput,
             .maxConcurrent, .onFailure:
             .node

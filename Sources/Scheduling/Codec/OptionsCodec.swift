@@ -11,6 +11,7 @@ private enum Section {
     static let backoff: UInt8 = 43
     static let retryOn: UInt8 = 44
     static let atMostOnce: UInt8 = 45
+    static let priority: UInt8 = 46
 }
 
 extension ByteWriter {
@@ -51,6 +52,11 @@ extension ByteWriter {
         write(section: Section.atMostOnce, of: graph) {
             $0.atMostOnce
         } content: { _, _ in
+        }
+        write(section: Section.priority, of: graph) {
+            $0.priority != nil
+        } content: { writer, options in
+            writer.write(Int64(options.priority ?? 0))
         }
         write(section: Section.retryOn, of: graph) {
             !$0.retryOn.isEmpty
@@ -119,6 +125,8 @@ extension ByteReader {
             options.queueTimeoutMilliseconds = try signed()
         case Section.atMostOnce:
             options.atMostOnce = true
+        case Section.priority:
+            options.priority = Int(try signed())
         case Section.backoff:
             let raw = try byte()
             guard let kind = Backoff.Kind(rawValue: raw) else { throw DecodingFailure("\(raw) is no kind of back-off") }

@@ -35,12 +35,10 @@ extension Scheduler {
     /// The next unit that still waits and that this executor can run.
     private mutating func popReady(for worker: Int) -> UnitID? {
         let lanes = workers.sessions[worker].lanes
-        // Types take turns: each search begins at another one.
-        let first = Int(attemptCounter) % max(lanes.count, 1)
-        for lane in lanes[first...] + lanes[..<first] {
-            while let unit = ready.pop(lane: lane) {
-                if isWaiting(unit) { return unit }
-            }
+        while let (unit, place) = ready.pop(among: lanes) {
+            guard isWaiting(unit) else { continue }
+            ready.noteServed(place, among: lanes)
+            return unit
         }
         return nil
     }

@@ -87,6 +87,7 @@ extension Scheduler {
         case .retryWait(let until): view.retryAt = until
         case .blocked, .delayed, .held, .wanting, .ready, .open, .ended(.cancelled), .dropped: break
         }
+        view.priority = durable.submissions[index].priority(unit)
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
         view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }

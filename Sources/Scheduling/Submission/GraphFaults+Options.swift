@@ -26,6 +26,10 @@ extension Graph {
         if !(0...1_000).contains(options.backoff.jitterPermille) {
             problems.append("has a jitter of \(options.backoff.jitterPermille) thousandths; it must be from 0 to 1000")
         }
+        if let priority = options.priority, !Self.priorities.contains(priority) {
+            problems.append(
+                "has a `priority` of \(priority); it must be from \(Self.priorities.lowerBound) to \(Self.priorities.upperBound)")
+        }
         if !options.retryOn.isEmpty, node.retries == 0 {
             problems.append("says which failures it is tried again for, but not how often; give `retry` its `attempts`")
         }
@@ -61,6 +65,8 @@ extension Graph {
         }
         return faults
     }
+
+    private static let priorities = -100...100
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.
     private static let millisecondsMax: Int64 = 253_402_300_799_999

@@ -1964,6 +1964,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._retryOn = newValue}
   }
 
+  /// which of those that wait for a worker goes first; absent: as the group around it
+  public var priority: Int32 {
+    get {_storage._priority ?? 0}
+    set {_uniqueStorage()._priority = newValue}
+  }
+  /// Returns true if `priority` has been explicitly set.
+  public var hasPriority: Bool {_storage._priority != nil}
+  /// Clears the value of `priority`. Subsequent reads from it will return its default value.
+  public mutating func clearPriority() {_uniqueStorage()._priority = nil}
+
   /// never started again once it may have begun; on groups: for all inside
   public var atMostOnce: Bool {
     get {_storage._atMostOnce}
@@ -2885,6 +2895,11 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public var atMostOnce: Bool {
     get {_storage._atMostOnce}
     set {_uniqueStorage()._atMostOnce = newValue}
+  }
+
+  public var priority: Int32 {
+    get {_storage._priority}
+    set {_uniqueStorage()._priority = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -5595,7 +5610,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -5616,6 +5631,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _queueTimeoutMilliseconds: UInt64 = 0
     var _backoff: WireBackoff? = nil
     var _retryOn: [WireRetryReason] = []
+    var _priority: Int32? = nil
     var _atMostOnce: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
@@ -5645,6 +5661,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _queueTimeoutMilliseconds = source._queueTimeoutMilliseconds
       _backoff = source._backoff
       _retryOn = source._retryOn
+      _priority = source._priority
       _atMostOnce = source._atMostOnce
     }
   }
@@ -5721,6 +5738,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 45: try { try decoder.decodeSingularMessageField(value: &_storage._backoff) }()
         case 46: try { try decoder.decodeRepeatedMessageField(value: &_storage._retryOn) }()
         case 47: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
+        case 48: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         default: break
         }
       }
@@ -5802,6 +5820,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._atMostOnce != false {
         try visitor.visitSingularBoolField(value: _storage._atMostOnce, fieldNumber: 47)
       }
+      try { if let v = _storage._priority {
+        try visitor.visitSingularSInt32Field(value: v, fieldNumber: 48)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5829,6 +5850,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._queueTimeoutMilliseconds != rhs_storage._queueTimeoutMilliseconds {return false}
         if _storage._backoff != rhs_storage._backoff {return false}
         if _storage._retryOn != rhs_storage._retryOn {return false}
+        if _storage._priority != rhs_storage._priority {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         return true
       }
@@ -7235,7 +7257,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -7256,6 +7278,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _retryAt: Int64 = 0
     var _lastFailure: WireOperationFailure? = nil
     var _atMostOnce: Bool = false
+    var _priority: Int32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7284,6 +7307,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _retryAt = source._retryAt
       _lastFailure = source._lastFailure
       _atMostOnce = source._atMostOnce
+      _priority = source._priority
     }
   }
 
@@ -7320,6 +7344,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 40: try { try decoder.decodeSingularInt64Field(value: &_storage._retryAt) }()
         case 41: try { try decoder.decodeSingularMessageField(value: &_storage._lastFailure) }()
         case 42: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
+        case 43: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         default: break
         }
       }
@@ -7386,6 +7411,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._atMostOnce != false {
         try visitor.visitSingularBoolField(value: _storage._atMostOnce, fieldNumber: 42)
       }
+      if _storage._priority != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._priority, fieldNumber: 43)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7413,6 +7441,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._retryAt != rhs_storage._retryAt {return false}
         if _storage._lastFailure != rhs_storage._lastFailure {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
+        if _storage._priority != rhs_storage._priority {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -103,6 +103,7 @@ extension WireOperationView {
             ("locks", .array(locks.map(\.json))),
             ("retryAt", .time(retryAt)),
             ("atMostOnce", .bool(atMostOnce)),
+            ("priority", .integer(Int64(priority))),
             ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
         ])
     }
