@@ -17,6 +17,9 @@ struct DurableState {
     /// Operation names that a worker has ever registered.
     var knownTypes: Set<String> = []
     var locks = LockTable()
+    var rates = RateTable()
+    /// By name. Looked up, never iterated.
+    var zones: [String: ZoneTable] = [:]
     let crashLimit: Int
 
     init(crashLimit: Int) { self.crashLimit = crashLimit }
@@ -85,6 +88,10 @@ struct DurableState {
             try askForLocks(unit, at: at, &effects)
         case .locksReturned(let unit, let at):
             try returnLocks(unit, at: at, &effects)
+        case .judged(let unit, let verdicts, let at):
+            try judge(unit, verdicts, at: at, &effects)
+        case .zonesRegistered(let tables):
+            for table in tables { zones[table.name] = table }
         case .deadlinePassed(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)

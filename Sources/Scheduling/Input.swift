@@ -27,6 +27,8 @@ public enum Input: Sendable {
     /// lease was ending.
     case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)
     case request(RequestID, Request)
+    /// What the clocks of time zones show, before the request whose graph names them.
+    case zones([ZoneTable])
 }
 
 public struct ExecutorAttachment: Sendable {

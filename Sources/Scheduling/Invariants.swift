@@ -38,7 +38,8 @@ extension Scheduler {
             switch reason {
             case .delay(let unit, _): delayed.insert(unit)
             case .deadline(let unit, _): limited.insert(unit)
-            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout: break
+            case .postponement(let unit, _): delayed.insert(unit)
+            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout, .turn: break
             }
         }
         var found: [String] = []
@@ -46,6 +47,11 @@ extension Scheduler {
             for unit in submission.units.indices {
                 if case .delayed = submission.units[unit].phase, !delayed.contains(UnitID(submission.number, unit)) {
                     found.append("\(submission.id)/\(submission.path(of: unit)): is delayed, but nothing will end that")
+                }
+                if case .postponed(.window(let until)) = submission.units[unit].phase, until > now.wall,
+                    !delayed.contains(UnitID(submission.number, unit))
+                {
+                    found.append("\(submission.id)/\(submission.path(of: unit)): waits for a time of day that nobody watches")
                 }
                 let isWatched = submission.deadlines[Int32(unit)] != nil && submission.units[unit].stop == nil
                 if isWatched, !limited.contains(UnitID(submission.number, unit)) {

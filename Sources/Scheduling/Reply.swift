@@ -92,6 +92,8 @@ public struct OperationView: Hashable, Sendable {
     public var value: Payload?
     /// Of one that is locking: the locks that are in its way, with who stands at the front of their lines.
     public var locks: [LockView] = []
+    /// What its conditions said last.
+    public var conditions: [ConditionView] = []
 }
 
 public struct WorkerView: Hashable, Sendable {

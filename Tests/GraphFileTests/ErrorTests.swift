@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("conditions", "[]"), ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"), ("atMostOnce", "true"), ("priority", "1"),
+        ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"), ("atMostOnce", "true"), ("priority", "1"),
         ("requires", "{}"),
     ])
     func keysOfLaterReleases_areRefusedByName(key: String, value: String) {

@@ -142,6 +142,25 @@ enum RandomGraph {
             if random.below(16) == 0 { options.deadline = 1_699_999_990_000 + Int64(random.below(60_000)) }
             if case .op = sketch, random.below(4) == 0 { options.queueTimeoutMilliseconds = Int64(1 + random.below(9_000)) }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
+            if case .forEach = sketch { return }
+            if random.below(3) == 0 { options.conditions = (0...random.below(3)).map { _ in condition(&random) } }
+        }
+    }
+
+    /// The simulations begin at 22:13:20 UTC.
+    private static func condition(_ random: inout SeededRandom) -> Condition {
+        let isNegated = random.below(4) == 0
+        // Closed for ten minutes a day, so that few rounds are spent on waiting.
+        let start = 22 * 60 + 10 + random.below(10)
+        let window = isNegated ? (start, start + 10) : (start + 10, start)
+        switch random.below(4) {
+        case 0: return Condition(.noFailedDependencies, isNegated: isNegated)
+        case 1: return Condition(.noCancelledDependencies, isNegated: isNegated)
+        case 2: return Condition(.timeWindow(TimeWindow(startMinute: window.0, endMinute: window.1)), isNegated: isNegated)
+        default:
+            let limit = RateLimit(
+                key: "r\(random.below(2))", count: 1 + random.below(3), perMilliseconds: Int64(1 + random.below(20_000)))
+            return Condition(.rateLimit(limit), isNegated: isNegated)
         }
     }
 

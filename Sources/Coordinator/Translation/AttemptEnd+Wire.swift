@@ -32,6 +32,7 @@ enum ReportedEnd {
         case .elements(let elements): return .whole(.elements(try Self.elements(elements)))
         case .storedElements(let reference):
             return .elements(try BlobKey(wire: reference, limit: CoordinatorLimits.elementsBytes))
+        case .answers: throw TranslationError("it answers questions that no attempt is asked")
         case nil: throw TranslationError("it has no outcome; the worker may be newer than this coordinator")
         }
     }

@@ -48,6 +48,7 @@ extension Scheduling.OperationView {
         wire.errors = errors.map(\.wire)
         if let value { wire.value = value.wire }
         wire.locks = locks.map(\.wire)
+        wire.conditions = conditions.map(\.wire)
         return wire
     }
 }

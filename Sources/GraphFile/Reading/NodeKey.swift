@@ -3,7 +3,7 @@ enum NodeKey: String, CaseIterable {
     // What a node is.
     case run, exec, op, group, ordered
     // Any node.
-    case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive
+    case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive, conditions
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -13,7 +13,7 @@ enum NodeKey: String, CaseIterable {
     // The top level.
     case name, vars
     // Known to the format, not to this release.
-    case conditions, unique, onDuplicate
+    case unique, onDuplicate
     case recomputable, atMostOnce, priority, requires
 
     enum Standing {
@@ -26,9 +26,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .conditions, .unique, .onDuplicate, .recomputable, .atMostOnce, .priority, .requires: .notYet
+        case .unique, .onDuplicate, .recomputable, .atMostOnce, .priority, .requires: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
+            .deadline, .queueTimeout, .exclusive, .conditions, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin,
+            .maxOutput,
             .maxConcurrent, .onFailure:
             .node
         }

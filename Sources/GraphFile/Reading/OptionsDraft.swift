@@ -8,6 +8,7 @@ struct OptionsDraft: Hashable {
     var deadline: GraphDeadline?
     var queueTimeoutMilliseconds: Int64 = 0
     var exclusive: [ExclusiveKey] = []
+    var conditions: [WireCondition] = []
 
     func write(to node: inout WireNode) {
         node.delayMilliseconds = UInt64(delayMilliseconds)
@@ -24,6 +25,7 @@ struct OptionsDraft: Hashable {
                 $0.limit = UInt32(exclusive.limit)
             }
         }
+        node.conditions = conditions
     }
 }
 

@@ -32,6 +32,8 @@ private enum Kind {
     static let delayEnded: UInt8 = 40
     static let deadlinePassed: UInt8 = 41
     static let queueTimedOut: UInt8 = 42
+    static let judged: UInt8 = 60
+    static let zonesRegistered: UInt8 = 61
 }
 
 extension ByteWriter {
@@ -117,6 +119,14 @@ extension ByteWriter {
             write(Kind.queueTimedOut)
             write(unit.rawValue)
             write(at)
+        case .judged(let unit, let verdicts, let at):
+            write(Kind.judged)
+            write(unit.rawValue)
+            write(verdicts: verdicts)
+            write(at)
+        case .zonesRegistered(let tables):
+            write(Kind.zonesRegistered)
+            write(zones: tables)
         }
     }
 
@@ -209,6 +219,10 @@ extension ByteReader {
             return .deadlinePassed(try unit(), at: try signed())
         case Kind.queueTimedOut:
             return .queueTimedOut(try unit(), at: try signed())
+        case Kind.judged:
+            return .judged(try unit(), try verdicts(), at: try signed())
+        case Kind.zonesRegistered:
+            return .zonesRegistered(try zones())
         case let other:
             throw DecodingFailure("\(other) is no kind of fact this version knows")
         }

@@ -8,6 +8,7 @@ private enum Section {
     static let start: UInt8 = 40
     static let deadline: UInt8 = 41
     static let queueTimeout: UInt8 = 42
+    static let conditions: UInt8 = 60
 }
 
 extension ByteWriter {
@@ -36,6 +37,11 @@ extension ByteWriter {
             $0.queueTimeoutMilliseconds != 0
         } content: { writer, options in
             writer.write(options.queueTimeoutMilliseconds)
+        }
+        write(section: Section.conditions, of: graph) {
+            !$0.conditions.isEmpty
+        } content: { writer, options in
+            writer.write(conditions: options.conditions)
         }
     }
 
@@ -83,6 +89,8 @@ extension ByteReader {
             options.deadline = try signed()
         case Section.queueTimeout:
             options.queueTimeoutMilliseconds = try signed()
+        case Section.conditions:
+            options.conditions = try conditions()
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

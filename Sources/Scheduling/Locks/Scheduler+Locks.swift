@@ -20,7 +20,9 @@ extension Scheduler {
         if lockIntake.haveWorkersChanged { reviewWorkers(&outputs) }
         // What is granted may begin groups, whose members want locks in turn.
         while let unit = lockIntake.wanting.popFirst() {
-            guard durable.phase(unit) == .wanting else { continue }
+            guard durable.submissions[durable.index(of: unit.submission)].mayAskForLocks(unit.index), !waitsForWindow(unit, &outputs) else {
+                continue
+            }
             if canBeDispatched(unit) {
                 emit(.locksAsked(unit, at: now.wall), &outputs)
             } else {

@@ -46,6 +46,8 @@ struct ReadyUnits {
         return unit
     }
 
+    func isWaiting(lane: Int) -> Bool { lane < lanes.count && !lanes[lane].turns.isEmpty }
+
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }
     mutating func removeSuspects() -> Deque<UnitID> {
         defer { suspects = [] }

@@ -4,21 +4,22 @@ extension Scheduler {
     /// One unit at a time in turn, so that work spreads before it piles up.
     mutating func assignReadyUnits(_ outputs: inout Outputs) {
         assignSuspects(&outputs)
-        if ready.count > 0 { assign(&outputs) { $0.slots } }
-        if ready.count > 0 { assign(&outputs) { $0.slots + $0.prefetch } }
+        if ready.count + conditioned.count > 0 { assign(&outputs, ahead: false) { $0.slots } }
+        if ready.count > 0 { assign(&outputs, ahead: true) { $0.slots + $0.prefetch } }
         recallForIdle()
     }
 
-    private mutating func assign(_ outputs: inout Outputs, upTo limit: (WorkerTable.Session) -> Int) {
+    private mutating func assign(_ outputs: inout Outputs, ahead: Bool, upTo limit: (WorkerTable.Session) -> Int) {
         var candidates = workers.sessions.indices.filter { index in
-            workers.sessions[index].reservedFor == nil && canTake(index)
+            workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWantedByConditioned(index))
                 && workers.sessions[index].units.count < limit(workers.sessions[index])
         }
         // Those with the least to do come first.
         candidates.sort { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
-        while !candidates.isEmpty, ready.count > 0 {
+        while !candidates.isEmpty, ready.count + (ahead ? 0 : conditioned.count) > 0 {
             candidates.removeAll { index in
-                guard workers.sessions[index].units.count < limit(workers.sessions[index]), let unit = popReady(for: index) else {
+                guard workers.sessions[index].units.count < limit(workers.sessions[index]), let unit = popReady(for: index, ahead: ahead)
+                else {
                     return true
                 }
                 assign(unit, to: index, &outputs)
@@ -33,22 +34,46 @@ extension Scheduler {
     }
 
     /// The next unit that still waits and that this executor can run.
-    private mutating func popReady(for worker: Int) -> UnitID? {
+    private mutating func popReady(for worker: Int, ahead: Bool) -> UnitID? {
         let lanes = workers.sessions[worker].lanes
         // Types take turns: each search begins at another one.
         let first = Int(attemptCounter) % max(lanes.count, 1)
         for lane in lanes[first...] + lanes[..<first] {
-            while let unit = ready.pop(lane: lane) {
+            while let unit = pop(lane: lane, ahead: ahead) {
                 if isWaiting(unit) { return unit }
             }
         }
         return nil
     }
 
+    /// Units with conditions are judged when they are taken out, so that they are taken only for a free slot; those
+    /// without take turns with them.
+    private mutating func pop(lane: Int, ahead: Bool) -> UnitID? {
+        guard !ahead, conditioned.count > 0 else { return ready.pop(lane: lane) }
+        if attemptCounter.isMultiple(of: 2) { return popConditioned(lane: lane) ?? ready.pop(lane: lane) }
+        return ready.pop(lane: lane) ?? popConditioned(lane: lane)
+    }
+
+    /// Each at most once: it may have been called from more than one line, and whoever takes it out starts it.
+    mutating func pushConditioned(_ unit: UnitID) {
+        if conditionedUnits.insert(unit).inserted { conditioned.push(unit, lane: operationClass(of: unit)) }
+    }
+
+    private mutating func popConditioned(lane: Int) -> UnitID? {
+        guard let unit = conditioned.pop(lane: lane) else { return nil }
+        conditionedUnits.remove(unit)
+        return unit
+    }
+
+    /// Sending ahead would keep slots from those that are not sent ahead.
+    private func isWantedByConditioned(_ worker: Int) -> Bool {
+        conditioned.count > 0 && workers.sessions[worker].lanes.contains(where: conditioned.isWaiting)
+    }
+
     private func isWaiting(_ unit: UnitID) -> Bool {
         switch durable.phase(unit) {
-        // A unit in retryWait is queued only when its time has come.
-        case .ready, .retryWait: true
+        // A unit in retryWait or postponed is queued only when its time has come.
+        case .ready, .retryWait, .postponed: true
         case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
@@ -72,8 +97,7 @@ extension Scheduler {
                 continue
             }
             workers.sessions[worker].reservedFor = nil
-            assign(unit, to: worker, &outputs)
-            workers.sessions[worker].isExclusive = true
+            if assign(unit, to: worker, &outputs) { workers.sessions[worker].isExclusive = true }
         }
     }
 
@@ -86,12 +110,16 @@ extension Scheduler {
             .min { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
     }
 
-    private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) {
+    /// - Returns: whether it was handed out; else its conditions did not hold.
+    @discardableResult
+    private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
+        if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index), !judge(unit, &outputs) { return false }
         attemptCounter += 1
         let attempt = Attempt(epoch: durable.epoch, counter: attemptCounter)
         emit(.assigned(unit, attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
         workers.sessions[worker].units.append(unit)
         pending.dispatches[worker, default: []].append(assignment(unit, attempt))
+        return true
     }
 
     private func assignment(_ id: UnitID, _ attempt: Attempt) -> Assignment {

@@ -2,8 +2,15 @@
 extension Scheduler {
     /// Puts a unit into its queue.
     mutating func queue(_ unit: UnitID) {
-        if durable.submissions[durable.index(of: unit.submission)].units[unit.index].isSuspect {
+        let index = durable.index(of: unit.submission)
+        if durable.submissions[index].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
+        } else if durable.submissions[index].hasConditions(unit.index) {
+            if case .group = durable.submissions[index].node(unit.index).kind {
+                groupsToJudge.append(unit)
+            } else {
+                pushConditioned(unit)
+            }
         } else {
             ready.push(unit, lane: operationClass(of: unit))
         }
@@ -139,6 +146,8 @@ extension Scheduler {
             case .delay(let unit, let until): delayDue(unit, until, &outputs)
             case .deadline(let unit, let at): deadlineDue(unit, at, &outputs)
             case .queueTimeout(let unit, let since): queueTimeoutDue(unit, since, &outputs)
+            case .postponement(let unit, let until): postponementDue(unit, until)
+            case .turn(let line): turnDue(line)
             }
         }
     }

@@ -79,7 +79,15 @@ extension Scheduler {
     }
 
     private func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
-        let faults = graph.faults(limits: configuration.graphLimits)
+        var faults = graph.faults(limits: configuration.graphLimits)
+        if faults.isEmpty {
+            for (name, node) in graph.zones where durable.zones[name] == nil {
+                faults.append(
+                    graph.fault(
+                        node,
+                        "names the time zone `\(name)`, which the coordinator does not know; write an IANA name such as `Europe/Berlin`"))
+            }
+        }
         guard !waitForWorkers else { return faults }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []

@@ -24,6 +24,7 @@ extension Scheduler {
         case .blocked, .delayed, .held, .dropped: .blocked
         case .wanting, .ready: .queued
         case .locking: .locking
+        case .postponed: .evaluating
         case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
@@ -84,8 +85,9 @@ extension Scheduler {
         case .ended(.success(let payload)):
             if withValue, case .operation = view.kind { view.value = payload }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
-        case .blocked, .delayed, .held, .wanting, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .wanting, .ready, .postponed, .retryWait, .open, .ended(.cancelled), .dropped: break
         }
+        view.conditions = durable.submissions[index].conditionViews(of: unit)
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
     }
@@ -114,6 +116,7 @@ extension OperationView {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
+        for condition in conditions { bytes += condition.approximateBytes }
         for error in errors { bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count }
         return bytes
     }

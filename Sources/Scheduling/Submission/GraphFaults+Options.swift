@@ -25,7 +25,7 @@ extension Graph {
         } else if options.queueTimeoutMilliseconds != 0 {
             problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")
         }
-        return problems
+        return problems + self.problems(withConditionsOf: node)
     }
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.

@@ -8,7 +8,7 @@ public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
 extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
         switch units[unit].phase {
-        case .ready: break
+        case .ready, .postponed: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
         case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
@@ -16,6 +16,8 @@ extension Submission {
         }
         if case .group = node(unit).kind { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
         if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
+        if hasConditions(unit), !units[unit].isCleared { throw FactMismatch("\(path(of: unit)) was assigned before its conditions held") }
+        units[unit].isCleared = false
         if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
         units[unit].phase = .assigned(attempt, worker)
@@ -36,7 +38,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case (.queueTimedOut?, _), (.deadlinePassed?, _):
+        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
@@ -70,7 +72,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?: finish(unit, stoppedOutcome(unit), at, &effects)
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if Int(units[unit].crashes) >= crashLimit {
                 finish(unit, .failure([workerLostFailure(unit, crashes: Int(units[unit].crashes))]), at, &effects)
@@ -150,6 +152,7 @@ extension Submission {
             uncount(inner)
             if case .operation = node(inner).kind { counts.total -= 1 }
             endDeadline(inner)
+            if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
             units[inner].phase = .dropped
         }
     }
@@ -158,6 +161,7 @@ extension Submission {
     private mutating func forget(_ unit: Int) {
         uncount(unit)
         endDeadline(unit)
+        if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

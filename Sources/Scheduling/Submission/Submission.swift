@@ -24,6 +24,8 @@ struct Submission {
     var cancelReason = ""
     /// When units that have one and can begin must have ended: wall times, by unit. Looked up, never iterated.
     var deadlines: [Int32: Int64] = [:]
+    /// What conditions said last, by unit, in their order. Looked up, never iterated.
+    var verdicts: [Int32: [Verdict]] = [:]
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []

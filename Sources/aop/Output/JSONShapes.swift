@@ -101,6 +101,7 @@ extension WireOperationView {
             ("queuedAt", .time(queuedAt)), ("startedAt", .time(startedAt)), ("finishedAt", .time(finishedAt)),
             ("errors", .array(errors.map { .object(JSONValue.members(of: $0, path: path)) })),
             ("locks", .array(locks.map(\.json))),
+            ("conditions", .array(conditions.map(\.json))),
         ])
     }
 }

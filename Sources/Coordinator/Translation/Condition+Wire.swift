@@ -1,0 +1,48 @@
+import Scheduling
+import Wire
+
+extension Scheduling.Condition {
+    /// - Throws: `TranslationError` for a condition without a kind, and for names that are too long.
+    init(wire: WireCondition, index: Int) throws(TranslationError) {
+        let kind: Kind
+        switch wire.kind {
+        case .noFailedDependencies: kind = .noFailedDependencies
+        case .noCancelledDependencies: kind = .noCancelledDependencies
+        case .timeWindow(let window):
+            try TranslationError.checkName(window.zone, "the time zone of a condition of node \(index) of the graph")
+            kind = .timeWindow(
+                TimeWindow(startMinute: Int(window.startMinute), endMinute: Int(window.endMinute), zone: window.zone))
+        case .rateLimit(let limit):
+            try TranslationError.checkName(limit.key, "the key of a rate limit of node \(index) of the graph")
+            guard limit.perMilliseconds <= UInt32.max else {
+                throw TranslationError(
+                    "node \(index) of the graph has a rate limit per \(limit.perMilliseconds) ms; the limit is \(UInt32.max) ms (49 days)")
+            }
+            kind = .rateLimit(
+                Scheduling.RateLimit(key: limit.key, count: Int(limit.count), perMilliseconds: Int64(limit.perMilliseconds)))
+        case .probe, nil:
+            throw TranslationError(
+                "node \(index) of the graph has a condition of a kind that this coordinator (\(ProductVersion.current)) does not know"
+                    + "; the client may be newer")
+        }
+        self.init(kind, isNegated: wire.negated)
+    }
+}
+
+extension ConditionView {
+    var wire: WireConditionView {
+        var wire = WireConditionView()
+        wire.key = key
+        switch verdict.finding {
+        case .satisfied: wire.finding = .satisfied
+        case .failed: wire.finding = .failed
+        case .notNow(let until):
+            wire.finding = .notNow
+            wire.until = until
+        }
+        wire.reason = verdict.reason
+        wire.evaluator = verdict.evaluator
+        wire.at = verdict.at
+        return wire
+    }
+}
