@@ -59,7 +59,13 @@ struct DurableState {
             try submissions[index].assign(unit.index, attempt, worker, at: at)
         case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
             let index = try self.index(of: unit)
-            try submissions[index].endAttempt(unit.index, attempt, outcome, startedAt: startedAt, at: at, &effects)
+            var evaluator = ""
+            if submissions[index].units[unit.index].isEvaluating, case .assigned(_, let worker) = submissions[index].units[unit.index].phase
+            {
+                evaluator = workers[worker.index].identity.name
+            }
+            try submissions[index].endAttempt(
+                unit.index, attempt, outcome, startedAt: startedAt, at: at, evaluator: evaluator, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)

@@ -80,6 +80,8 @@ public enum AttemptOutcome: Hashable, Sendable {
     case stopped
     /// Of a decide unit: the elements, JSON each.
     case elements([[UInt8]])
+    /// Of an evaluate unit: one for each condition that was asked for.
+    case answers([ConditionAnswer])
 }
 
 public enum LossCause: UInt8, Hashable, Sendable {

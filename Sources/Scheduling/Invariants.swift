@@ -15,6 +15,8 @@ extension Scheduler {
         var attempts = Set<Attempt>()
         for submission in durable.submissions {
             for unit in submission.units.indices {
+                let isAssigned = if case .assigned = submission.units[unit].phase { true } else { false }
+                if submission.units[unit].isEvaluating, !isAssigned { found.append("\(submission.path(of: unit)) is evaluated by nobody") }
                 guard case .assigned(let attempt, let worker) = submission.units[unit].phase else { continue }
                 assigned[worker.index].append(UnitID(submission.number, unit))
                 if !attempts.insert(attempt).inserted { found.append("attempt \(attempt.rawValue) is held by two units") }

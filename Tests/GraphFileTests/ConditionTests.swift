@@ -24,11 +24,47 @@ import Testing
         #expect(try outline(text) == expected)
     }
 
+    @Test func conditionsForWorkers_areRead() throws {
+        let text = """
+            vars: {port: 80}
+            group:
+              - {run: a, conditions: [{reachable: "tcp://h:${port}", wait: true}, {command: test -e x, negated: true}]}
+              - {forEach: [1], run: b, conditions: [{fileExists: "/data/${item}"}, {type: Disk, with: {bytes: "${item}"}}]}
+            """
+        let expected = #"""
+            0 - group
+            1 run0 shell {"run":"a","variables":{"port":"80"}} probe=reachable:0 wait not(probe=command:1)
+            2 run1 forEach as=item [1]
+            3 run1/* shell templated {"run":"b","variables":{"port":"80"}} in=2 probe=fileExists:3 templated probe=Disk:4 templated
+            """#
+        let loaded = try GraphFileLoader.load(text: text, file: "f.yaml")
+        #expect(outline(loaded) == expected)
+        #expect(
+            loaded.graph.parameters.map { String(decoding: $0, as: UTF8.self) }.sorted() == [
+                #"{"bytes":"${item}"}"#, #"{"path":"/data/${item}"}"#, #"{"run":"a","variables":{"port":"80"}}"#,
+                #"{"run":"b","variables":{"port":"80"}}"#, #"{"run":"test -e x","variables":{"port":"80"}}"#, #"{"url":"tcp://h:80"}"#,
+            ])
+    }
+
     @Test(arguments: [
         ("{}", "`conditions` must be a list such as `[{noFailedDependencies: true}]`, found a map"),
         ("[]", "`conditions` names no condition"),
         ("[a]", "a condition must be a map such as `{noFailedDependencies: true}`, found text `a`"),
-        ("[{negated: true}]", "a condition needs one of `noFailedDependencies`, `noCancelledDependencies`, `timeWindow`, `rateLimit`"),
+        (
+            "[{negated: true}]",
+            "a condition needs one of `noFailedDependencies`, `noCancelledDependencies`, `timeWindow`, `rateLimit`, `reachable`, `fileExists`, "
+                + "`command`, `type`"
+        ),
+        ("[{reachable: db}]", "`reachable` must be a URL such as `tcp://host:port` or `https://host`, found `db`"),
+        (
+            "[{fileExists: ready}]",
+            "`fileExists` must be a path from the root such as `/data/ready`, found `ready`; a worker has no directory of the node's"
+        ),
+        ("[{command: ''}]", "`command` is empty"),
+        ("[{type: command}]", "the condition `command` is written as `{command: …}`, not as a `type`"),
+        ("[{type: Disk, with: 1}]", "`with` must be a map of parameters, found `1`"),
+        ("[{type: Disk, wait: true}]", "`wait` belongs to `reachable`, `fileExists` and `command`, and this is `type`"),
+        ("[{fileExists: /a, with: {}}]", "`with` belongs to `type`, and this is `fileExists`"),
         (
             "[{noFailedDependencies: true, timeWindow: '1:00-2:00'}]",
             "a condition has `noFailedDependencies` and `timeWindow`; write one condition for each"

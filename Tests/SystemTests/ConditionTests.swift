@@ -64,6 +64,78 @@ extension SystemTests {
             }
         }
 
+        @Test func workersEvaluateConditions_andWaitingOnesAreAskedAgain() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "1")
+                let graph = try harness.write(
+                    "probes.yaml",
+                    """
+                    vars: {dir: '\(harness.directory)'}
+                    group:
+                      - {id: there, run: echo ran, conditions: [{command: test -d "$dir"}, {fileExists: '${dir}'}]}
+                      - {id: missing, run: 'true', conditions: [{fileExists: '${dir}/no'}, {command: "echo oops >&2; exit 3"}]}
+                      - {id: opposite, run: 'true', conditions: [{fileExists: '${dir}/no', negated: true}]}
+                      - {id: dead, run: 'true', conditions: [{reachable: 'tcp://127.0.0.1:1'}]}
+                      - {id: later, run: 'true', conditions: [{fileExists: '${dir}/ready', wait: true}]}
+                      - {id: group, conditions: [{fileExists: '${dir}/no'}], group: [{run: 'true'}]}
+
+                    """)
+                let submit = harness.startAOP("submit", graph, "--wait", "-o", "json")
+                func operations() async throws -> [String: JSON] {
+                    let shown = try await harness.aop("show", "last", "-o", "json")
+                    guard shown.status == 0 else { return [:] }
+                    return Dictionary(
+                        try JSON(parsing: shown.text)["operations"].elements.map { ($0["path"].string ?? "", $0) }, uniquingKeysWith: { $1 }
+                    )
+                }
+                try await eventually("all but one have ended") {
+                    let states = try await operations().mapValues { $0["state"].string }
+                    return states["later"] == "evaluating"
+                        && states.values.count { ["succeeded", "failed", "cancelled"].contains($0) } == 6
+                }
+                _ = try harness.write("ready", "")
+                let finished = try await submit.finish()
+                #expect(finished.status == 2, "\(finished)")
+                let all = try await operations()
+                #expect(
+                    all.mapValues { $0["state"].string } == [
+                        "there": "succeeded", "missing": "failed", "opposite": "succeeded", "dead": "failed", "later": "succeeded",
+                        "group": "failed", "group/run0": "cancelled",
+                    ])
+                let errors = try #require(all["missing"])["errors"].elements
+                #expect(errors.map { $0["publisher"].string } == ["FileExists", "Command"])
+                #expect(errors.first?["message"].string == "there is no \(harness.directory)/no")
+                #expect(errors.last?["message"].string?.contains("3") == true)
+                #expect(errors.allSatisfy { $0["code"].string == "condition" && $0["state"].string == "condition" })
+                #expect(all["missing"]?["attempts"].number == 0)
+                #expect(all["dead"]?["conditions"][0]["evaluator"].string?.contains("/0") == true)
+            }
+        }
+
+        @Test func lostEvaluator_isReplaced() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "1")
+                let executors = try await harness.waitForExecutors(1)
+                let graph = try harness.write(
+                    "lost.yaml",
+                    """
+                    group:
+                      - run: echo ran
+                        conditions: [{command: "echo x >> '\(harness.directory)/asked'; [ -e '\(harness.directory)/again' ] || sleep 600"}]
+
+                    """)
+                let submit = harness.startAOP("submit", graph, "--wait", "-o", "json")
+                try await eventually("the condition is evaluated") { harness.lines(of: "asked").count == 1 }
+                _ = try harness.write("again", "")
+                kill(executors[0], SIGKILL)
+                let finished = try await submit.finish()
+                #expect(finished.status == 0, "\(finished)")
+                #expect(harness.lines(of: "asked").count == 2)
+            }
+        }
+
         @Test func rateLimit_holdsAcrossSubmissions() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

@@ -1,3 +1,4 @@
+import Foundation
 import Scheduling
 import Wire
 
@@ -20,12 +21,43 @@ extension Scheduling.Condition {
             }
             kind = .rateLimit(
                 Scheduling.RateLimit(key: limit.key, count: Int(limit.count), perMilliseconds: Int64(limit.perMilliseconds)))
-        case .probe, nil:
+        case .probe(let probe):
+            try TranslationError.checkName(probe.type, "the type of a condition of node \(index) of the graph")
+            kind = .probe(
+                Probe(type: probe.type, parameters: Int(probe.parameters), isTemplated: probe.templated, waits: probe.wait))
+        case nil:
             throw TranslationError(
                 "node \(index) of the graph has a condition of a kind that this coordinator (\(ProductVersion.current)) does not know"
                     + "; the client may be newer")
         }
         self.init(kind, isNegated: wire.negated)
+    }
+}
+
+extension ConditionQuestion {
+    var wire: WireConditionQuestion {
+        var wire = WireConditionQuestion()
+        wire.condition = UInt32(clamping: condition)
+        wire.type = type
+        wire.parameters = Data(parameters)
+        wire.templated = isTemplated
+        wire.negated = isNegated
+        wire.wait = waits
+        return wire
+    }
+}
+
+extension ConditionAnswer {
+    /// - Throws: `TranslationError` for an unknown finding.
+    init(wire: WireConditionAnswer) throws(TranslationError) {
+        let finding: Finding
+        switch wire.finding {
+        case .satisfied: finding = .satisfied
+        case .failed: finding = .failed
+        case .notNow: finding = .retryAfter(milliseconds: Int64(wire.retryAfterMilliseconds))
+        case .UNRECOGNIZED(let number): throw TranslationError("an answer to a condition with the unknown finding \(number)")
+        }
+        self.init(condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax))
     }
 }
 

@@ -15,7 +15,7 @@ enum ConditionKey: String, CaseIterable {
     ]
 
     /// Known to the format, not to this release: refused by name.
-    static let notYet: Set<ConditionKey> = [.reachable, .fileExists, .command, .type, .wait, .with, .silent, .operation]
+    static let notYet: Set<ConditionKey> = [.silent, .operation]
 }
 
 /// `conditions`: what must hold before an attempt starts.
@@ -89,6 +89,12 @@ extension GraphReader {
         if form != .timeWindow, let zone = fields[.zone] {
             report("`zone` belongs to `timeWindow`, and there is none in this condition", value: zone.key, node: node)
         }
+        if let wait = fields[.wait], ![.reachable, .fileExists, .command].contains(form) {
+            report("`wait` belongs to `reachable`, `fileExists` and `command`, and this is `\(form.rawValue)`", value: wait.key, node: node)
+        }
+        if form != .type, let with = fields[.with] {
+            report("`with` belongs to `type`, and this is `\(form.rawValue)`", value: with.key, node: node)
+        }
         switch form {
         case .noFailedDependencies:
             return readTrue(form, value, node: node) ? .noFailedDependencies(WireNoFailedDependencies()) : nil
@@ -96,7 +102,8 @@ extension GraphReader {
             return readTrue(form, value, node: node) ? .noCancelledDependencies(WireNoCancelledDependencies()) : nil
         case .timeWindow: return readTimeWindow(value, zone: fields[.zone]?.value, scope: scope, node: node).map { .timeWindow($0) }
         case .rateLimit: return readRateLimit(value, scope: scope, node: node).map { .rateLimit($0) }
-        case .reachable, .fileExists, .command, .type, .zone, .wait, .with, .negated, .silent, .operation: return nil
+        case .reachable, .fileExists, .command, .type: return readProbe(form, value, fields, scope: scope, node: node).map { .probe($0) }
+        case .zone, .wait, .with, .negated, .silent, .operation: return nil
         }
     }
 
@@ -108,7 +115,7 @@ extension GraphReader {
         return false
     }
 
-    private mutating func readFlag(_ name: String, _ value: Int, node: Int) -> Bool? {
+    mutating func readFlag(_ name: String, _ value: Int, node: Int) -> Bool? {
         if case .bool(let flag)? = document.scalar(value)?.value { return flag }
         report("`\(name)` must be `true` or `false`, found \(document.description(value))", value: value, node: node)
         return nil

@@ -3,6 +3,7 @@ private enum ConditionKind {
     static let noCancelledDependencies: UInt8 = 2
     static let timeWindow: UInt8 = 3
     static let rateLimit: UInt8 = 4
+    static let probe: UInt8 = 5
 }
 
 extension ByteWriter {
@@ -21,6 +22,12 @@ extension ByteWriter {
                 writer.write(limit.key)
                 writer.write(count: limit.count)
                 writer.write(limit.perMilliseconds)
+            case .probe(let probe):
+                writer.write(ConditionKind.probe)
+                writer.write(probe.type)
+                writer.write(count: probe.parameters)
+                writer.write(probe.isTemplated)
+                writer.write(probe.waits)
             }
             writer.write(condition.isNegated)
         }
@@ -39,6 +46,20 @@ extension ByteWriter {
             writer.write(verdict.reason)
             writer.write(verdict.evaluator)
             writer.write(verdict.at)
+        }
+    }
+
+    mutating func write(answers: [ConditionAnswer]) {
+        write(list: answers) { writer, answer in
+            writer.write(count: answer.condition)
+            switch answer.finding {
+            case .satisfied: writer.write(UInt8(0))
+            case .failed: writer.write(UInt8(1))
+            case .retryAfter(let milliseconds):
+                writer.write(UInt8(2))
+                writer.write(milliseconds)
+            }
+            writer.write(answer.reason)
         }
     }
 
@@ -67,6 +88,11 @@ extension ByteReader {
             case ConditionKind.rateLimit:
                 kind = .rateLimit(
                     RateLimit(key: try reader.text(), count: try reader.index(), perMilliseconds: try reader.signed()))
+            case ConditionKind.probe:
+                kind = .probe(
+                    Probe(
+                        type: try reader.text(), parameters: try reader.index(), isTemplated: try reader.flag(),
+                        waits: try reader.flag()))
             case let other: throw DecodingFailure("\(other) is no kind of condition that this version knows")
             }
             return Condition(kind, isNegated: try reader.flag())
@@ -86,6 +112,20 @@ extension ByteReader {
             return Verdict(
                 condition: condition, finding: finding, reason: try reader.text(), evaluator: try reader.text(),
                 at: try reader.signed())
+        }
+    }
+
+    mutating func answers() throws(DecodingFailure) -> [ConditionAnswer] {
+        try list { reader throws(DecodingFailure) in
+            let condition = try reader.index()
+            let finding: ConditionAnswer.Finding
+            switch try reader.byte() {
+            case 0: finding = .satisfied
+            case 1: finding = .failed
+            case 2: finding = .retryAfter(milliseconds: try reader.signed())
+            case let other: throw DecodingFailure("\(other) is no answer to a condition")
+            }
+            return ConditionAnswer(condition: condition, finding: finding, reason: try reader.text())
         }
     }
 

@@ -143,6 +143,9 @@ extension ByteWriter {
         case .elements(let elements):
             write(UInt8(3))
             write(list: elements) { $0.write($1) }
+        case .answers(let answers):
+            write(UInt8(4))
+            write(answers: answers)
         }
     }
 
@@ -243,6 +246,7 @@ extension ByteReader {
         case 1: return .failure(try list { reader throws(DecodingFailure) in try reader.failure() })
         case 2: return .stopped
         case 3: return .elements(try list { reader throws(DecodingFailure) in try reader.content() })
+        case 4: return .answers(try answers())
         case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
         }
     }

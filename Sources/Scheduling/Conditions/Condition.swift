@@ -9,6 +9,8 @@ public struct Condition: Hashable, Sendable {
         case timeWindow(TimeWindow)
         /// Few enough others have started lately. Never fails, unless it is negated: the node waits for its turn.
         case rateLimit(RateLimit)
+        /// What a worker that could run the node finds.
+        case probe(Probe)
     }
     public var kind: Kind
     public var isNegated: Bool
@@ -26,6 +28,7 @@ public struct Condition: Hashable, Sendable {
             case .noCancelledDependencies: "NoCancelledDependencies"
             case .timeWindow: "TimeWindow"
             case .rateLimit: "RateLimit"
+            case .probe(let probe): probe.key
             }
         return isNegated ? "Not<\(name)>" : name
     }
@@ -33,6 +36,54 @@ public struct Condition: Hashable, Sendable {
     /// The limit under which a start counts.
     var countedRate: RateLimit? {
         if case .rateLimit(let limit) = kind, !isNegated { limit } else { nil }
+    }
+}
+
+/// A condition that a worker evaluates.
+public struct Probe: Hashable, Sendable {
+    /// Registered name.
+    public var type: String
+    /// Index into `Graph.parameters`.
+    public var parameters: Int
+    /// `${name}` in the parameters' strings is replaced by the worker.
+    public var isTemplated: Bool
+    /// What does not hold is asked again, and is no failure.
+    public var waits: Bool
+
+    public init(type: String, parameters: Int, isTemplated: Bool = false, waits: Bool = false) {
+        self.type = type
+        self.parameters = parameters
+        self.isTemplated = isTemplated
+        self.waits = waits
+    }
+
+    fileprivate var key: String {
+        switch type {
+        case "reachable": "Reachable"
+        case "fileExists": "FileExists"
+        case "command": "Command"
+        default: type
+        }
+    }
+}
+
+/// What a worker says of one condition.
+public struct ConditionAnswer: Hashable, Sendable {
+    public enum Finding: Hashable, Sendable {
+        case satisfied
+        case failed
+        /// Not now: it is to be asked again.
+        case retryAfter(milliseconds: Int64)
+    }
+    /// Position among the node's conditions.
+    public var condition: Int
+    public var finding: Finding
+    public var reason: String
+
+    public init(condition: Int, finding: Finding, reason: String = "") {
+        self.condition = condition
+        self.finding = finding
+        self.reason = reason
     }
 }
 
@@ -56,6 +107,16 @@ public struct RateLimit: Hashable, Sendable {
 extension Node {
     /// What must hold before an attempt of it starts.
     var conditions: [Condition] { hasOptions ? options.conditions : [] }
+
+    /// Types of the conditions that a worker evaluates, each once, sorted.
+    var probeTypes: [String] {
+        guard hasOptions else { return [] }
+        var types: [String] = []
+        for condition in options.conditions {
+            if case .probe(let probe) = condition.kind, !types.contains(probe.type) { types.append(probe.type) }
+        }
+        return types.sorted()
+    }
 }
 
 /// What the evaluation of one condition said.

@@ -12,6 +12,9 @@ extension Graph {
             case .noFailedDependencies, .noCancelledDependencies: []
             case .timeWindow(let window): Self.problems(with: window)
             case .rateLimit(let limit): Self.problems(with: limit)
+            case .probe(let probe):
+                (probe.type.isEmpty ? ["a condition has an empty type; give it a name"] : [])
+                    + (parameters.indices.contains(probe.parameters) ? [] : ["a condition refers to parameters that do not exist"])
             }
         }
     }

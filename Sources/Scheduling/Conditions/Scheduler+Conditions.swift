@@ -3,14 +3,26 @@ import DequeModule
 /// Judging units, just before they would start: an operation when a slot is there for it, a group when nothing else is in
 /// its way.
 extension Scheduler {
-    /// Whether the unit may start now. If not it has failed, or waits to be judged again.
-    mutating func judge(_ unit: UnitID, _ outputs: inout Outputs) -> Bool {
+    enum Judgement {
+        case start
+        /// A worker is to be asked first.
+        case evaluate
+        /// It has failed, or waits to be judged again.
+        case leave
+    }
+
+    mutating func judge(_ unit: UnitID, _ outputs: inout Outputs) -> Judgement {
         let index = durable.index(of: unit.submission)
-        guard durable.submissions[index].mayBeJudged(unit.index) else { return false }
+        guard durable.submissions[index].mayBeJudged(unit.index) else { return .leave }
         let verdicts = durable.submissions[index].conditions(of: unit.index).enumerated()
-            .map { verdict(on: $1, at: $0, of: unit) }
+            .compactMap { $1.isProbe ? nil : verdict(on: $1, at: $0, of: unit) }
+        if durable.submissions[index].needsProbing(unit.index) {
+            // Nobody is asked while it could not start in any case; all are evaluated when one has failed.
+            let waits = verdicts.contains { if case .notNow = $0.finding { true } else { false } }
+            if !waits || verdicts.contains(where: { $0.finding == .failed }) { return .evaluate }
+        }
         emit(.judged(unit, verdicts, at: now.wall), &outputs)
-        return verdicts.allSatisfy { $0.finding == .satisfied }
+        return durable.submissions[index].units[unit.index].isCleared ? .start : .leave
     }
 
     mutating func judgeGroups(_ outputs: inout Outputs) {
@@ -31,7 +43,7 @@ extension Scheduler {
                 // What fails in any case need not wait.
                 if verdict(on: condition, at: position, of: unit).finding == .failed { return false }
                 continue
-            case .rateLimit: continue
+            case .rateLimit, .probe: continue
             }
             let verdict = verdict(on: condition, at: position, of: unit)
             if verdict.finding != .satisfied { closed.append(verdict) }
@@ -48,6 +60,8 @@ extension Scheduler {
         case .noCancelledDependencies: judgeDependencies(condition, ofFailed: false, of: unit, &verdict)
         case .timeWindow(let window): judge(window, condition, &verdict)
         case .rateLimit(let limit): judge(limit, condition, of: unit, &verdict)
+        // Workers say.
+        case .probe: break
         }
         return verdict
     }
@@ -186,12 +200,13 @@ extension Scheduler {
     mutating func watchPostponement(of unit: UnitID, _ postponement: Unit.Postponement) {
         switch postponement {
         case .window(let until): wallTimers.insert(.postponement(unit, until), due: until)
+        case .later(let until): timers.insert(.postponement(unit, until), due: now.boot + max(0, until - now.wall))
         case .turn(let since): standInLine(unit, since: since)
         }
     }
 
     mutating func postponementDue(_ unit: UnitID, _ until: Int64) {
-        guard durable.phase(unit) == .postponed(.window(until: until)) else { return }
+        guard [.postponed(.window(until: until)), .postponed(.later(until: until))].contains(durable.phase(unit)) else { return }
         if durable.submissions[durable.index(of: unit.submission)].lacksLocks(unit.index) {
             lockIntake.wanting.append(unit)
         } else {

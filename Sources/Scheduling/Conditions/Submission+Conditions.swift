@@ -38,7 +38,9 @@ extension Submission {
         }
         if case .retryWait(let until) = units[unit].phase { units[unit].queuedAt = until }
         note(verdicts, unit)
-        let failed = verdicts.filter { $0.finding == .failed }
+        let verdicts = verdicts + answered(unit)
+        units[unit].isProbed = false
+        let failed = verdicts.sorted { $0.condition < $1.condition }.filter { $0.finding == .failed }
         guard failed.isEmpty else {
             failConditions(unit, failed.map { conditionFailure(unit, conditions[$0.condition], $0) }, at, &effects)
             settle(at: at, &effects)
@@ -51,6 +53,7 @@ extension Submission {
                 settle(at: at, &effects)
             } else {
                 units[unit].phase = .ready
+                units[unit].isProbed = true
                 units[unit].isCleared = true
             }
             return countedRates(conditions)
@@ -80,7 +83,7 @@ extension Submission {
     }
 
     /// Newer verdicts take the place of older ones of the same conditions.
-    private mutating func note(_ new: [Verdict], _ unit: Int) {
+    mutating func note(_ new: [Verdict], _ unit: Int) {
         var kept = verdicts[Int32(unit)] ?? []
         for verdict in new {
             if let index = kept.firstIndex(where: { $0.condition >= verdict.condition }) {
@@ -101,7 +104,9 @@ extension Submission {
             switch (conditions[verdict.condition].kind, found) {
             case (.timeWindow, .window(let other)?): found = .window(until: max(until, other))
             case (.timeWindow, _): found = .window(until: until)
-            case (_, .window?), (.rateLimit, .turn?): break
+            case (_, .window?), (.rateLimit, .turn?), (.rateLimit, .later?): break
+            case (.probe, .later(let other)?): found = .later(until: max(until, other))
+            case (.probe, _): found = .later(until: until)
             case (.rateLimit, nil):
                 // Who was in line before keeps its place.
                 if case .postponed(.turn(let since)) = units[unit].phase {

@@ -80,7 +80,8 @@ extension Scheduler {
     private func needsExecutor(_ node: Node) -> Bool {
         switch node.kind {
         case .operation: true
-        case .group: false
+        // To have its conditions evaluated.
+        case .group: !node.probeTypes.isEmpty
         case .forEach(let forEach): forEach.elements == nil
         }
     }

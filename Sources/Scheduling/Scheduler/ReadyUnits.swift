@@ -9,6 +9,13 @@ struct ReadyUnits {
         var bySubmission: [SubmissionNumber: Deque<UnitID>] = [:]
         var turns = Deque<SubmissionNumber>()
 
+        /// Before everything else.
+        mutating func pushFirst(_ unit: UnitID) {
+            turns.removeAll { $0 == unit.submission }
+            turns.prepend(unit.submission)
+            bySubmission[unit.submission, default: []].prepend(unit)
+        }
+
         mutating func push(_ unit: UnitID) {
             if bySubmission[unit.submission] == nil {
                 turns.append(unit.submission)
@@ -37,6 +44,12 @@ struct ReadyUnits {
     mutating func push(_ unit: UnitID, lane: Int) {
         while lanes.count <= lane { lanes.append(Lane()) }
         lanes[lane].push(unit)
+        count += 1
+    }
+
+    mutating func pushFirst(_ unit: UnitID, lane: Int) {
+        while lanes.count <= lane { lanes.append(Lane()) }
+        lanes[lane].pushFirst(unit)
         count += 1
     }
 

@@ -56,7 +56,14 @@ extension Scheduler {
 
     /// Each at most once: it may have been called from more than one line, and whoever takes it out starts it.
     mutating func pushConditioned(_ unit: UnitID) {
-        if conditionedUnits.insert(unit).inserted { conditioned.push(unit, lane: operationClass(of: unit)) }
+        guard conditionedUnits.insert(unit).inserted else { return }
+        let lane = operationClass(of: unit)
+        // What a worker has said grows old.
+        if durable.submissions[durable.index(of: unit.submission)].units[unit.index].isProbed {
+            conditioned.pushFirst(unit, lane: lane)
+        } else {
+            conditioned.push(unit, lane: lane)
+        }
     }
 
     private mutating func popConditioned(lane: Int) -> UnitID? {
@@ -113,7 +120,12 @@ extension Scheduler {
     /// - Returns: whether it was handed out; else its conditions did not hold.
     @discardableResult
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
-        if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index), !judge(unit, &outputs) { return false }
+        if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
+            switch judge(unit, &outputs) {
+            case .start, .evaluate: break
+            case .leave: return false
+            }
+        }
         attemptCounter += 1
         let attempt = Attempt(epoch: durable.epoch, counter: attemptCounter)
         emit(.assigned(unit, attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
@@ -131,13 +143,19 @@ extension Scheduler {
             path: durable.submissions[index].path(of: unit), attemptNumber: Int(durable.submissions[index].units[unit].attempts),
             operation: "", version: 0, parameters: [], isTemplated: false,
             bindings: durable.submissions[index].bindings(of: unit),
-            inputs: node.receives.map { producer in
-                durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
-            },
+            inputs: durable.submissions[index].units[unit].isEvaluating
+                ? []
+                : node.receives.map { producer in
+                    durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
+                },
             receivesArray: node.receivesArray,
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
             fences: durable.submissions[index].fences(of: unit, attempt)
         )
+        if durable.submissions[index].units[unit].isEvaluating {
+            assignment.ask(durable.submissions[index].questions(for: unit))
+            return assignment
+        }
         switch node.kind {
         case .operation(let operation):
             assignment.operation = operation.type

@@ -102,7 +102,22 @@ extension Scheduler {
                         + "; start one that does, or submit with --wait-for-workers"
                 ))
         }
-        return faults + unknown
+        return faults + unknown + unknownConditions(graph, known: known, arePathsKnown: faults.isEmpty)
+    }
+
+    private func unknownConditions(_ graph: Graph, known: Set<String>, arePathsKnown: Bool) -> [AdmissionError] {
+        var errors: [AdmissionError] = []
+        for (index, node) in graph.nodes.enumerated() where node.hasOptions {
+            for type in node.probeTypes
+            where !configuration.builtInConditions.contains(type) && !known.contains(OperationClasses.knownName(type)) {
+                errors.append(
+                    AdmissionError(
+                        node: index, path: arePathsKnown ? graph.path(of: index) : "",
+                        message: "unknown condition `\(type)`: no worker has ever registered it"
+                            + "; start one that does, or submit with --wait-for-workers"))
+            }
+        }
+        return errors
     }
 
     // MARK: Looking things up

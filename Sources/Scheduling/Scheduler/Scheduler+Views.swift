@@ -25,7 +25,7 @@ extension Scheduler {
         case .wanting, .ready: .queued
         case .locking: .locking
         case .postponed: .evaluating
-        case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
+        case .assigned: unit.stop != nil ? .stopping : unit.isEvaluating ? .evaluating : unit.isRunning ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
         case .ended(.success): .succeeded

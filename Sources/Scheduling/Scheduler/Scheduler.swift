@@ -25,6 +25,8 @@ public struct Scheduler {
         public var graphLimits = GraphLimits()
         /// Operation names that every worker has.
         public var builtInOperations: [String] = []
+        /// Condition types that every worker has.
+        public var builtInConditions: [String] = []
 
         public init() {}
     }
@@ -176,6 +178,7 @@ public struct Scheduler {
                 case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
+                case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
                 case .blocked, .held, .locking, .postponed(.turn), .ended, .dropped: break
                 }
             }

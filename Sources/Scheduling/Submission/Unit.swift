@@ -46,6 +46,8 @@ struct Unit {
     enum Postponement: Hashable {
         /// A time of day: this wall time.
         case window(until: Int64)
+        /// What a worker is asked again at this wall time.
+        case later(until: Int64)
         /// Its turn under a rate limit, since this wall time.
         case turn(since: Int64)
     }
@@ -93,6 +95,10 @@ struct Unit {
     var isSuspect = false
     /// Its conditions were judged, and the attempt is about to be handed out.
     var isCleared = false
+    /// The attempt that it was given out for evaluates its conditions.
+    var isEvaluating = false
+    /// Workers have answered for this attempt.
+    var isProbed = false
     /// It counts among its group's active children.
     var isActive = false
     /// Volatile: the worker said that the current attempt has begun.

@@ -73,4 +73,5 @@ enum UnitEnding: Equatable, Sendable {
     case cancelled
     case elements(WireElements)
     case storedElements(WireBlobReference)
+    case answers([WireConditionAnswer])
 }
