@@ -173,6 +173,7 @@ extension AOperation: Waiter {
         core.withLock { core in
             guard let index = core.waiters.firstIndex(where: { $0 === waiter }) else { return false }
             core.waiters.remove(at: index)
+            core.attachments?.disinterest.waiterRemoved(at: index)
             return true
         }
     }
