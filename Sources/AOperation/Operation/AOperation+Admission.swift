@@ -20,11 +20,11 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
+            startDeadline()  // counts for one that joins another one, too
             if let duplicate = claimUniqueId() {
                 endAsDuplicate(of: duplicate)
                 return true
             }
-            startDeadline()
             if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
             unsubscribe(fromRemoved: wanted)
