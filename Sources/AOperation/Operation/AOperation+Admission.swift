@@ -131,9 +131,9 @@ extension AOperation: Waiter {
     /// Amortised constant time. The dependency is held until this operation has ended.
     final func wait(for operation: Foundation.Operation) {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
-        guard case .wait(let request) = core.withLock({ $0.addDependency(operation) }) else {
-            return announceChange(isShortcut: false)
-        }
+        let (dependence, queueTimer) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout) }
+        guard case .wait(let request) = dependence else { return announceChange(isShortcut: false) }
+        queueTimer?.stop()  // it waits for another dependency: it is not ready any more
         if let request { LockTable.shared.release(request) }
         subscribe(to: operation)
         unsubscribe(fromRemoved: [operation])
