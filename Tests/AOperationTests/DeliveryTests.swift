@@ -37,6 +37,24 @@ struct DeliveryTests {
         #expect(received.error?.publishedError is AOperationError.IsCancelled)
     }
 
+    @Test func valueOfAnotherType_isDeliveredAsAFailureThatNamesBothSides() async throws {
+        let keep = Keep<String>()
+        keep.name = "keep"
+        keep.accept(Value(5, name: "five"))
+        let received = try await keep.value(on: queue)
+        let error = try #require(received?.error)
+        #expect(error.publishedError is AOperationError.DeliveryMismatch)
+        #expect(error.state == .execution)
+        #expect(error.publisher == "keep")
+        #expect((error as Error).localizedDescription == "The Operation five delivered Int, its receiver keep takes String")
+    }
+
+    @Test func acceptedValueThatFits_isDelivered() async throws {
+        let keep = Keep<Int>()
+        keep.accept(Value(5))
+        #expect(try await keep.value(on: queue) == .success(5))
+    }
+
     @Test func D11_fanOut_reachesEveryReceiver() async {
         let head = Value("x")
         let receivers = (0..<10).map { _ in head.deliver(to: Keep<String>()) }
