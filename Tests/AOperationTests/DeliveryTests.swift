@@ -95,6 +95,28 @@ struct DeliveryTests {
         #expect(pair == (1, "a"))
     }
 
+    @Test func fanIn_ofThreeTypesAndMore_deliversATuple() async throws {
+        let three = deliver(Value(1), Value("a"), Value(true), to: Keep<(Int, String, Bool)>())
+        let received = try await three.value(on: queue)
+        #expect(try #require(try received?.get()) == (1, "a", true))
+        let four = deliver(Value(1), Value("a"), Value(true), Value(2.5), to: Keep<(Int, String, Bool, Double)>())
+        let more = try await four.value(on: queue)
+        #expect(try #require(try more?.get()) == (1, "a", true, 2.5))
+    }
+
+    @Test func fanIn_ofThreeTypes_awaitsAll_andDeliversTheFirstFailureInDeclaredOrder() async throws {
+        let gate = Gate("slow")
+        let slow = Failing<String>("slow failure")
+        slow.addDependency(gate)
+        let keep = deliver(Value(1), slow, Failing<Bool>("quick failure"), to: Keep<(Int, String, Bool)>())
+        keep.add(to: queue)
+        await gate.started.wait()
+        #expect(keep.outcome == nil)
+        gate.open()
+        await keep.ended()
+        #expect(try keep.result?.get()?.error?.localizedDescription == "slow failure")
+    }
+
     @Test func group_deliversItsChildrensValues_orItsFailure() async throws {
         let good = try await GroupOperation(Value(1), Value(2)).deliver(to: Keep<[Int]>()).value(on: queue)
         #expect(good == .success([1, 2]))
