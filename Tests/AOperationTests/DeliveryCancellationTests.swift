@@ -18,7 +18,7 @@ struct DeliveryCancellationTests {
 
     // A cost that rises with the square of their number would meet the time limit.
     @Test func manyReceivers_cancelledInOrder_cancelTheProducerWithTheLast() async {
-        let (producer, receivers) = await running(receivers: Load.count(50_000))
+        let (producer, receivers) = await running(receivers: Load.count(40_000))
         for receiver in receivers.dropLast() { receiver.cancel() }
         #expect(!producer.isCancelled)
         receivers.last?.cancel()
