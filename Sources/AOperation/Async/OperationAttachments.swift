@@ -8,6 +8,8 @@ final class OperationAttachments {
     var progress: ProgressBoard?
     /// When the operation reached its stages; only while the debugger asks for it.
     var trace: OperationTrace?
+    /// How many of those who wait for the operation are known to have been cancelled.
+    var disinterest = Disinterest()
 }
 
 extension AOperation {
