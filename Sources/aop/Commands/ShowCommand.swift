@@ -71,9 +71,7 @@ struct ShowCommand: ToolCommand {
 
     /// Its error, or what it waits for.
     private func message(of view: WireOperationView) -> String {
-        if let error = view.errors.first { return error.message }
-        if view.state == .evaluating { return ConditionText.reason(view.conditions) }
-        return LockText.reason(view.locks)
+        view.errors.first?.message ?? WaitText.reason(view)
     }
 
     private func table(_ tree: OperationTree, style: Style) -> String {

@@ -3,6 +3,7 @@ import Wire
 /// What an operation or group waits for, in a line; empty: nothing that can be said.
 enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
+        if view.state == .evaluating { return ConditionText.reason(view.conditions) }
         if !view.locks.isEmpty { return LockText.reason(view.locks) }
         guard view.hasLastFailure else { return "" }
         let failure = PlainText.of(view.lastFailure.message)
