@@ -20,7 +20,7 @@ extension ReceiverOperation {
     /// Lets `operation` deliver its result, if its value is an `Input`; else it is only waited for, and
     /// `receivedValue` stays nil.
     public func accept<Value>(_ operation: ResultableOperation<Value>) {
-        DeliveryNet.connect([operation], to: self) { receiver in
+        DeliveryNet.connect([operation], to: self, as: .value) { receiver in
             guard let result = operation.result else { return }
             switch result {
             case .failure(let error):

@@ -9,7 +9,7 @@ extension ResultableOperation {
     @discardableResult
     public final func deliver<Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == Output {
-        DeliveryNet.connect([self], to: receiver) { [self] receiver in receiver.receivedValue = result }
+        DeliveryNet.connect([self], to: receiver, as: .value) { [self] receiver in receiver.receivedValue = result }
         return receiver
     }
 }
@@ -21,7 +21,7 @@ extension Sequence {
     public func deliver<Value, Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Element: ResultableOperation<Value>, Receiver.Input == [Value] {
         let producers = Array(self)
-        DeliveryNet.connect(producers, to: receiver) { receiver in
+        DeliveryNet.connect(producers, to: receiver, as: .list) { receiver in
             let results = producers.map(\.result)
             if let error = DeliveryNet.firstError(of: results) {
                 receiver.receivedValue = .failure(error)
@@ -39,7 +39,7 @@ extension Sequence {
 public func deliver<First, Second, Receiver: ReceiverOperation>(
     _ first: ResultableOperation<First>, _ second: ResultableOperation<Second>, to receiver: Receiver
 ) -> Receiver where Receiver.Input == (First, Second) {
-    DeliveryNet.connect([first, second], to: receiver) { receiver in
+    DeliveryNet.connect([first, second], to: receiver, as: .list) { receiver in
         switch (first.result, second.result) {
         case (.success(let one)?, .success(let two)?): receiver.receivedValue = .success((one, two))
         case (.failure(let error)?, _), (_, .failure(let error)?): receiver.receivedValue = .failure(error)

@@ -135,6 +135,7 @@ extension AOperation: Waiter {
             return announceChange(isShortcut: false)
         }
         if let request { LockTable.shared.release(request) }
+        if isMirror { tooLate("a dependency") }
         subscribe(to: operation)
         unsubscribe(fromRemoved: [operation])
         checkDependencies()

@@ -122,6 +122,11 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
         value = attempt.core.withLock { _ in attempt.value }
     }
 
+    final override func concludeRemotely(with value: EncodedValue) throws {
+        let decoded = try ValueCodec.decode(Output.self, from: value)
+        conclude(withResult: .success(decoded))
+    }
+
     final override class var outputType: Any.Type { Output.self }
 
     final override func anyValue() -> Any? {

@@ -90,6 +90,12 @@ extension AOperationError {
         public let operation: String
         public let limit: Duration
 
+        /// Also for an operation of another process.
+        package init(operation: String, limit: Duration) {
+            self.operation = operation
+            self.limit = limit
+        }
+
         public var errorDescription: String? {
             "The Operation \(operation) did not start within \(limit) after it was ready"
         }
@@ -100,6 +106,12 @@ extension AOperationError {
         /// The name of the operation.
         public let operation: String
         public let limit: Duration
+
+        /// Also for an operation of another process.
+        package init(operation: String, limit: Duration) {
+            self.operation = operation
+            self.limit = limit
+        }
 
         public var errorDescription: String? { "The Operation \(operation) did not end within \(limit)" }
     }
