@@ -139,6 +139,18 @@ import Wire
         #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })
     }
 
+    @Test func valuesThatDoNotFit_areRefused() {
+        let (a, shout) = (Emit("a"), Shout())
+        shout.accept(a)
+        #expect(graph(a, shout).faults.isEmpty)
+        let (text, bad) = (Join(), Join())
+        bad.accept(text)
+        #expect(graph(text, bad).faults.contains { $0.message.contains("receives Array<String> from `Join`, which delivers String") })
+        let (nested, all) = (GroupOperation(Emit("a"), GroupOperation(Emit("b"))), Join())
+        nested.deliver(to: all)
+        #expect(graph(nested, all).faults.contains { $0.message.contains("not all of that type") })
+    }
+
     @Test func retryAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
         let (a, shout) = (Emit("a"), Shout().retry(RetryPolicy(attempts: 2)))
         a.deliver(to: shout)

@@ -234,6 +234,57 @@ extension SystemTests {
                 _ = never
             }
         }
+
+        @Test func suspendedQueue_submitsNothing_andWhatIsCancelledMeanwhileNeverRuns() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let log = "\(harness.directory)/log"
+                let order = Mutex<[String]>([])
+                cluster.isSuspended = true
+                let (a, b, later) = (Emit("a", log: log), Emit("b", log: log), Emit("later", log: log))
+                let group = GroupOperation(a, b)
+                cluster.addOperation(group)
+                cluster.addBarrierBlock { order.withLock { $0.append("barrier") } }
+                cluster.addOperation(later.didStart { order.withLock { $0.append("later") } })
+                a.cancel()
+                await a.over()
+                #expect(try JSON(parsing: try await harness.aop("list", "-o", "json").text)["submissions"].elements.isEmpty)
+                cluster.isSuspended = false
+                await later.over()
+                #expect(group.outcomes.map(\.isSuccess) == [false, true])
+                #expect(group.publishedErrors.map(CallbackLog.text) == ["The Operation Emit is Cancelled (execution, Emit)"])
+                #expect(harness.lines(of: "log") == ["+b", "-b", "+later", "-later"])
+                #expect(order.withLock { $0 } == ["barrier", "later"])
+                await cluster.close()
+            }
+        }
+
+        @Test func manyOperations_inGroupsOfGroups_endAsOnALocalQueue() async throws {
+            try await ProcessHarness.with { harness in
+                func graph() -> (GroupOperation, [Join]) {
+                    var joins: [Join] = []
+                    let groups = (0..<12).map { number in
+                        let leaves = (0..<12).map { Emit("\(number).\($0)", failures: $0 == number ? 1 : nil) }
+                        let join = Join()
+                        leaves.filter { $0.parameters.failures == nil }.deliver(to: join)
+                        joins.append(join)
+                        let inner = number.isMultiple(of: 2) ? GroupOperation(leaves) : OrderedGroupOperation(leaves)
+                        inner.maxConcurrentOperationCount = number % 4 + 1
+                        return OrderedGroupOperation(inner, join)
+                    }
+                    return (GroupOperation(groups), joins)
+                }
+                let ((here, hereJoins), (there, thereJoins)) = (graph(), graph())
+                _ = await here.result(on: AOperationQueue())
+                let cluster = try await harness.trialCluster()
+                _ = await there.result(on: cluster)
+                #expect(there.publishedErrors.count == 12)
+                #expect(there.publishedErrors.map(CallbackLog.text) == here.publishedErrors.map(CallbackLog.text))
+                #expect(thereJoins.map { $0.outcome?.value } == hereJoins.map { $0.outcome?.value })
+                #expect(thereJoins.allSatisfy { $0.outcome?.value?.split(separator: "+").count == 11 })
+                await cluster.close()
+            }
+        }
     }
 }
 

@@ -152,14 +152,23 @@ extension AOperation {
 
 /// Types of values, to be compared without knowing them.
 extension AOperation {
-    /// Whether what `producer` delivers is what this operation receives. A group's children are not looked at.
+    /// Whether what `producer` delivers is what this operation receives: of a group a list of what each child delivers.
     package final func fits(_ producer: AOperation) -> Bool {
-        guard let receiver = self as? any ReceiverOperation, !producer.isContainer else { return true }
-        let input = type(of: receiver).inputType
-        return input == type(of: producer).outputType || input == EncodedValue.self
+        guard let input = (self as? any ReceiverOperation).map({ type(of: $0).inputType }) else { return true }
+        guard let group = producer as? GroupOperation else {
+            return input == type(of: producer).outputType || input == EncodedValue.self
+        }
+        guard let element = (input as? any ListValue.Type)?.elementType else { return false }
+        return group.operations.allSatisfy { child in
+            guard let child = child as? AOperation, !child.isContainer else { return false }
+            return type(of: child).outputType == element
+        }
     }
 
-    package final var outputTypeName: String { "\(type(of: self).outputType)" }
+    /// What its success delivers, in words.
+    package final var deliveredTypeName: String {
+        isContainer ? "its children's values, not all of that type" : "\(type(of: self).outputType)"
+    }
 
     package final var inputTypeName: String {
         (self as? any ReceiverOperation).map { "\(type(of: $0).inputType)" } ?? "nothing"

@@ -162,7 +162,7 @@ struct GraphBuilder {
                 if !reception.isList, let receiver = graph.members[index].operation, !receiver.fits(producer) {
                     graph.fault(
                         index,
-                        "receives \(receiver.inputTypeName) from `\(producer.errorName)`, which delivers \(producer.outputTypeName); "
+                        "receives \(receiver.inputTypeName) from `\(producer.errorName)`, which delivers \(producer.deliveredTypeName); "
                             + "let them be the same")
                 }
                 graph.wire.nodes[index].receives.append(UInt32(node))

@@ -96,9 +96,9 @@ final class SubmissionSession: Sendable {
 
     /// Ends everything that has not ended.
     private func fail(_ error: ClusterError) async {
-        settle(.failure(error))
         let errors = graph.errors(for: error)
         await tell { $0.failRest(errors) }
+        settle(.failure(error))
     }
 
     /// From here on bodies may run there. Returns the nodes that have been cancelled before; nil: there is nothing to do.
