@@ -246,6 +246,30 @@ extension Result {
         #expect(group.publishedErrors.first?.publishedError is ClusterCodingError)
     }
 
+    @Test func timeLimitSetLater_isKeptHere_andStopsTheBodyThere() async {
+        let emit = Emit("a")
+        let trial = Trial(emit)
+        emit.timeout(.milliseconds(1))
+        trial.start(1)
+        await withCheckedContinuation { continuation in emit.didFinish { _ in continuation.resume() } }
+        #expect(emit.publishedErrors.first?.publishedError is TimeoutObserver.Error)
+        #expect(!emit.isEnded)
+        #expect(trial.cancelled.withLock { $0 } == ["Emit"])
+        trial.cancel(1)
+        await end(emit)
+        #expect(emit.outcome?.isFailure == true)
+    }
+
+    @Test func whatIsSetLater_hasNoEffect() async {
+        let emit = Emit("a")
+        let trial = Trial(emit)
+        emit.retry(RetryPolicy(attempts: 3)).conditions(FalseCondition()).deadline(.zero).willFinish { _, _ in }
+        trial.start(1)
+        trial.fail(1, "once")
+        await end(emit)
+        #expect(emit.publishedErrors.map(\.localizedDescription) == ["trial: once"])
+    }
+
     @Test func childAddedLater_isRefused() async {
         let group = GroupOperation(Emit("a"))
         let trial = Trial(group)

@@ -97,7 +97,12 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
         _ completion:
             @escaping @Sendable (Result<Output, AOperationError>, _ finish: @escaping @Sendable () -> Void) -> Void
     ) -> Self {
-        core.withLock { _ in willFinishHandler = completion }
+        let isMirror = core.withLock { core in
+            guard core.attachments?.remote == nil else { return true }
+            willFinishHandler = completion
+            return false
+        }
+        if isMirror { tooLate("`willFinish`") }
         return self
     }
 

@@ -34,7 +34,7 @@ extension AOperation {
     /// have ended: if it waits so long for a slot, a lock or its conditions. It is not tried again.
     @discardableResult
     public final func queueTimeout(_ limit: Duration) -> Self {
-        core.withLock { $0.timeLimits.queueTimeout = limit }
+        setLimit("queueTimeout") { $0.queueTimeout = limit }
         return self
     }
 
@@ -42,22 +42,31 @@ extension AOperation {
     /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again.
     @discardableResult
     public final func deadline(_ limit: Duration) -> Self {
-        core.withLock { $0.timeLimits.deadline = limit }
+        setLimit("deadline") { $0.deadline = limit }
         return self
     }
 
     /// Lets the operation start `wait` after its dependencies have ended, at the earliest; it waits without a slot.
     @discardableResult
     public final func delay(_ wait: Duration) -> Self {
-        core.withLock { $0.timeLimits.start = .delay(wait) }
+        setLimit("delay") { $0.start = .delay(wait) }
         return self
     }
 
     /// Lets the operation start at `date` at the earliest; it waits without a slot.
     @discardableResult
     public final func notBefore(_ date: Date) -> Self {
-        core.withLock { $0.timeLimits.start = .notBefore(date) }
+        setLimit("notBefore") { $0.start = .notBefore(date) }
         return self
+    }
+
+    private func setLimit(_ name: String, _ change: (inout TimeLimits) -> Void) {
+        let isMirror = core.withLock { core in
+            guard core.attachments?.remote == nil else { return true }
+            change(&core.timeLimits)
+            return false
+        }
+        if isMirror { tooLate("`\(name)`") }
     }
 
     /// The operation has entered a queue.
