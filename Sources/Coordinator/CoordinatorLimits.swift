@@ -49,6 +49,8 @@ enum CoordinatorLimits {
     static let silenceMilliseconds: Int64 = 30_000
     /// Characters of a text a peer brings for a label of its own (host name, product version, operation name).
     static let nameBytes = 255
+    /// Reasons for which one node is tried again.
+    static let retryReasons = 64
     /// Operation types or labels of one executor.
     static let namesPerExecutor = 10_000
     /// Units one executor may list as held.

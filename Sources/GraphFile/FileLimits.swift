@@ -20,6 +20,9 @@ enum FileLimits {
     static let identifierBytes = 255
     /// Attempts after the first.
     static let retries = 1_000_000
+    static let priorities = -100...100
+    /// Reasons for which one node is tried again.
+    static let retryReasons = 64
     /// Keys of locks that one node names, and UTF-8 bytes of one.
     static let exclusiveKeys = 64
     static let exclusiveKeyBytes = 256

@@ -8,11 +8,14 @@ public struct GraphFileOptions: Sendable {
     public var name: String?
     /// Replaces the deadline of the whole graph.
     public var deadline: GraphDeadline?
+    /// Replaces the priority of the whole graph; from -100 to 100.
+    public var priority: Int?
 
-    public init(set: [String: String] = [:], name: String? = nil, deadline: GraphDeadline? = nil) {
+    public init(set: [String: String] = [:], name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil) {
         self.set = set
         self.name = name
         self.deadline = deadline
+        self.priority = priority
     }
 }
 

@@ -17,6 +17,29 @@ public enum FailureCode: UInt8, Hashable, Sendable {
     case parameters = 14
     case spawn = 15
     case output = 16
+
+    /// As users read and write it.
+    public var name: String {
+        switch self {
+        case .operation: "operation"
+        case .exit: "exit"
+        case .signal: "signal"
+        case .timeout: "timeout"
+        case .deadline: "deadline"
+        case .condition: "condition"
+        case .workerLost: "workerLost"
+        case .quarantined: "quarantined"
+        case .duplicate: "duplicate"
+        case .lockCycle: "lockCycle"
+        case .submitterGone: "submitterGone"
+        case .limit: "limit"
+        case .cancelled: "cancelled"
+        case .receivedValueIsNil: "receivedValueIsNil"
+        case .parameters: "parameters"
+        case .spawn: "spawn"
+        case .output: "output"
+        }
+    }
 }
 
 /// One error of an operation, as it was born; it keeps its origin wherever it is forwarded.

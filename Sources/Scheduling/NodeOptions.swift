@@ -11,6 +11,15 @@ public struct NodeOptions: Hashable, Sendable {
     public var deadline: Int64 = 0
     /// How long an operation may wait for a worker and its locks; 0: as long as it takes.
     public var queueTimeoutMilliseconds: Int64 = 0
+    /// How long to wait between a failed attempt and the next.
+    public var backoff = Backoff.standard
+    /// What is worth another attempt; empty: every failure.
+    public var retryOn: [RetryReason] = []
+    /// It is never started again once it may have begun: not tried again, and failed when its worker is lost. On a group or
+    /// forEach: for all inside.
+    public var atMostOnce = false
+    /// Which of those that wait for a worker goes first; nil: as the group around it, the root's is 0.
+    public var priority: Int?
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
 

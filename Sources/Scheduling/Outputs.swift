@@ -70,6 +70,8 @@ public struct Assignment: Sendable {
     public var graceMilliseconds: Int64?
     /// Tokens for the keys that it runs under, sorted by key.
     public var fences: [Fence]
+    /// It has to end before the lock lease is over, and to be reported as lost then.
+    public var isAtMostOnce = false
 }
 
 public struct Binding: Hashable, Sendable {

@@ -92,6 +92,12 @@ public struct OperationView: Hashable, Sendable {
     public var value: Payload?
     /// Of one that is locking: the locks that are in its way, with who stands at the front of their lines.
     public var locks: [LockView] = []
+    public var isAtMostOnce = false
+    public var priority = 0
+    /// Of one that is retrying: the wall time from which on the next attempt may start; 0: it is not.
+    public var retryAt: Int64 = 0
+    /// Why its last attempt failed, until it has ended.
+    public var lastFailure: Failure?
 }
 
 public struct WorkerView: Hashable, Sendable {

@@ -15,6 +15,12 @@ import Wire
         } catch { return "\(error)" }
     }
 
+    @Test func failureCodes_haveTheSameNamesEverywhere() {
+        for code in WireFailureCode.allCases {
+            #expect(FailureCode(rawValue: UInt8(code.rawValue))?.name == code.word)
+        }
+    }
+
     @Test func wellFormedGraph_isRead() throws {
         let wire = WireGraph.with {
             $0.name = "g"
@@ -40,6 +46,12 @@ import Wire
                     $0.deadlineMilliseconds = 8
                     $0.deadline = 9
                     $0.queueTimeoutMilliseconds = 10
+                    $0.atMostOnce = true
+                    $0.priority = -3
+                    $0.backoff = .with {
+                        $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13
+                    }
+                    $0.retryOn = [.with { $0.exitCode = 75 }, .with { $0.signal = 9 }, .with { $0.error = "timeout" }]
                 },
                 .with {
                     $0.id = "each"
@@ -64,6 +76,10 @@ import Wire
         options.deadlineMilliseconds = 8
         options.deadline = 9
         options.queueTimeoutMilliseconds = 10
+        options.atMostOnce = true
+        options.priority = -3
+        options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13)
+        options.retryOn = [.exitCode(75), .signal(9), .error("timeout")]
         #expect(
             try Graph(wire: wire)
                 == Graph(

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("conditions", "[]"), ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"), ("atMostOnce", "true"), ("priority", "1"),
+        ("conditions", "[]"), ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"),
         ("requires", "{}"),
     ])
     func keysOfLaterReleases_areRefusedByName(key: String, value: String) {
@@ -131,8 +131,8 @@ import Testing
         ("{run: a, retry: '3'}", "18: n: `retry` must be a whole number, found text `3`"),
         ("{run: a, retry: true}", "18: n: `retry` must be a whole number, found `true`"),
         (
-            "{run: a, retry: {attempts: 3}}",
-            "18: n: `retry` as a map is not supported yet; write the number of attempts after the first, as in `retry: 3`"
+            "{run: a, retry: {attempts: -3}}",
+            "29: n: `attempts` must be from 0 to 1000000, found `-3`"
         ),
         ("{group: [], maxConcurrent: 0}", "29: n: `maxConcurrent` must be at least 1; leave it out for no limit"),
         ("{group: [], onFailure: halt}", "25: n: `onFailure` must be `continue` or `stop`, found `halt`"),

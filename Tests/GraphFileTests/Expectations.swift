@@ -70,6 +70,24 @@ private func options(of node: WireNode) -> [String] {
     if node.notBefore > 0 { words.append("notBefore=\(node.notBefore)") }
     if node.deadlineMilliseconds > 0 { words.append("deadline=\(node.deadlineMilliseconds)") }
     if node.deadline > 0 { words.append("deadline=@\(node.deadline)") }
+    if node.hasBackoff {
+        let backoff = node.backoff
+        words.append(
+            "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)")
+    }
+    if node.hasPriority { words.append("priority=\(node.priority)") }
+    if node.atMostOnce { words.append("atMostOnce") }
+    if !node.retryOn.isEmpty {
+        let reasons = node.retryOn.map { reason in
+            switch reason.reason {
+            case .exitCode(let code): "\(code)"
+            case .signal(let number): "signal \(number)"
+            case .error(let name): name
+            case nil: "nothing"
+            }
+        }
+        words.append("on=\(reasons.joined(separator: ","))")
+    }
     if node.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(node.queueTimeoutMilliseconds)") }
     return words
 }

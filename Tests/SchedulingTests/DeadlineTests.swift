@@ -3,6 +3,21 @@ import Testing
 
 /// By when units must have started and ended.
 @Suite struct DeadlineTests {
+    @Test func memberCancelledBeforeItsGroupOpens_hasNoDeadlineAfterwards() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(
+            Sketch.group(
+                "root",
+                [.op("first"), .group("g", [.op("a").having { $0.deadlineMilliseconds = 1_000 }, .op("b")], after: ["first"])]
+            ).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "g/a", reason: "", now: false))
+        cluster.end("first")
+        #expect(cluster.heldPaths == ["g/b"])
+        cluster.advance(2_000)
+        #expect(cluster.state("g/a") == .cancelled)
+    }
+
     private static let wall: Int64 = 1_700_000_000_000
 
     /// Errors of a failed operation, by code and message.

@@ -19,6 +19,9 @@ struct FakeCluster {
     let client = PeerID(1_000_000)
     /// Keys of which the test wants to know that never more than so many run at once.
     var limits: [String: Int] = [:]
+    /// Units that run at most once and were handed out.
+    var isOnceChecked = true
+    private var handedOutOnce = Set<UnitID>()
     private var lastTokens: [String: UInt64] = [:]
     private var cutOffSince: [Int: Int64] = [:]
 
@@ -52,6 +55,9 @@ struct FakeCluster {
             guard case .dispatch(let assignments) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key
             else { continue }
             held[executor, default: []] += assignments
+            for assignment in assignments where assignment.isAtMostOnce && isOnceChecked {
+                #expect(handedOutOnce.insert(assignment.unit).inserted, "\(assignment.path) is handed out twice")
+            }
             dispatched += assignments.map(\.path)
         }
         for violation in scheduler.violations() + scheduler.idleViolations() { Issue.record("\(violation)") }
@@ -135,12 +141,22 @@ struct FakeCluster {
 
     /// Attaches again with what it holds; what the coordinator tells it to drop is dropped.
     mutating func reattach(_ executor: Int, slots: Int = 1, operations: [String] = ["noop"]) {
+        var stopped: [Assignment] = []
         if now.boot >= cutOffSince[executor, default: now.boot] + configuration.lockLeaseMilliseconds {
-            // By then it has stopped what runs under a key.
-            held[executor]?.removeAll { !$0.fences.isEmpty }
+            // By then it has stopped what runs under a key or at most once; of the latter it keeps that.
+            stopped = (held[executor] ?? []).filter(\.isAtMostOnce)
+            held[executor]?.removeAll { !$0.fences.isEmpty && !$0.isAtMostOnce }
         }
-        let items = (held[executor] ?? []).map { ExecutorAttachment.Held(unit: $0.unit, attempt: $0.attempt, state: .running) }
+        let items = (held[executor] ?? []).map { unit in
+            let isStopped = stopped.contains { $0.attempt == unit.attempt }
+            return ExecutorAttachment.Held(unit: unit.unit, attempt: unit.attempt, state: isStopped ? .finished : .running)
+        }
         attach(executor, slots: slots, operations: operations, held: items)
+        defer {
+            for unit in stopped where held[executor]?.contains(where: { $0.attempt == unit.attempt }) == true {
+                end(unit.path, on: executor, .failure([Failure(code: .workerLost, message: "stopped")]))
+            }
+        }
         for send in sends {
             guard case .welcome(_, let drop) = send.message else { continue }
             held[executor]?.removeAll { assignment in drop.contains { $0.attempt == assignment.attempt } }

@@ -24,6 +24,15 @@ indirect enum Sketch {
         .group(id, children, ordered: true, stop: stop, retries: retries)
     }
 
+    /// Attempts after the first of the node itself.
+    var retries: Int {
+        switch self {
+        case .op(_, _, _, _, let retries, _, _, _), .group(_, _, _, _, _, _, let retries, _, _): retries
+        case .having(_, let inner): inner.retries
+        case .forEach: 0
+        }
+    }
+
     func having(_ change: (inout NodeOptions) -> Void) -> Sketch {
         var options = NodeOptions()
         change(&options)

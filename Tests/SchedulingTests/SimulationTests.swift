@@ -118,10 +118,26 @@ enum RandomGraph {
         var names = 0
         var producers: [String] = []
         let children = (0..<(1 + random.below(5))).map { _ in optioned(&random, &names, &producers, depth: 0, keys: keys) }
-        return Sketch.group(
+        var graph = Sketch.group(
             "root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
             exclusive: keys > 0 && random.below(10) == 0 ? exclusive(&random, keys) : []
         ).graph()
+        limitToOnce(&graph, &random)
+        return graph
+    }
+
+    /// Now and then something runs at most once, where nothing of it or around it is tried again.
+    private static func limitToOnce(_ graph: inout Graph, _ random: inout SeededRandom) {
+        var isBarred = graph.nodes.map { $0.retries > 0 }
+        for index in graph.nodes.indices.dropFirst() where isBarred[graph.nodes[index].parent] { isBarred[index] = true }
+        for index in graph.nodes.indices.reversed() where graph.nodes[index].retries > 0 {
+            var node = index
+            while node > 0 {
+                node = graph.nodes[node].parent
+                isBarred[node] = true
+            }
+        }
+        for index in graph.nodes.indices where !isBarred[index] && random.below(12) == 0 { graph.nodes[index].options.atMostOnce = true }
     }
 
     private static func exclusive(_ random: inout SeededRandom, _ keys: Int) -> [Exclusion] {
@@ -141,8 +157,20 @@ enum RandomGraph {
             if random.below(8) == 0 { options.deadlineMilliseconds = Int64(1 + random.below(60_000)) }
             if random.below(16) == 0 { options.deadline = 1_699_999_990_000 + Int64(random.below(60_000)) }
             if case .op = sketch, random.below(4) == 0 { options.queueTimeoutMilliseconds = Int64(1 + random.below(9_000)) }
+            if random.below(4) == 0 { options.priority = random.below(5) - 2 }
+            if random.below(3) == 0 { options.backoff = backoff(&random) }
+            if sketch.retries > 0, random.below(2) == 0 {
+                options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]
+            }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
         }
+    }
+
+    private static func backoff(_ random: inout SeededRandom) -> Backoff {
+        let kinds: [Backoff.Kind] = [.constant, .linear, .exponential, .fibonacci]
+        return Backoff(
+            kind: kinds[random.below(4)], initialMilliseconds: Int64(random.below(5_000)), maxMilliseconds: Int64(random.below(20_000)),
+            jitterPermille: random.below(1_001))
     }
 
     /// Refers only to nodes that stand before it at the same level, so that the graph has no circle.

@@ -41,7 +41,10 @@ extension SystemTests {
                 #expect(shown.keys == Self.resultKeys.union(["submittedAt", "finishedAt", "cancelReason", "operations"]))
                 #expect(
                     shown["operations"][0].keys
-                        == ["path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks"])
+                        == [
+                            "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
+                            "retryAt", "lastError", "atMostOnce", "priority",
+                        ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)
                 let failed = try JSON(parsing: try await harness.aop("show", id, "--operations", "failed", "-o", "json").text)

@@ -111,6 +111,23 @@ import Wire
         #expect(state.held.map(\.unit) == [two.unit])
     }
 
+    @Test func lockLeaseEnding_stopsWhatRunsAtMostOnce_andKeepsThatUntilItIsAcknowledged() {
+        var state = attached()
+        func once(_ key: UnitKey) -> WireAssignment {
+            var assignment = assignment(key, grace: 100)
+            assignment.atMostOnce = true
+            return assignment
+        }
+        _ = state.dispatched([once(one), once(two)], now: 0, at: 0)
+        let actions = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
+        #expect(actions.count == 2 && actions.contains(.stop(one)) && actions.contains(.forget(two)))
+        let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: 1050, .failure([.stoppedForGood]))
+        #expect(state.ended(one, .cancelled, now: 1050, at: 1050) == [.report(.ended(one, end))])
+        #expect(state.held.map(\.state) == [.finished])
+        #expect(state.attached(drop: [], now: 1100, at: 1100) == [.report(.ended(one, end))])
+        #expect(state.acknowledged([one], now: 1200, at: 1200) == [.forget(one)])
+    }
+
     @Test func lockLeaseEnding_endsTheProcess_whenABodyCannotBeEndedOtherwise() {
         var state = attached()
         var assignment = assignment(one, grace: 100)

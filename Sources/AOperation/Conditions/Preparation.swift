@@ -61,7 +61,8 @@ extension AOperation {
             guard core.withLock({ $0.ask(for: request, in: round) }) else { return }
             switch LockTable.shared.ask(request) {
             case .held:
-                return isPaused ? putBack() : runDependents(round)
+                if isPaused { return putBack() }
+                guard leaveToScope(request) else { return runDependents(round) }
             case .waiting:
                 if isPaused { return putBack() }
                 guard isOutdated(request), LockTable.shared.withdraw(request) else { return checkRequest(request) }
@@ -77,8 +78,22 @@ extension AOperation {
         guard let lane = core.withLock({ $0.membership?.lane }) else { return }
         lane.perform(quality: qualityOfService) { [self] in
             guard let round = core.withLock({ $0.round(of: request) }) else { return }
-            if isPaused { putBack() } else { runDependents(round) }
+            if isPaused {
+                putBack()
+            } else if leaveToScope(request) {
+                askForLocks(round)
+            } else {
+                runDependents(round)
+            }
         }
+    }
+
+    /// Whether `request` is for all of the retry scope: that has it by now, and lends the operation what it needs.
+    private func leaveToScope(_ request: LockRequest) -> Bool {
+        guard request.isForScope, let scope = core.withLock({ $0.retryScope }) else { return false }
+        core.withLock { $0.forget(request) }
+        scope.take(request)
+        return true
     }
 
     /// Withdraws a request that waits, if it does, and asks again: what it asks for can be lent by now.
@@ -195,9 +210,9 @@ extension AOperation {
 extension LockTable {
     /// The queue of `lane` does not start anything: those of its operations that have not started give their locks back.
     func takeBack(from lane: Lane) {
-        for request in requests {
-            guard let operation = request.operation else { continue }
-            if operation.core.withLock({ $0.membership?.lane.root === lane && $0.lockRequest === request }) { operation.putBack() }
-        }
+        let requests = requests.compactMap { request in request.operation.map { (request, $0) } }
+            .filter { _, operation in operation.core.withLock { $0.membership?.lane.root === lane } }
+        for (request, operation) in requests where operation.core.withLock({ $0.lockRequest === request }) { operation.putBack() }
+        for (request, tail) in requests where request.isKept { tail.core.withLock { $0.retryScope }?.putBack() }
     }
 }

@@ -4,9 +4,10 @@ extension AOperation {
     /// The locks that the operation must hold before it goes on; nil when it needs none, or has them already.
     final func lockRequest(granted: @escaping @Sendable (LockRequest) -> Void) -> LockRequest? {
         guard core.withLock({ $0.lockRequest == nil }) else { return nil }
-        var exclusions: [MutualExclusion] = []
-        collectExclusions(into: &exclusions)
+        var exclusions = exclusions
         guard !exclusions.isEmpty else { return nil }
+        let union = core.withLock({ $0.retryScope })?.exclusionsToTake
+        if let union { exclusions += union }
         var limits: [String: Int] = [:]
         for exclusion in exclusions { limits[exclusion.key] = min(exclusion.limit, limits[exclusion.key] ?? .max) }
         var locks: [LockID: Int] = [:]
@@ -16,10 +17,16 @@ extension AOperation {
             locks[LockID(scope: lender?.id, name: name)] = lender == nil ? limit : 1
             if let lender, !lenders.contains(where: { $0 === lender }) { lenders.append(lender) }
         }
-        return LockRequest(by: self, locks: locks, lenders: lenders, granted: granted)
+        return LockRequest(by: self, locks: locks, lenders: lenders, isForScope: union != nil, granted: granted)
     }
 
     /// The locks that the operation and those inside of it name.
+    final var exclusions: [MutualExclusion] {
+        var exclusions: [MutualExclusion] = []
+        collectExclusions(into: &exclusions)
+        return exclusions
+    }
+
     private func collectExclusions(into exclusions: inout [MutualExclusion]) {
         var pending: [AOperation] = [self]
         var listed: Set<ObjectIdentifier> = []

@@ -35,6 +35,8 @@ final class LockRequest: @unchecked Sendable {
     let names: Set<String>
     /// Whether it is held by a retry scope, while nobody uses it.
     let isKept: Bool
+    /// Whether it asks for everything that the operations of a retry scope name: that scope keeps it.
+    let isForScope: Bool
     /// All of its locks, if there are several and it has been asked for them.
     fileprivate var combination: Combination?
     fileprivate var stage = Stage.new
@@ -48,9 +50,10 @@ final class LockRequest: @unchecked Sendable {
     ///   is granted at once.
     init(
         by operation: AOperation?, locks: [LockID: Int], lenders: [LockRequest] = [], isKept: Bool = false,
-        granted: @escaping @Sendable (LockRequest) -> Void
+        isForScope: Bool = false, granted: @escaping @Sendable (LockRequest) -> Void
     ) {
         self.isKept = isKept
+        self.isForScope = isForScope
         self.operation = operation
         self.locks = locks
         self.lenders = lenders
@@ -234,6 +237,25 @@ final class LockTable: Sendable {
         }
         for next in granted { next.granted(next) }
         return kept
+    }
+
+    /// Hands the locks of a held request over to `operation`, each as a request of its own, to be given back one by one.
+    /// Empty if the request is not held.
+    func split(_ request: LockRequest, to operation: AOperation?) -> [LockRequest] {
+        let (parts, granted) = state.withLock { state -> ([LockRequest], [LockRequest]) in
+            guard case .held = request.stage else { return ([], []) }
+            let parts = request.locks.map { lock in
+                LockRequest(by: operation, locks: [lock.key: lock.value], lenders: request.lenders, isKept: true) { _ in }
+            }
+            for part in parts {
+                Self.count(part, by: 1, &state)
+                part.stage = .held
+                for id in part.locks.keys { state.locks[id]?.holders[part.id] = part }
+            }
+            return (parts, Self.end(request, &state))
+        }
+        for next in granted { next.granted(next) }
+        return parts
     }
 
     /// Those who wait for a lock of `request`, or for the one that it was lent from.

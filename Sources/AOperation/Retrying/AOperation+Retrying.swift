@@ -130,10 +130,16 @@ extension AOperation {
         attempt.name = name
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }
-        for producer in producers where restarted.contains(ObjectIdentifier(producer)) { attempt.addDependency(producer) }
+        // Beside those of this round, those that an earlier one has begun again and that go on.
+        for producer in producers where restarted.contains(ObjectIdentifier(producer)) || producer.isUndecided {
+            attempt.addDependency(producer)
+        }
         attempt.takeOverReaders(of: self)
         willBegin(attempt)
     }
+
+    /// Whether it has neither ended nor waits, provisionally, for the end of its delivery net.
+    private var isUndecided: Bool { core.withLock { !$0.state.isEnded && !$0.state.isProvisional } }
 
     private func attemptSettled(_ attempt: AOperation) {
         switch attempt.ending {

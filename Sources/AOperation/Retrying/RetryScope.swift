@@ -3,10 +3,16 @@
 ///
 /// What fails among them, and what followed on a failure, is held provisionally until the end has decided.
 ///
+/// Locks stay with an operation over all its attempts. If the operations of a scope name several, the first that needs one
+/// takes all of them in one step, as a group does: none of the scope holds one while another waits for one that somebody
+/// else holds. The scope keeps each until the last operation that names it has ended, and lends it meanwhile.
+///
 /// Invariant behind `@unchecked Sendable`: `state` is only reached under its lock; the rest is constant.
 final class RetryScope: @unchecked Sendable {
     private weak let tail: AOperation?
     private let members: Set<ObjectIdentifier>
+    /// The members and the end.
+    private let operations: [Reference]
     private let state = Guarded(State())
 
     private struct State {
@@ -14,7 +20,27 @@ final class RetryScope: @unchecked Sendable {
         var provisional: [AOperation] = []
         /// What attempts that are over have locked: kept for those that are tried again, lent to all others.
         var locks: [LockRequest] = []
+        var keys = Keys.unknown
+        /// How often they were taken.
+        var takings = 0
         var stage = Stage.open
+    }
+
+    private final class Reference: Sendable {
+        weak let operation: AOperation?
+        init(_ operation: AOperation) { self.operation = operation }
+    }
+
+    /// The locks that the operations of the scope name.
+    private enum Keys {
+        /// Nobody has asked for one.
+        case unknown
+        /// There is one only: everybody asks for it when he needs it.
+        case single
+        /// They are to be taken by the first who needs one.
+        case several([MutualExclusion])
+        /// They were taken; by their names, and how many that name it have not ended.
+        case taken([String: (request: LockRequest, users: Int)])
     }
 
     private enum Stage {
@@ -25,9 +51,10 @@ final class RetryScope: @unchecked Sendable {
         case released
     }
 
-    private init(tail: AOperation, members: Set<ObjectIdentifier>) {
+    private init(tail: AOperation, members: Set<ObjectIdentifier>, of net: [AOperation]) {
         self.tail = tail
         self.members = members
+        operations = net.filter { $0 === tail || members.contains(ObjectIdentifier($0)) }.map { Reference($0) }
     }
 
     /// Finds the scopes in a delivery net that is about to be run; `net` names producers before their receivers.
@@ -48,7 +75,7 @@ final class RetryScope: @unchecked Sendable {
             guard let tail = tails[id] else { continue }
             let scope = tail.core.withLock { core -> RetryScope? in
                 guard core.state.ending == nil else { return nil }  // cancelled in this moment
-                let scope = core.retryScope ?? RetryScope(tail: tail, members: inside)
+                let scope = core.retryScope ?? RetryScope(tail: tail, members: inside, of: net)
                 core.retryScope = scope
                 return scope
             }
@@ -150,6 +177,73 @@ extension RetryScope {
         state.withLock { $0.locks.filter { $0.names.contains(name) } }
     }
 
+    /// What whoever of the scope needs a lock has to take in the same step; nil if that is nothing beside his own.
+    var exclusionsToTake: [MutualExclusion]? {
+        if case .unknown = state.withLock({ $0.keys }) { findKeys() }
+        guard case .several(let exclusions) = state.withLock({ $0.keys }) else { return nil }
+        return exclusions
+    }
+
+    private func findKeys() {
+        let exclusions = operations.flatMap { $0.operation?.exclusions ?? [] }
+        let isSingle = Set(exclusions.map(\.key)).count < 2
+        state.withLock { state in
+            if case .unknown = state.keys { state.keys = isSingle ? .single : .several(Array(Set(exclusions))) }
+        }
+    }
+
+    /// Keeps all locks of the scope, that one of its operations was granted, and lends them.
+    func take(_ request: LockRequest) {
+        let users = operations.compactMap(\.operation).map { ($0, Set($0.exclusions.map(\.key))) }
+        var counts: [String: Int] = [:]
+        for (_, names) in users { for name in names { counts[name, default: 0] += 1 } }
+        let parts = LockTable.shared.split(request, to: tail)
+        let taking = state.withLock { state -> Int? in
+            guard case .several = state.keys, case .open = state.stage else { return nil }
+            var taken: [String: (request: LockRequest, users: Int)] = [:]
+            for part in parts { for name in part.names { taken[name] = (part, counts[name, default: 0]) } }
+            state.keys = .taken(taken)
+            state.takings += 1
+            return state.takings
+        }
+        // Semaphores may have been granted to two of the scope at once.
+        guard let taking else { return parts.forEach(LockTable.shared.release) }
+        for part in parts { keep(part) }
+        for (operation, names) in users where !names.isEmpty {
+            operation.onEnd { [self] _ in giveBack(names, of: taking) }
+        }
+    }
+
+    /// One of those who named `names` has ended.
+    private func giveBack(_ names: Set<String>, of taking: Int) {
+        let free = state.withLock { state -> [LockRequest] in
+            guard case .taken(var keys) = state.keys, state.takings == taking else { return [] }
+            var free: [LockRequest] = []
+            for name in names {
+                guard let (request, users) = keys[name] else { continue }
+                keys[name] = users > 1 ? (request, users - 1) : nil
+                if users <= 1 { free.append(request) }
+            }
+            state.keys = .taken(keys)
+            state.locks.removeAll { lock in free.contains { $0 === lock } }
+            return free
+        }
+        for request in free { LockTable.shared.release(request) }
+    }
+
+    /// The queue starts nothing: the locks go back if none of the scope has begun.
+    func putBack() {
+        guard operations.allSatisfy({ $0.operation?.core.withLock { $0.state.isUnstarted } == true }) else { return }
+        let free = state.withLock { state -> [LockRequest] in
+            guard case .taken(let keys) = state.keys else { return [] }
+            state.keys = .unknown
+            let free = keys.values.map(\.request)
+            state.locks.removeAll { lock in free.contains { $0 === lock } }
+            return free
+        }
+        for request in free { LockTable.shared.release(request) }
+    }
+
     /// An attempt of `operation` is over: what it has locked is kept here, until all of the scope have ended, and lent
     /// to those of the scope who ask for it, and to those whom the scope waits for. What it was lent it gives back.
     fileprivate func takeLocks(of operation: AOperation) {
@@ -160,7 +254,10 @@ extension RetryScope {
         guard let request else { return }
         let keepers = Set(state.withLock { $0.locks.map(\.id) })
         let kept = LockTable.shared.handOver(request, to: tail) { id in id.scope.map { !keepers.contains($0) } ?? true }
-        guard let kept else { return }
+        if let kept { keep(kept) }
+    }
+
+    private func keep(_ kept: LockRequest) {
         let isKept = state.withLock { state in
             if case .released = state.stage { return false }
             state.locks.append(kept)

@@ -27,6 +27,7 @@ extension Assignment {
         wire.timeoutMilliseconds = UInt32(clamping: timeoutMilliseconds)
         wire.graceMilliseconds = UInt32(clamping: graceMilliseconds ?? defaultGraceMilliseconds)
         wire.fences = fences.map(\.wire)
+        wire.atMostOnce = isAtMostOnce
         return wire
     }
 

@@ -17,9 +17,37 @@ extension NodeOptions {
         deadlineMilliseconds = try duration(wire.deadlineMilliseconds, "deadline")
         deadline = wire.deadline
         queueTimeoutMilliseconds = try duration(wire.queueTimeoutMilliseconds, "queue timeout")
+        if wire.hasBackoff {
+            guard let kind = Backoff.Kind(rawValue: UInt8(clamping: wire.backoff.kind.rawValue)) else {
+                throw TranslationError(
+                    "node \(index) of the graph has a back-off that this coordinator (\(ProductVersion.current)) does not know; the client may be newer"
+                )
+            }
+            backoff = Backoff(
+                kind: kind, initialMilliseconds: try duration(wire.backoff.initialMilliseconds, "back-off"),
+                maxMilliseconds: try duration(wire.backoff.maxMilliseconds, "back-off"), jitterPermille: Int(wire.backoff.jitterPermille))
+        }
+        try TranslationError.checkCount(
+            wire.retryOn.count, "reasons to try node \(index) again", limit: CoordinatorLimits.retryReasons, named: "retryReasons")
+        for reason in wire.retryOn { retryOn.append(try RetryReason(wire: reason, node: index)) }
+        atMostOnce = wire.atMostOnce
+        if wire.hasPriority { priority = Int(wire.priority) }
         for exclusive in wire.exclusive {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
             self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))
+        }
+    }
+}
+
+extension RetryReason {
+    fileprivate init(wire: WireRetryReason, node: Int) throws(TranslationError) {
+        switch wire.reason {
+        case .exitCode(let code): self = .exitCode(code)
+        case .signal(let number): self = .signal(number)
+        case .error(let name):
+            try TranslationError.checkName(name, "an error that node \(node) of the graph is tried again for")
+            self = .error(name)
+        case nil: throw TranslationError("node \(node) of the graph has an empty reason to be tried again")
         }
     }
 }

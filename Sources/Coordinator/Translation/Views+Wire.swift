@@ -48,6 +48,10 @@ extension Scheduling.OperationView {
         wire.errors = errors.map(\.wire)
         if let value { wire.value = value.wire }
         wire.locks = locks.map(\.wire)
+        wire.retryAt = retryAt
+        wire.atMostOnce = isAtMostOnce
+        wire.priority = Int32(clamping: priority)
+        if let lastFailure { wire.lastFailure = lastFailure.wire }
         return wire
     }
 }

@@ -118,7 +118,7 @@ extension GraphReader {
 
     /// `retry`, `timeout`, `grace`.
     mutating func readLimits(_ fields: [NodeKey: Field], form: NodeForm?, into index: Int, reportingAs node: Int) {
-        if let field = fields[.retry] { drafts[index].retries = readRetry(field, node: node) ?? 0 }
+        if let field = fields[.retry] { readRetry(field, into: index, reportingAs: node) }
         if let field = fields[.timeout], let milliseconds = readDuration(field, node: node) {
             if milliseconds == 0 { report("`timeout` must be longer than 0", value: field.value, node: node) }
             drafts[index].timeoutMilliseconds = milliseconds
@@ -140,27 +140,27 @@ extension GraphReader {
         }
     }
 
-    private mutating func readRetry(_ field: Field, node: Int) -> Int? {
-        if case .mapping = document[field.value].content {
-            report(
-                "`retry` as a map is not supported yet; write the number of attempts after the first, as in `retry: 3`", value: field.value,
-                node: node)
-            return nil
-        }
-        return readCount(field, upTo: FileLimits.retries, node: node)
+    mutating func readCount(_ field: Field, upTo limit: Int, node: Int) -> Int? {
+        readCount(field.value, as: field.key.rawValue, upTo: limit, node: node)
     }
 
-    mutating func readCount(_ field: Field, upTo limit: Int, node: Int) -> Int? {
-        let key = field.key.rawValue
-        guard case .number(let text)? = document.scalar(field.value)?.value, !text.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
-            report("`\(key)` must be a whole number, found \(document.description(field.value))", value: field.value, node: node)
+    mutating func readCount(_ value: Int, as key: String, upTo limit: Int, node: Int) -> Int? {
+        guard case .number(let text)? = document.scalar(value)?.value, !text.utf8.contains(where: { ".eE".utf8.contains($0) }) else {
+            report("`\(key)` must be a whole number, found \(document.description(value))", value: value, node: node)
             return nil
         }
         guard let count = Int(text), (0...limit).contains(count) else {
-            report("`\(key)` must be from 0 to \(limit), found \(quoted(text))", value: field.value, node: node)
+            report("`\(key)` must be from 0 to \(limit), found \(quoted(text))", value: value, node: node)
             return nil
         }
         return count
+    }
+
+    /// `true` or `false`.
+    mutating func readFlag(_ field: Field, node: Int) -> Bool? {
+        if case .bool(let flag)? = document.scalar(field.value)?.value { return flag }
+        report("`\(field.key.rawValue)` must be true or false, found \(document.description(field.value))", value: field.value, node: node)
+        return nil
     }
 
     /// A choice among words.
@@ -187,15 +187,20 @@ extension GraphReader {
     mutating func readQuantity<Value>(
         _ field: Field, example: String, node: Int, _ read: (String) -> Result<Value, Complaint>
     ) -> Value? {
-        let key = field.key.rawValue
-        guard let text = document.scalar(field.value)?.text else {
-            report("`\(key)` must be \(example), found \(document.description(field.value))", value: field.value, node: node)
+        readQuantity(field.value, as: field.key.rawValue, example: example, node: node, read)
+    }
+
+    mutating func readQuantity<Value>(
+        _ value: Int, as key: String, example: String, node: Int, _ read: (String) -> Result<Value, Complaint>
+    ) -> Value? {
+        guard let text = document.scalar(value)?.text else {
+            report("`\(key)` must be \(example), found \(document.description(value))", value: value, node: node)
             return nil
         }
         switch read(text) {
         case .success(let quantity): return quantity
         case .failure(let complaint):
-            report("`\(key)`: \(complaint.message)", value: field.value, node: node)
+            report("`\(key)`: \(complaint.message)", value: value, node: node)
             return nil
         }
     }

@@ -4,6 +4,7 @@ enum NodeKey: String, CaseIterable {
     case run, exec, op, group, ordered
     // Any node.
     case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive
+    case atMostOnce, priority
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -14,7 +15,7 @@ enum NodeKey: String, CaseIterable {
     case name, vars
     // Known to the format, not to this release.
     case conditions, unique, onDuplicate
-    case recomputable, atMostOnce, priority, requires
+    case recomputable, requires
 
     enum Standing {
         case node
@@ -26,9 +27,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .conditions, .unique, .onDuplicate, .recomputable, .atMostOnce, .priority, .requires: .notYet
+        case .conditions, .unique, .onDuplicate, .recomputable, .requires: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
+            .deadline, .queueTimeout, .exclusive, .atMostOnce, .priority, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin,
+            .maxOutput,
             .maxConcurrent, .onFailure:
             .node
         }

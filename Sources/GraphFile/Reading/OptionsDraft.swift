@@ -7,6 +7,11 @@ struct OptionsDraft: Hashable {
     var notBefore: Int64 = 0
     var deadline: GraphDeadline?
     var queueTimeoutMilliseconds: Int64 = 0
+    var backoff: BackoffDraft?
+    var retryOn: [RetryReasonDraft] = []
+    var atMostOnce = false
+    /// nil: as the group around it.
+    var priority: Int?
     var exclusive: [ExclusiveKey] = []
 
     func write(to node: inout WireNode) {
@@ -18,6 +23,10 @@ struct OptionsDraft: Hashable {
         case nil: break
         }
         node.queueTimeoutMilliseconds = UInt64(queueTimeoutMilliseconds)
+        if let backoff { node.backoff = backoff.wire }
+        node.retryOn = retryOn.map(\.wire)
+        node.atMostOnce = atMostOnce
+        if let priority { node.priority = Int32(priority) }
         node.exclusive = exclusive.map { exclusive in
             .with {
                 $0.key = exclusive.key
@@ -34,7 +43,7 @@ struct ExclusiveKey: Hashable {
 }
 
 extension GraphReader {
-    /// `delay`, `notBefore`, `deadline`, `queueTimeout`.
+    /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`, `priority`.
     mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
         if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
         if let field = fields[.notBefore] {
@@ -43,9 +52,29 @@ extension GraphReader {
         if let field = fields[.deadline] {
             drafts[index].options.deadline = readQuantity(field, example: GraphDeadline.example, node: node, GraphDeadline.read)
         }
+        if let field = fields[.priority] { drafts[index].options.priority = readPriority(field, node: node) }
+        if let field = fields[.atMostOnce] {
+            drafts[index].options.atMostOnce = readFlag(field, node: node) ?? false
+            if drafts[index].options.atMostOnce, drafts[index].retries > 0 {
+                report(
+                    "`atMostOnce` and `retry` exclude each other: what must not run twice is not tried again; leave one out",
+                    at: field.keyPosition, node: node)
+            }
+        }
         if let field = fields[.queueTimeout], let milliseconds = readDuration(field, node: node) {
             if milliseconds == 0 { report("`queueTimeout` must be longer than 0", value: field.value, node: node) }
             drafts[index].options.queueTimeoutMilliseconds = milliseconds
         }
+    }
+
+    private mutating func readPriority(_ field: Field, node: Int) -> Int? {
+        let range = FileLimits.priorities
+        guard case .number(let text)? = document.scalar(field.value)?.value, let priority = Int(text), range.contains(priority) else {
+            report(
+                "`priority` must be a whole number from \(range.lowerBound) to \(range.upperBound), found"
+                    + " \(document.description(field.value))", value: field.value, node: node)
+            return nil
+        }
+        return priority
     }
 }

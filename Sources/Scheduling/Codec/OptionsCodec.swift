@@ -8,6 +8,10 @@ private enum Section {
     static let start: UInt8 = 40
     static let deadline: UInt8 = 41
     static let queueTimeout: UInt8 = 42
+    static let backoff: UInt8 = 43
+    static let retryOn: UInt8 = 44
+    static let atMostOnce: UInt8 = 45
+    static let priority: UInt8 = 46
 }
 
 extension ByteWriter {
@@ -36,6 +40,42 @@ extension ByteWriter {
             $0.queueTimeoutMilliseconds != 0
         } content: { writer, options in
             writer.write(options.queueTimeoutMilliseconds)
+        }
+        write(section: Section.backoff, of: graph) {
+            $0.backoff != .standard
+        } content: { writer, options in
+            writer.write(options.backoff.kind.rawValue)
+            writer.write(options.backoff.initialMilliseconds)
+            writer.write(options.backoff.maxMilliseconds)
+            writer.write(count: options.backoff.jitterPermille)
+        }
+        write(section: Section.atMostOnce, of: graph) {
+            $0.atMostOnce
+        } content: { _, _ in
+        }
+        write(section: Section.priority, of: graph) {
+            $0.priority != nil
+        } content: { writer, options in
+            writer.write(Int64(options.priority ?? 0))
+        }
+        write(section: Section.retryOn, of: graph) {
+            !$0.retryOn.isEmpty
+        } content: { writer, options in
+            writer.write(list: options.retryOn) { $0.write(reason: $1) }
+        }
+    }
+
+    private mutating func write(reason: RetryReason) {
+        switch reason {
+        case .exitCode(let code):
+            write(UInt8(0))
+            write(Int64(code))
+        case .error(let name):
+            write(UInt8(1))
+            write(name)
+        case .signal(let number):
+            write(UInt8(2))
+            write(Int64(number))
         }
     }
 
@@ -83,8 +123,28 @@ extension ByteReader {
             options.deadline = try signed()
         case Section.queueTimeout:
             options.queueTimeoutMilliseconds = try signed()
+        case Section.atMostOnce:
+            options.atMostOnce = true
+        case Section.priority:
+            options.priority = Int(try signed())
+        case Section.backoff:
+            let raw = try byte()
+            guard let kind = Backoff.Kind(rawValue: raw) else { throw DecodingFailure("\(raw) is no kind of back-off") }
+            options.backoff = Backoff(
+                kind: kind, initialMilliseconds: try signed(), maxMilliseconds: try signed(), jitterPermille: try index())
+        case Section.retryOn:
+            options.retryOn = try list { reader throws(DecodingFailure) in try reader.reason() }
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
+        }
+    }
+
+    private mutating func reason() throws(DecodingFailure) -> RetryReason {
+        switch try byte() {
+        case 0: return .exitCode(try signed32())
+        case 1: return .error(try text())
+        case 2: return .signal(try signed32())
+        case let other: throw DecodingFailure("\(other) is no reason to try again")
         }
     }
 }

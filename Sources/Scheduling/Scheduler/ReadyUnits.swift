@@ -1,13 +1,28 @@
 import DequeModule
 
-/// Units that wait for a worker, by class; within a class submissions take turns.
+/// Units that wait for a worker, by class and priority; within a class and priority submissions take turns.
+///
+/// Of several classes and priorities that an executor can take, the one with the highest rank is next: its priority, and
+/// what it has gained by being passed over. So a higher priority goes first, equal ones take turns, and a flood of
+/// whatever priority holds nobody up for ever. Ageing is counted in units handed out and not in time, so that it means the
+/// same for operations of a millisecond and of an hour.
 ///
 /// Entries are not taken out when a unit is stopped: whoever pops one checks that it still waits.
 struct ReadyUnits {
-    /// The waiting units of one class.
-    private struct Lane {
-        var bySubmission: [SubmissionNumber: Deque<UnitID>] = [:]
-        var turns = Deque<SubmissionNumber>()
+    /// The waiting units of one class and priority.
+    private struct Level {
+        let priority: Int
+        /// How often its lane had had a choice when it was last served, or came to wait.
+        var servedAt: Int
+        private var bySubmission: [SubmissionNumber: Deque<UnitID>] = [:]
+        private var turns = Deque<SubmissionNumber>()
+
+        init(priority: Int, servedAt: Int) {
+            self.priority = priority
+            self.servedAt = servedAt
+        }
+
+        var isEmpty: Bool { turns.isEmpty }
 
         mutating func push(_ unit: UnitID) {
             if bySubmission[unit.submission] == nil {
@@ -29,21 +44,70 @@ struct ReadyUnits {
         }
     }
 
+    /// The waiting units of one class.
+    private struct Lane {
+        /// Those with units. Mostly one.
+        var levels: [Level] = []
+        /// How many units were handed out while something of this lane waited that could have gone in their place.
+        var choices = 0
+
+        func rank(_ level: Int) -> Int { levels[level].priority * ReadyUnits.choicesPerPriority + choices - levels[level].servedAt }
+
+        /// The level that is next. - Precondition: there is one.
+        var best: Int {
+            var best = 0
+            for level in levels.indices.dropFirst() where rank(level) > rank(best) { best = level }
+            return best
+        }
+
+        mutating func push(_ unit: UnitID, priority: Int) {
+            if let level = levels.firstIndex(where: { $0.priority == priority }) { return levels[level].push(unit) }
+            levels.append(Level(priority: priority, servedAt: choices))
+            levels[levels.count - 1].push(unit)
+        }
+    }
+
+    /// A level of a lane from which a unit was taken.
+    struct Place {
+        fileprivate let lane: Int
+        fileprivate let priority: Int
+    }
+
+    /// So often something has to be passed over to gain what one step of priority is worth.
+    static let choicesPerPriority = 8
+
     private var lanes: [Lane] = []
     private(set) var count = 0
     /// Units that must run alone in a process, oldest first.
     private(set) var suspects = Deque<UnitID>()
 
-    mutating func push(_ unit: UnitID, lane: Int) {
+    mutating func push(_ unit: UnitID, lane: Int, priority: Int) {
         while lanes.count <= lane { lanes.append(Lane()) }
-        lanes[lane].push(unit)
+        lanes[lane].push(unit, priority: priority)
         count += 1
     }
 
-    mutating func pop(lane: Int) -> UnitID? {
-        guard lane < lanes.count, let unit = lanes[lane].pop() else { return nil }
+    /// Takes out the unit that is next for an executor that can run these classes.
+    /// - Complexity: O(classes of the executor).
+    mutating func pop(among candidates: [Int]) -> (unit: UnitID, place: Place)? {
+        var best: (lane: Int, level: Int, rank: Int)?
+        for lane in candidates where lane < lanes.count && !lanes[lane].levels.isEmpty {
+            let level = lanes[lane].best
+            let rank = lanes[lane].rank(level)
+            if rank > best?.rank ?? .min { best = (lane, level, rank) }
+        }
+        guard let best, let unit = lanes[best.lane].levels[best.level].pop() else { return nil }
+        let place = Place(lane: best.lane, priority: lanes[best.lane].levels[best.level].priority)
+        if lanes[best.lane].levels[best.level].isEmpty { lanes[best.lane].levels.remove(at: best.level) }
         count -= 1
-        return unit
+        return (unit, place)
+    }
+
+    /// A unit of `place` was handed out; what waits in the other classes and priorities was passed over.
+    mutating func noteServed(_ place: Place, among candidates: [Int]) {
+        for lane in candidates where lane < lanes.count && (lane == place.lane || !lanes[lane].levels.isEmpty) { lanes[lane].choices += 1 }
+        guard let level = lanes[place.lane].levels.firstIndex(where: { $0.priority == place.priority }) else { return }
+        lanes[place.lane].levels[level].servedAt = lanes[place.lane].choices
     }
 
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }

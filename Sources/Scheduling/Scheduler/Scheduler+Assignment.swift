@@ -35,12 +35,10 @@ extension Scheduler {
     /// The next unit that still waits and that this executor can run.
     private mutating func popReady(for worker: Int) -> UnitID? {
         let lanes = workers.sessions[worker].lanes
-        // Types take turns: each search begins at another one.
-        let first = Int(attemptCounter) % max(lanes.count, 1)
-        for lane in lanes[first...] + lanes[..<first] {
-            while let unit = ready.pop(lane: lane) {
-                if isWaiting(unit) { return unit }
-            }
+        while let (unit, place) = ready.pop(among: lanes) {
+            guard isWaiting(unit) else { continue }
+            ready.noteServed(place, among: lanes)
+            return unit
         }
         return nil
     }
@@ -108,7 +106,8 @@ extension Scheduler {
             },
             receivesArray: node.receivesArray,
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
-            fences: durable.submissions[index].fences(of: unit, attempt)
+            fences: durable.submissions[index].fences(of: unit, attempt),
+            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit)
         )
         switch node.kind {
         case .operation(let operation):

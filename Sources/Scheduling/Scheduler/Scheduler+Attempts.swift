@@ -2,10 +2,11 @@
 extension Scheduler {
     /// Puts a unit into its queue.
     mutating func queue(_ unit: UnitID) {
-        if durable.submissions[durable.index(of: unit.submission)].units[unit.index].isSuspect {
+        let index = durable.index(of: unit.submission)
+        if durable.submissions[index].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
         } else {
-            ready.push(unit, lane: operationClass(of: unit))
+            ready.push(unit, lane: operationClass(of: unit), priority: durable.submissions[index].priority(unit.index))
         }
     }
 

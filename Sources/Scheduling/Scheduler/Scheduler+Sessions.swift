@@ -165,26 +165,29 @@ extension Scheduler {
             guard due <= now.boot else { return watchLease(of: number, due: due) }
         }
         lockIntake.haveWorkersChanged = true
-        // What is being stopped has until the orphan limit, what runs under a key until the lock lease is over.
-        for unit in workers.sessions[number.index].units where !isStopping(unit) && !isUnderKey(unit) { lose(unit, .leaseOver, &outputs) }
+        // What is being stopped has until the orphan limit, what runs under a key or at most once until the lock lease
+        // is over.
+        for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
+            lose(unit, .leaseOver, &outputs)
+        }
         if workers.sessions[number.index].units.isEmpty {
             workers.sessions[number.index].connection = .absent
         } else {
             workers.sessions[number.index].connection = .silent
             timers.insert(.orphanLimit(number), due: heard + configuration.orphanLimitMilliseconds)
-            if workers.sessions[number.index].units.contains(where: isUnderKey) {
+            if workers.sessions[number.index].units.contains(where: endsWithLockLease) {
                 timers.insert(.lockLease(number), due: heard + configuration.lockLeaseMilliseconds)
             }
         }
     }
 
-    /// A silent executor has stopped all that runs under a key: that goes to others.
+    /// A silent executor has stopped all that runs under a key, which goes to others, and all that runs at most once.
     mutating func lockLeaseDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
         guard workers.sessions[number.index].connection == .silent else { return }
         // It may have been back meanwhile; the time counts from when it was last heard.
         let due = workers.sessions[number.index].lastHeard + configuration.lockLeaseMilliseconds
         guard due <= now.boot else { return timers.insert(.lockLease(number), due: due) }
-        for unit in workers.sessions[number.index].units where isUnderKey(unit) { lose(unit, .lockLeaseOver, &outputs) }
+        for unit in workers.sessions[number.index].units where endsWithLockLease(unit) { lose(unit, .lockLeaseOver, &outputs) }
         if workers.sessions[number.index].units.isEmpty { workers.sessions[number.index].connection = .absent }
     }
 
@@ -201,8 +204,8 @@ extension Scheduler {
         durable.submissions[durable.index(of: unit.submission)].units[unit.index].isRunning
     }
 
-    private func isUnderKey(_ unit: UnitID) -> Bool {
-        durable.submissions[durable.index(of: unit.submission)].isUnderKey(unit.index)
+    private func endsWithLockLease(_ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].endsWithLockLease(unit.index)
     }
 
     private func isStopping(_ unit: UnitID) -> Bool {

@@ -84,8 +84,12 @@ extension Scheduler {
         case .ended(.success(let payload)):
             if withValue, case .operation = view.kind { view.value = payload }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
-        case .blocked, .delayed, .held, .wanting, .ready, .retryWait, .open, .ended(.cancelled), .dropped: break
+        case .retryWait(let until): view.retryAt = until
+        case .blocked, .delayed, .held, .wanting, .ready, .open, .ended(.cancelled), .dropped: break
         }
+        view.priority = durable.submissions[index].priority(unit)
+        view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
+        view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
     }
@@ -114,7 +118,9 @@ extension OperationView {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
-        for error in errors { bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count }
+        for error in errors + (lastFailure.map { [$0] } ?? []) {
+            bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count
+        }
         return bytes
     }
 }

@@ -5,7 +5,7 @@ extension Graph {
         for (index, node) in nodes.enumerated() where node.hasOptions {
             for message in problems(withOptionsOf: node) { faults.append(fault(index, message)) }
         }
-        return faults
+        return faults + onceFaults()
     }
 
     private func problems(withOptionsOf node: Node) -> [String] {
@@ -21,12 +21,52 @@ extension Graph {
         check(options.deadlineMilliseconds, "deadline")
         check(options.deadline, "deadline")
         check(options.queueTimeoutMilliseconds, "queueTimeout")
+        check(options.backoff.initialMilliseconds, "backoff")
+        check(options.backoff.maxMilliseconds, "backoff")
+        if !(0...1_000).contains(options.backoff.jitterPermille) {
+            problems.append("has a jitter of \(options.backoff.jitterPermille) thousandths; it must be from 0 to 1000")
+        }
+        if let priority = options.priority, !Self.priorities.contains(priority) {
+            problems.append(
+                "has a `priority` of \(priority); it must be from \(Self.priorities.lowerBound) to \(Self.priorities.upperBound)")
+        }
+        if !options.retryOn.isEmpty, node.retries == 0 {
+            problems.append("says which failures it is tried again for, but not how often; give `retry` its `attempts`")
+        }
         if case .operation = node.kind {
         } else if options.queueTimeoutMilliseconds != 0 {
             problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")
         }
         return problems
     }
+
+    /// What must not run twice cannot be tried again, neither by itself nor with a group around it.
+    private func onceFaults() -> [AdmissionError] {
+        var faults: [AdmissionError] = []
+        var once = [Bool](repeating: false, count: nodes.count)
+        var retried = [Bool](repeating: false, count: nodes.count)
+        for (index, node) in nodes.enumerated() {
+            let isOnce = node.hasOptions && node.options.atMostOnce
+            if isOnce, node.retries > 0 {
+                faults.append(fault(index, "has `atMostOnce` and `retry`, which exclude each other; leave one out"))
+            } else if isOnce, index > 0, retried[node.parent] {
+                faults.append(
+                    fault(
+                        index, "has `atMostOnce`, and a group around it has `retry`, which would run it again; leave one of them out"))
+            } else if node.retries > 0, index > 0, once[node.parent] {
+                faults.append(
+                    fault(
+                        index,
+                        "has `retry`, and a group around it has `atMostOnce`: what must not run twice is not tried again; leave one of them out"
+                    ))
+            }
+            once[index] = isOnce || (index > 0 && once[node.parent])
+            retried[index] = node.retries > 0 || (index > 0 && retried[node.parent])
+        }
+        return faults
+    }
+
+    private static let priorities = -100...100
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.
     private static let millisecondsMax: Int64 = 253_402_300_799_999

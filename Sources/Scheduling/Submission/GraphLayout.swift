@@ -26,6 +26,8 @@ final class GraphLayout: Sendable {
     let expandedUnits: [Int]
     /// nil: no node names a key.
     let locks: LockPlan?
+    /// nil: no node asks for what they hold.
+    let policies: NodePolicies?
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -92,6 +94,7 @@ final class GraphLayout: Sendable {
         dependencies = waits.build()
         dependents = waited.build()
         locks = LockPlan(graph)
+        policies = NodePolicies(graph)
         expandedUnits = Self.expandedUnits(graph, templates, forEachOfTemplate, template)
     }
 

@@ -126,6 +126,7 @@ extension Submission {
         units[unit].phase = .ended(outcome)
         units[unit].finishedAt = at
         heldChildren[Int32(unit)] = nil
+        if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)
         var errors: [Failure] = []
         if case .failure(let failures) = outcome { errors = failures }
@@ -227,10 +228,11 @@ extension Submission {
     /// An attempt of the unit failed: it is tried again, or that is its outcome.
     mutating func failAttempt(_ unit: Int, _ failures: [Failure], _ at: Int64, _ effects: inout [Effect]) {
         units[unit].failedAttempts += 1
-        guard Int(units[unit].failedAttempts) <= node(unit).retries else {
+        guard Int(units[unit].failedAttempts) <= node(unit).retries, let leading = worthRetry(unit, failures) else {
             return finish(unit, .failure(failures), at, &effects)
         }
-        let due = at + Backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
+        lastFailures[Int32(unit)] = leading
+        let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
         units[unit].phase = .retryWait(until: due)
         units[unit].stop = nil
         noteNotRunning(unit)

@@ -58,6 +58,8 @@ extension Submission {
         _ unit: Int, _ attempt: Attempt, _ cause: LossCause, crashLimit: Int, at: Int64, _ effects: inout [Effect]
     ) throws(FactMismatch) {
         try takeBack(unit, attempt, &effects)
+        // When it began was only said, and is in no journal.
+        units[unit].startedAt = 0
         switch cause {
         case .crashed:
             units[unit].crashes += 1
@@ -72,7 +74,9 @@ extension Submission {
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case .queueTimedOut?, .deadlinePassed?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
-            if Int(units[unit].crashes) >= crashLimit {
+            if isFinal(cause, unit) {
+                finish(unit, .failure([lostOnceFailure(unit)]), at, &effects)
+            } else if Int(units[unit].crashes) >= crashLimit {
                 finish(unit, .failure([workerLostFailure(unit, crashes: Int(units[unit].crashes))]), at, &effects)
             } else {
                 requeue(unit, at, &effects)

@@ -24,6 +24,8 @@ struct Submission {
     var cancelReason = ""
     /// When units that have one and can begin must have ended: wall times, by unit. Looked up, never iterated.
     var deadlines: [Int32: Int64] = [:]
+    /// Of units that are tried again: why their last attempt failed. Looked up, never iterated.
+    var lastFailures: [Int32: Failure] = [:]
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []

@@ -1231,57 +1231,113 @@ public nonisolated struct WireDispatch: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireAssignment: Sendable {
+public nonisolated struct WireAssignment: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var unit: UInt64 = 0
+  public var unit: UInt64 {
+    get {_storage._unit}
+    set {_uniqueStorage()._unit = newValue}
+  }
 
   /// token: (epoch << 32) | counter
-  public var attempt: UInt64 = 0
+  public var attempt: UInt64 {
+    get {_storage._attempt}
+    set {_uniqueStorage()._attempt = newValue}
+  }
 
-  public var kind: WireUnitKind = .execute
+  public var kind: WireUnitKind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
 
   /// id as users see it
-  public var submission: String = String()
+  public var submission: String {
+    get {_storage._submission}
+    set {_uniqueStorage()._submission = newValue}
+  }
 
-  public var path: String = String()
+  public var path: String {
+    get {_storage._path}
+    set {_uniqueStorage()._path = newValue}
+  }
 
   /// from 1; counts every start of this operation
-  public var attemptNumber: UInt32 = 0
+  public var attemptNumber: UInt32 {
+    get {_storage._attemptNumber}
+    set {_uniqueStorage()._attemptNumber = newValue}
+  }
 
   /// registered name
-  public var operation: String = String()
+  public var operation: String {
+    get {_storage._operation}
+    set {_uniqueStorage()._operation = newValue}
+  }
 
-  public var version: UInt32 = 0
+  public var version: UInt32 {
+    get {_storage._version}
+    set {_uniqueStorage()._version = newValue}
+  }
 
   /// JSON
-  public var parameters: Data = Data()
+  public var parameters: Data {
+    get {_storage._parameters}
+    set {_uniqueStorage()._parameters = newValue}
+  }
 
   /// `${name}` in the parameters' strings is replaced from bindings; `$$` is `$`
-  public var templated: Bool = false
+  public var templated: Bool {
+    get {_storage._templated}
+    set {_uniqueStorage()._templated = newValue}
+  }
 
   /// innermost last
-  public var bindings: [WireBinding] = []
+  public var bindings: [WireBinding] {
+    get {_storage._bindings}
+    set {_uniqueStorage()._bindings = newValue}
+  }
 
   /// in declared order
-  public var inputs: [WireReceived] = []
+  public var inputs: [WireReceived] {
+    get {_storage._inputs}
+    set {_uniqueStorage()._inputs = newValue}
+  }
 
   /// `receives: [a]`: an array even for one producer
-  public var receivesArray: Bool = false
+  public var receivesArray: Bool {
+    get {_storage._receivesArray}
+    set {_uniqueStorage()._receivesArray = newValue}
+  }
 
   /// 0: none
-  public var timeoutMilliseconds: UInt32 = 0
+  public var timeoutMilliseconds: UInt32 {
+    get {_storage._timeoutMilliseconds}
+    set {_uniqueStorage()._timeoutMilliseconds = newValue}
+  }
 
-  public var graceMilliseconds: UInt32 = 0
+  public var graceMilliseconds: UInt32 {
+    get {_storage._graceMilliseconds}
+    set {_uniqueStorage()._graceMilliseconds = newValue}
+  }
 
   /// of the keys it runs under, sorted by key
-  public var fences: [WireFence] = []
+  public var fences: [WireFence] {
+    get {_storage._fences}
+    set {_uniqueStorage()._fences = newValue}
+  }
+
+  /// it must have ended when the lock lease is over, and is reported as lost then
+  public var atMostOnce: Bool {
+    get {_storage._atMostOnce}
+    set {_uniqueStorage()._atMostOnce = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// The fencing token of an attempt for a key that it runs under.
@@ -1892,6 +1948,38 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._queueTimeoutMilliseconds = newValue}
   }
 
+  /// absent: exponential from 1 s, capped at 60 s, with full jitter
+  public var backoff: WireBackoff {
+    get {_storage._backoff ?? WireBackoff()}
+    set {_uniqueStorage()._backoff = newValue}
+  }
+  /// Returns true if `backoff` has been explicitly set.
+  public var hasBackoff: Bool {_storage._backoff != nil}
+  /// Clears the value of `backoff`. Subsequent reads from it will return its default value.
+  public mutating func clearBackoff() {_uniqueStorage()._backoff = nil}
+
+  /// empty: every failure is worth another attempt
+  public var retryOn: [WireRetryReason] {
+    get {_storage._retryOn}
+    set {_uniqueStorage()._retryOn = newValue}
+  }
+
+  /// which of those that wait for a worker goes first; absent: as the group around it
+  public var priority: Int32 {
+    get {_storage._priority ?? 0}
+    set {_uniqueStorage()._priority = newValue}
+  }
+  /// Returns true if `priority` has been explicitly set.
+  public var hasPriority: Bool {_storage._priority != nil}
+  /// Clears the value of `priority`. Subsequent reads from it will return its default value.
+  public mutating func clearPriority() {_uniqueStorage()._priority = nil}
+
+  /// never started again once it may have begun; on groups: for all inside
+  public var atMostOnce: Bool {
+    get {_storage._atMostOnce}
+    set {_uniqueStorage()._atMostOnce = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -1905,6 +1993,112 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireBackoff: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var kind: WireBackoff.Kind = .exponential
+
+  public var initialMilliseconds: UInt64 = 0
+
+  public var maxMilliseconds: UInt64 = 0
+
+  /// by how much of itself a wait is made shorter at random, at most
+  public var jitterPermille: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case exponential // = 0
+    case constant // = 1
+    case linear // = 2
+    case fibonacci // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .exponential
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .exponential
+      case 1: self = .constant
+      case 2: self = .linear
+      case 3: self = .fibonacci
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .exponential: return 0
+      case .constant: return 1
+      case .linear: return 2
+      case .fibonacci: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireBackoff.Kind] = [
+      .exponential,
+      .constant,
+      .linear,
+      .fibonacci,
+    ]
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireRetryReason: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var reason: WireRetryReason.OneOf_Reason? = nil
+
+  public var exitCode: Int32 {
+    get {
+      if case .exitCode(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .exitCode(newValue)}
+  }
+
+  public var signal: Int32 {
+    get {
+      if case .signal(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .signal(newValue)}
+  }
+
+  /// a failure's code, as in "timeout", or the type of the error
+  public var error: String {
+    get {
+      if case .error(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .error(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Reason: Equatable, Sendable {
+    case exitCode(Int32)
+    case signal(Int32)
+    /// a failure's code, as in "timeout", or the type of the error
+    case error(String)
+
+  }
+
+  public init() {}
 }
 
 public nonisolated struct WireExclusive: Sendable {
@@ -2683,6 +2877,32 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public var locks: [WireLockView] {
     get {_storage._locks}
     set {_uniqueStorage()._locks = newValue}
+  }
+
+  /// while it is retrying: when the next attempt may start; milliseconds since 1970
+  public var retryAt: Int64 {
+    get {_storage._retryAt}
+    set {_uniqueStorage()._retryAt = newValue}
+  }
+
+  /// why its last attempt failed, until it has ended
+  public var lastFailure: WireOperationFailure {
+    get {_storage._lastFailure ?? WireOperationFailure()}
+    set {_uniqueStorage()._lastFailure = newValue}
+  }
+  /// Returns true if `lastFailure` has been explicitly set.
+  public var hasLastFailure: Bool {_storage._lastFailure != nil}
+  /// Clears the value of `lastFailure`. Subsequent reads from it will return its default value.
+  public mutating func clearLastFailure() {_uniqueStorage()._lastFailure = nil}
+
+  public var atMostOnce: Bool {
+    get {_storage._atMostOnce}
+    set {_uniqueStorage()._atMostOnce = newValue}
+  }
+
+  public var priority: Int32 {
+    get {_storage._priority}
+    set {_uniqueStorage()._priority = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -4403,104 +4623,177 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0")
+
+  fileprivate class _StorageClass {
+    var _unit: UInt64 = 0
+    var _attempt: UInt64 = 0
+    var _kind: WireUnitKind = .execute
+    var _submission: String = String()
+    var _path: String = String()
+    var _attemptNumber: UInt32 = 0
+    var _operation: String = String()
+    var _version: UInt32 = 0
+    var _parameters: Data = Data()
+    var _templated: Bool = false
+    var _bindings: [WireBinding] = []
+    var _inputs: [WireReceived] = []
+    var _receivesArray: Bool = false
+    var _timeoutMilliseconds: UInt32 = 0
+    var _graceMilliseconds: UInt32 = 0
+    var _fences: [WireFence] = []
+    var _atMostOnce: Bool = false
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _unit = source._unit
+      _attempt = source._attempt
+      _kind = source._kind
+      _submission = source._submission
+      _path = source._path
+      _attemptNumber = source._attemptNumber
+      _operation = source._operation
+      _version = source._version
+      _parameters = source._parameters
+      _templated = source._templated
+      _bindings = source._bindings
+      _inputs = source._inputs
+      _receivesArray = source._receivesArray
+      _timeoutMilliseconds = source._timeoutMilliseconds
+      _graceMilliseconds = source._graceMilliseconds
+      _fences = source._fences
+      _atMostOnce = source._atMostOnce
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
-      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.submission) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.path) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.attemptNumber) }()
-      case 7: try { try decoder.decodeSingularStringField(value: &self.operation) }()
-      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
-      case 9: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
-      case 10: try { try decoder.decodeSingularBoolField(value: &self.templated) }()
-      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.bindings) }()
-      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.inputs) }()
-      case 13: try { try decoder.decodeSingularBoolField(value: &self.receivesArray) }()
-      case 14: try { try decoder.decodeSingularUInt32Field(value: &self.timeoutMilliseconds) }()
-      case 15: try { try decoder.decodeSingularUInt32Field(value: &self.graceMilliseconds) }()
-      case 16: try { try decoder.decodeRepeatedMessageField(value: &self.fences) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularFixed64Field(value: &_storage._unit) }()
+        case 2: try { try decoder.decodeSingularFixed64Field(value: &_storage._attempt) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._submission) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._path) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._attemptNumber) }()
+        case 7: try { try decoder.decodeSingularStringField(value: &_storage._operation) }()
+        case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._version) }()
+        case 9: try { try decoder.decodeSingularBytesField(value: &_storage._parameters) }()
+        case 10: try { try decoder.decodeSingularBoolField(value: &_storage._templated) }()
+        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._bindings) }()
+        case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._inputs) }()
+        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._receivesArray) }()
+        case 14: try { try decoder.decodeSingularUInt32Field(value: &_storage._timeoutMilliseconds) }()
+        case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._graceMilliseconds) }()
+        case 16: try { try decoder.decodeRepeatedMessageField(value: &_storage._fences) }()
+        case 40: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.unit != 0 {
-      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
-    }
-    if self.attempt != 0 {
-      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
-    }
-    if self.kind != .execute {
-      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 3)
-    }
-    if !self.submission.isEmpty {
-      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 4)
-    }
-    if !self.path.isEmpty {
-      try visitor.visitSingularStringField(value: self.path, fieldNumber: 5)
-    }
-    if self.attemptNumber != 0 {
-      try visitor.visitSingularUInt32Field(value: self.attemptNumber, fieldNumber: 6)
-    }
-    if !self.operation.isEmpty {
-      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 7)
-    }
-    if self.version != 0 {
-      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 8)
-    }
-    if !self.parameters.isEmpty {
-      try visitor.visitSingularBytesField(value: self.parameters, fieldNumber: 9)
-    }
-    if self.templated != false {
-      try visitor.visitSingularBoolField(value: self.templated, fieldNumber: 10)
-    }
-    if !self.bindings.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.bindings, fieldNumber: 11)
-    }
-    if !self.inputs.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.inputs, fieldNumber: 12)
-    }
-    if self.receivesArray != false {
-      try visitor.visitSingularBoolField(value: self.receivesArray, fieldNumber: 13)
-    }
-    if self.timeoutMilliseconds != 0 {
-      try visitor.visitSingularUInt32Field(value: self.timeoutMilliseconds, fieldNumber: 14)
-    }
-    if self.graceMilliseconds != 0 {
-      try visitor.visitSingularUInt32Field(value: self.graceMilliseconds, fieldNumber: 15)
-    }
-    if !self.fences.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.fences, fieldNumber: 16)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      if _storage._unit != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._unit, fieldNumber: 1)
+      }
+      if _storage._attempt != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._attempt, fieldNumber: 2)
+      }
+      if _storage._kind != .execute {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 3)
+      }
+      if !_storage._submission.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._submission, fieldNumber: 4)
+      }
+      if !_storage._path.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._path, fieldNumber: 5)
+      }
+      if _storage._attemptNumber != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._attemptNumber, fieldNumber: 6)
+      }
+      if !_storage._operation.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._operation, fieldNumber: 7)
+      }
+      if _storage._version != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._version, fieldNumber: 8)
+      }
+      if !_storage._parameters.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._parameters, fieldNumber: 9)
+      }
+      if _storage._templated != false {
+        try visitor.visitSingularBoolField(value: _storage._templated, fieldNumber: 10)
+      }
+      if !_storage._bindings.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._bindings, fieldNumber: 11)
+      }
+      if !_storage._inputs.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._inputs, fieldNumber: 12)
+      }
+      if _storage._receivesArray != false {
+        try visitor.visitSingularBoolField(value: _storage._receivesArray, fieldNumber: 13)
+      }
+      if _storage._timeoutMilliseconds != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._timeoutMilliseconds, fieldNumber: 14)
+      }
+      if _storage._graceMilliseconds != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._graceMilliseconds, fieldNumber: 15)
+      }
+      if !_storage._fences.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._fences, fieldNumber: 16)
+      }
+      if _storage._atMostOnce != false {
+        try visitor.visitSingularBoolField(value: _storage._atMostOnce, fieldNumber: 40)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireAssignment, rhs: WireAssignment) -> Bool {
-    if lhs.unit != rhs.unit {return false}
-    if lhs.attempt != rhs.attempt {return false}
-    if lhs.kind != rhs.kind {return false}
-    if lhs.submission != rhs.submission {return false}
-    if lhs.path != rhs.path {return false}
-    if lhs.attemptNumber != rhs.attemptNumber {return false}
-    if lhs.operation != rhs.operation {return false}
-    if lhs.version != rhs.version {return false}
-    if lhs.parameters != rhs.parameters {return false}
-    if lhs.templated != rhs.templated {return false}
-    if lhs.bindings != rhs.bindings {return false}
-    if lhs.inputs != rhs.inputs {return false}
-    if lhs.receivesArray != rhs.receivesArray {return false}
-    if lhs.timeoutMilliseconds != rhs.timeoutMilliseconds {return false}
-    if lhs.graceMilliseconds != rhs.graceMilliseconds {return false}
-    if lhs.fences != rhs.fences {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._unit != rhs_storage._unit {return false}
+        if _storage._attempt != rhs_storage._attempt {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._submission != rhs_storage._submission {return false}
+        if _storage._path != rhs_storage._path {return false}
+        if _storage._attemptNumber != rhs_storage._attemptNumber {return false}
+        if _storage._operation != rhs_storage._operation {return false}
+        if _storage._version != rhs_storage._version {return false}
+        if _storage._parameters != rhs_storage._parameters {return false}
+        if _storage._templated != rhs_storage._templated {return false}
+        if _storage._bindings != rhs_storage._bindings {return false}
+        if _storage._inputs != rhs_storage._inputs {return false}
+        if _storage._receivesArray != rhs_storage._receivesArray {return false}
+        if _storage._timeoutMilliseconds != rhs_storage._timeoutMilliseconds {return false}
+        if _storage._graceMilliseconds != rhs_storage._graceMilliseconds {return false}
+        if _storage._fences != rhs_storage._fences {return false}
+        if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5352,7 +5645,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -5371,6 +5664,10 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _deadlineMilliseconds: UInt64 = 0
     var _deadline: Int64 = 0
     var _queueTimeoutMilliseconds: UInt64 = 0
+    var _backoff: WireBackoff? = nil
+    var _retryOn: [WireRetryReason] = []
+    var _priority: Int32? = nil
+    var _atMostOnce: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5397,6 +5694,10 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _deadlineMilliseconds = source._deadlineMilliseconds
       _deadline = source._deadline
       _queueTimeoutMilliseconds = source._queueTimeoutMilliseconds
+      _backoff = source._backoff
+      _retryOn = source._retryOn
+      _priority = source._priority
+      _atMostOnce = source._atMostOnce
     }
   }
 
@@ -5469,6 +5770,10 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 42: try { try decoder.decodeSingularUInt64Field(value: &_storage._deadlineMilliseconds) }()
         case 43: try { try decoder.decodeSingularInt64Field(value: &_storage._deadline) }()
         case 44: try { try decoder.decodeSingularUInt64Field(value: &_storage._queueTimeoutMilliseconds) }()
+        case 45: try { try decoder.decodeSingularMessageField(value: &_storage._backoff) }()
+        case 46: try { try decoder.decodeRepeatedMessageField(value: &_storage._retryOn) }()
+        case 47: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
+        case 48: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         default: break
         }
       }
@@ -5541,6 +5846,18 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._queueTimeoutMilliseconds != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._queueTimeoutMilliseconds, fieldNumber: 44)
       }
+      try { if let v = _storage._backoff {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 45)
+      } }()
+      if !_storage._retryOn.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._retryOn, fieldNumber: 46)
+      }
+      if _storage._atMostOnce != false {
+        try visitor.visitSingularBoolField(value: _storage._atMostOnce, fieldNumber: 47)
+      }
+      try { if let v = _storage._priority {
+        try visitor.visitSingularSInt32Field(value: v, fieldNumber: 48)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5566,10 +5883,132 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._deadlineMilliseconds != rhs_storage._deadlineMilliseconds {return false}
         if _storage._deadline != rhs_storage._deadline {return false}
         if _storage._queueTimeoutMilliseconds != rhs_storage._queueTimeoutMilliseconds {return false}
+        if _storage._backoff != rhs_storage._backoff {return false}
+        if _storage._retryOn != rhs_storage._retryOn {return false}
+        if _storage._priority != rhs_storage._priority {return false}
+        if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBackoff: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Backoff"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}initial_milliseconds\0\u{3}max_milliseconds\0\u{3}jitter_permille\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.initialMilliseconds) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.maxMilliseconds) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.jitterPermille) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != .exponential {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 1)
+    }
+    if self.initialMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.initialMilliseconds, fieldNumber: 2)
+    }
+    if self.maxMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.maxMilliseconds, fieldNumber: 3)
+    }
+    if self.jitterPermille != 0 {
+      try visitor.visitSingularUInt32Field(value: self.jitterPermille, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireBackoff, rhs: WireBackoff) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.initialMilliseconds != rhs.initialMilliseconds {return false}
+    if lhs.maxMilliseconds != rhs.maxMilliseconds {return false}
+    if lhs.jitterPermille != rhs.jitterPermille {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBackoff.Kind: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EXPONENTIAL\0\u{1}CONSTANT\0\u{1}LINEAR\0\u{1}FIBONACCI\0")
+}
+
+nonisolated extension WireRetryReason: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RetryReason"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}exit_code\0\u{1}signal\0\u{1}error\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: Int32?
+        try decoder.decodeSingularSInt32Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .exitCode(v)
+        }
+      }()
+      case 2: try {
+        var v: Int32?
+        try decoder.decodeSingularSInt32Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .signal(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .error(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.reason {
+    case .exitCode?: try {
+      guard case .exitCode(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 1)
+    }()
+    case .signal?: try {
+      guard case .signal(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularSInt32Field(value: v, fieldNumber: 2)
+    }()
+    case .error?: try {
+      guard case .error(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRetryReason, rhs: WireRetryReason) -> Bool {
+    if lhs.reason != rhs.reason {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6858,7 +7297,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -6876,6 +7315,10 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _errors: [WireOperationFailure] = []
     var _value: WireValue? = nil
     var _locks: [WireLockView] = []
+    var _retryAt: Int64 = 0
+    var _lastFailure: WireOperationFailure? = nil
+    var _atMostOnce: Bool = false
+    var _priority: Int32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6901,6 +7344,10 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _errors = source._errors
       _value = source._value
       _locks = source._locks
+      _retryAt = source._retryAt
+      _lastFailure = source._lastFailure
+      _atMostOnce = source._atMostOnce
+      _priority = source._priority
     }
   }
 
@@ -6934,6 +7381,10 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 13: try { try decoder.decodeRepeatedMessageField(value: &_storage._errors) }()
         case 14: try { try decoder.decodeSingularMessageField(value: &_storage._value) }()
         case 15: try { try decoder.decodeRepeatedMessageField(value: &_storage._locks) }()
+        case 40: try { try decoder.decodeSingularInt64Field(value: &_storage._retryAt) }()
+        case 41: try { try decoder.decodeSingularMessageField(value: &_storage._lastFailure) }()
+        case 42: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
+        case 43: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         default: break
         }
       }
@@ -6991,6 +7442,18 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._locks.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._locks, fieldNumber: 15)
       }
+      if _storage._retryAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._retryAt, fieldNumber: 40)
+      }
+      try { if let v = _storage._lastFailure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 41)
+      } }()
+      if _storage._atMostOnce != false {
+        try visitor.visitSingularBoolField(value: _storage._atMostOnce, fieldNumber: 42)
+      }
+      if _storage._priority != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._priority, fieldNumber: 43)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7015,6 +7478,10 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._errors != rhs_storage._errors {return false}
         if _storage._value != rhs_storage._value {return false}
         if _storage._locks != rhs_storage._locks {return false}
+        if _storage._retryAt != rhs_storage._retryAt {return false}
+        if _storage._lastFailure != rhs_storage._lastFailure {return false}
+        if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
+        if _storage._priority != rhs_storage._priority {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -83,7 +83,7 @@ struct ExecutorState: Sendable {
         var actions: [ExecutorAction] = []
         for (key, unit) in units {
             switch unit.phase {
-            case .fetching(let assignment) where !assignment.fences.isEmpty, .queued(let assignment) where !assignment.fences.isEmpty:
+            case .fetching(let assignment) where assignment.isFenced, .queued(let assignment) where assignment.isFenced:
                 units[key] = nil
                 actions.append(.forget(key))
             case .running(var running) where running.isFenced:
@@ -185,6 +185,8 @@ struct ExecutorState: Sendable {
             case .unwanted:
                 units[key] = nil
                 actions.append(.forget(key))
+            case .lockLeaseEnding where running.isAtMostOnce:
+                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending.orStoppedForGood)))
             case .lockLeaseEnding:
                 units[key] = nil
                 actions += [.report(.lost(key)), .forget(key)]
@@ -286,7 +288,7 @@ extension ExecutorState {
             let timeout = Int64(assignment.timeoutMilliseconds)
             let body = HeldUnit.Running(
                 startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: Int64(assignment.graceMilliseconds),
-                isFenced: !assignment.fences.isEmpty,
+                isFenced: assignment.isFenced, isAtMostOnce: assignment.atMostOnce,
                 course: .working(timeoutAt: timeout > 0 ? now + timeout : nil))
             units[key] = HeldUnit(phase: .running(body))
             running.insert(key)
@@ -434,5 +436,20 @@ extension ExecutorState {
         guard intake != .exiting else { return [] }
         intake = .exiting
         return [.exit(reason)]
+    }
+}
+
+extension WireAssignment {
+    /// It has to end before the lock lease is over.
+    fileprivate var isFenced: Bool { atMostOnce || !fences.isEmpty }
+}
+
+extension UnitEnding {
+    /// What it has done, if it has; else that it was stopped, and must not run again.
+    fileprivate var orStoppedForGood: UnitEnding {
+        switch self {
+        case .success, .elements, .storedElements: self
+        case .failure, .cancelled: .failure([.stoppedForGood])
+        }
     }
 }

@@ -16,8 +16,10 @@ struct HeldUnit: Equatable, Sendable {
         let startedAt: Int64
         let timeoutMilliseconds: Int64
         let graceMilliseconds: Int64
-        /// It runs under a key: it must have ended when the lock lease is over.
+        /// It runs under a key, or at most once: it must have ended when the lock lease is over.
         var isFenced = false
+        /// That it was lost is kept until it is acknowledged: it is not to be run again.
+        var isAtMostOnce = false
         var course: Course
     }
 

@@ -64,4 +64,13 @@ extension WireOperationFailure {
             $0.typeName = "Timeout"
         }
     }
+
+    /// Of an operation that runs at most once and was stopped because nothing was heard of the coordinator.
+    static let stoppedForGood = WireOperationFailure.with {
+        $0.code = .workerLost
+        $0.message =
+            "its worker lost the coordinator and had to stop it, and `atMostOnce` does not let it run again;"
+            + " find out what it has done before you submit it again"
+        $0.typeName = "WorkerLost"
+    }
 }

@@ -79,7 +79,7 @@ struct ShowCommand: ToolCommand {
                 view.path, view.kind == .operation ? view.type : view.kind.word, view.state.word, "\(view.attempts)",
                 view.startedAt == 0 ? "-" : TimeText.duration(milliseconds: end - view.startedAt),
                 view.worker.isEmpty ? "-" : view.worker,
-                DisplayWidth.cut(view.errors.first?.message ?? LockText.reason(view.locks), to: 200),
+                DisplayWidth.cut(view.errors.first?.message ?? WaitText.reason(view), to: 200),
             ])
         }
         return "\n" + table.text

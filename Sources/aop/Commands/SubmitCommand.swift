@@ -29,17 +29,26 @@ struct SubmitCommand: ToolCommand {
             "The work must have ended by then, whatever the file says: a duration from now such as 2h, or a time such as 2026-11-21T22:00:00Z.",
             valueName: "duration or time"))
     var deadline: DeadlineArgument?
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "From -100 to 100, in place of the file's: of what waits for a worker a higher priority goes first.", valueName: "n"))
+    var priority: Int?
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if wait && check { throw ValidationError("--wait and --check exclude each other: --check submits nothing to wait for") }
+        if let priority, !(-100...100).contains(priority) {
+            throw ValidationError("--priority is \(priority): it must be from -100 to 100")
+        }
         if key?.isEmpty == true { throw ValidationError("--key needs a text that is not empty") }
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let loaded = try await graph.load(
-            name: name, deadline: deadline?.deadline, types: .coordinator(connection, timeout: nil, waitForWorkers: waitForWorkers))
+            name: name, deadline: deadline?.deadline, priority: priority,
+            types: .coordinator(connection, timeout: nil, waitForWorkers: waitForWorkers))
         return try await connection.withConnection { connection in
             do {
                 if check { return try await GraphReport(loaded, console).coordinatorCheck(connection, waitForWorkers) }

@@ -101,6 +101,10 @@ extension WireOperationView {
             ("queuedAt", .time(queuedAt)), ("startedAt", .time(startedAt)), ("finishedAt", .time(finishedAt)),
             ("errors", .array(errors.map { .object(JSONValue.members(of: $0, path: path)) })),
             ("locks", .array(locks.map(\.json))),
+            ("retryAt", .time(retryAt)),
+            ("atMostOnce", .bool(atMostOnce)),
+            ("priority", .integer(Int64(priority))),
+            ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
         ])
     }
 }

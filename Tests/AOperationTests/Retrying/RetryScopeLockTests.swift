@@ -154,22 +154,101 @@ struct RetryScopeLockTests {
         await expectFree(other)
     }
 
-    /// Two nets, each holding what the other's tail asks for: one of them fails, none waits for ever.
+    /// Two nets, each naming what the other names, in another order: the keys of a net are taken in one step.
     @Test(arguments: 0..<20)
-    func twoNetsThatWouldWaitForEachOther_bothEnd(round: Int) async {
+    func twoNetsThatNameTheSameKeys_bothSucceed(round: Int) async {
         let other = key + "-other"
-        let attempts = Log<Int>()
         func net(_ first: String, _ second: String) -> Attempted {
-            operation("A", 9).exclusive(first).deliver(to: operation("T", 0)).exclusive(second)
-                .retryOnFailure { retries, _, retry in
-                    attempts.append(retries)
-                    DispatchQueue.global().async { retry(retries < 3) }
-                }
+            operation("A", 2).exclusive(first).deliver(to: operation("T", 0)).exclusive(second).retry(.times(9))
         }
         let tails = [net(key, other), net(other, key)]
         for tail in tails { tail.add(to: queue) }
         for tail in tails { await tail.ended() }
         await queue.idle()
+        for tail in tails { #expect(tail.outcome?.isSuccess == true) }
+        #expect(gauge.most == 1)
+        await expectFree(key)
+        await expectFree(other)
+    }
+
+    /// A stranger that names several keys of a chain comes in between two attempts: it waits for the end of the chain.
+    @Test(arguments: 0..<12, [false, true])
+    func strangerThatNamesSeveralKeys_waitsForTheWholeChain(round: Int, isInGroups: Bool) async {
+        let keys = (0..<3).map { "\(key)-\($0)" }
+        let first = operation("A", round % 3).exclusive(keys[round % 3])
+        let second = first.deliver(to: operation("B", 1)).exclusive(keys[0]).exclusive(keys[1])
+        let script = Script.failing("T", round % 2)
+        let withoutProducer = Log<Int>()
+        let tail = second.deliver(
+            to: Attempted(
+                Script("T") { run in
+                    if (run.operation as? Attempted)?.receivedValue == nil { withoutProducer.append(run.number) }
+                    script.run(run.operation, received: run.received)
+                })
+        ).retry(RetryPolicy(attempts: 9))
+        if round.isMultiple(of: 4) { tail.exclusive(keys[2]) }
+        let stranger = operation("stranger", 0).exclusive(keys[0]).exclusive(keys[(round + 1) % 3])
+        if isInGroups {
+            queue.addOperations([GroupOperation(first, second, tail), GroupOperation(stranger)], waitUntilFinished: false)
+        } else {
+            queue.addOperation(tail)
+            queue.addOperation(stranger)
+        }
+        for operation in [first, second, tail, stranger] { await operation.ended() }
+        for operation in [first, second, tail, stranger] { #expect(operation.outcome?.isSuccess == true) }
+        #expect(withoutProducer.entries.isEmpty)
+        await queue.idle()
+        for key in keys { await expectFree(key) }
+    }
+
+    /// Nobody of the chain needs the key of a member that has succeeded any more.
+    @Test func keyOfAMemberThatHasEnded_isFreeBeforeTheChainEnds() async {
+        let other = key + "-other"
+        let head = operation("A", 1).exclusive(key)
+        let gate = Signal()
+        let tail = head.deliver(
+            to: Attempted(
+                Script("T") { run in
+                    if let error = run.received { return run.operation.fail(error) }
+                    Task {
+                        await gate.wait()
+                        run.succeed()
+                    }
+                })
+        )
+        .exclusive(other).retry(.times(3))
+        tail.add(to: queue)
+        await head.ended()
+        await expectFree(key)
+        #expect(tail.outcome == nil)
+        gate.fire()
+        await tail.ended()
+        await expectFree(other)
+    }
+
+    /// A chain on a suspended queue holds no lock unless it has begun.
+    @Test func suspendedQueue_givesTheKeysOfAChainBack() async {
+        let other = key + "-other"
+        let mayGoOn = Signal()
+        let evaluated = Signal()
+        let head = operation("A", 1).exclusive(key)
+            .conditions(
+                BlockCondition { completion in
+                    evaluated.fire()
+                    Task {
+                        await mayGoOn.wait(); completion(.success)
+                    }
+                })
+        let tail = head.deliver(to: operation("T", 0)).exclusive(other).retry(.times(3))
+        tail.add(to: queue)
+        await evaluated.wait()
+        queue.isSuspended = true
+        await expectFree(key)
+        await expectFree(other)
+        mayGoOn.fire()
+        queue.isSuspended = false
+        await tail.ended()
+        #expect(tail.outcome?.isSuccess == true)
         await expectFree(key)
         await expectFree(other)
     }

@@ -1,0 +1,52 @@
+/// Options that a node hands on to everything inside of it, as they hold for each node.
+struct NodePolicies {
+    /// By node.
+    let atMostOnce: [Bool]
+    let priority: [Int]
+
+    /// nil: no node asks for any.
+    init?(_ graph: Graph) {
+        guard graph.nodes.contains(where: { $0.hasOptions && ($0.options.atMostOnce || $0.options.priority != nil) }) else { return nil }
+        var atMostOnce = [Bool](repeating: false, count: graph.nodes.count)
+        var priority = [Int](repeating: 0, count: graph.nodes.count)
+        // Parents stand before their children.
+        for (index, node) in graph.nodes.enumerated() {
+            atMostOnce[index] = atMostOnce[node.parent]
+            priority[index] = priority[node.parent]
+            guard node.hasOptions else { continue }
+            if node.options.atMostOnce { atMostOnce[index] = true }
+            if let own = node.options.priority { priority[index] = own }
+        }
+        self.atMostOnce = atMostOnce
+        self.priority = priority
+    }
+}
+
+extension Submission {
+    /// Whether the unit is never started again once it may have begun.
+    func isAtMostOnce(_ unit: Int) -> Bool { layout.policies?.atMostOnce[Int(units[unit].node)] ?? false }
+
+    func priority(_ unit: Int) -> Int { layout.policies?.priority[Int(units[unit].node)] ?? 0 }
+
+    /// Whether an executor that is not answered ends it before the lock lease is over.
+    func endsWithLockLease(_ unit: Int) -> Bool { isUnderKey(unit) || isAtMostOnce(unit) }
+
+    /// Whether the unit must not be started again after such a loss: it may have begun.
+    func isFinal(_ cause: LossCause, _ unit: Int) -> Bool {
+        guard isAtMostOnce(unit) else { return false }
+        switch cause {
+        // The worker said itself that it had not.
+        case .released, .neverArrived: return false
+        case .leaseOver, .crashed, .processEnded, .orphanLimitOver, .suspected, .lockLeaseOver: return true
+        }
+    }
+
+    func lostOnceFailure(_ unit: Int) -> Failure {
+        let path = path(of: unit)
+        return Failure(
+            code: .workerLost, publisher: path,
+            message: "its worker was lost when it may have begun, and `atMostOnce` does not let it run again;"
+                + " find out what it has done before you submit it again",
+            typeName: "WorkerLost", origin: path)
+    }
+}

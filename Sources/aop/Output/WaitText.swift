@@ -1,0 +1,14 @@
+import Wire
+
+/// What an operation or group waits for, in a line; empty: nothing that can be said.
+enum WaitText {
+    static func reason(_ view: WireOperationView) -> String {
+        if !view.locks.isEmpty { return LockText.reason(view.locks) }
+        guard view.hasLastFailure else { return "" }
+        let failure = PlainText.of(view.lastFailure.message)
+        guard view.retryAt > 0 else { return "the last attempt failed: \(failure)" }
+        let wait = view.retryAt - WallClock.milliseconds()
+        return (wait > 0 ? "next attempt in \(TimeText.duration(milliseconds: wait))" : "next attempt when a worker is free")
+            + ": \(failure)"
+    }
+}
