@@ -72,6 +72,30 @@ import Wire
         #expect(node.graceMilliseconds == 700)
     }
 
+    @Test(
+        arguments: [
+            (RetryPolicy.Backoff.none, WireBackoff.Kind.constant, UInt64(0)), (.constant(.seconds(2)), .constant, 2_000),
+            (.linear(.milliseconds(5)), .linear, 5), (.exponential(.seconds(1)), .exponential, 1_000),
+            (.fibonacci(.seconds(3)), .fibonacci, 3_000),
+        ])
+    func backoff_isTheSameThere(_ backoff: RetryPolicy.Backoff, _ kind: WireBackoff.Kind, _ initial: UInt64) {
+        let policy = RetryPolicy(attempts: 2, backoff: backoff, cap: .seconds(9), jitter: 0.25)
+        let node = graph(Emit("a").retry(policy)).wire.nodes[1]
+        #expect(node.retries == 1)
+        #expect(node.backoff.kind == kind)
+        #expect(node.backoff.initialMilliseconds == initial)
+        #expect(node.backoff.maxMilliseconds == 9_000)
+        #expect(node.backoff.jitterPermille == 250)
+    }
+
+    @Test func priority_isTheSameThere() {
+        let operation = Emit("a")
+        operation.queuePriority = .high
+        let nodes = graph(operation, Emit("b")).wire.nodes
+        #expect(nodes[1].priority == 4 && nodes[1].hasPriority)
+        #expect(!nodes[2].hasPriority)
+    }
+
     @Test func equalParameters_areSentOnce() {
         let graph = graph(Emit("a"), Emit("b"), Emit("a"))
         #expect(graph.wire.parameters.count == 2)
@@ -117,6 +141,7 @@ import Wire
         ("`willFinish`", { Emit("a").willFinish { _, finish in finish() } }),
         ("`retryOnFailure`", { Emit("a").retryOnFailure { _, _, retry in retry(false) } }),
         ("chooses among errors", { Emit("a").retry(RetryPolicy(attempts: 2, retries: { _ in true })) }),
+        ("by the factor 3.0", { Emit("a").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3))) }),
         ("is a group with a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
         ("condition NoFailedDependencies", { Emit("a").conditions(NoFailedDependencies()) }),
         ("condition BlockCondition", { Emit("a").condition { $0(.success) } }),

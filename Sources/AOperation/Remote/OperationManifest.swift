@@ -52,6 +52,8 @@ package struct OperationManifest {
     package let notBefore: Date?
     package let queueTimeout: Duration?
     package let deadline: Duration?
+    /// Among those that could start; nil: as usual.
+    package let priority: Int?
     /// What keeps it from running elsewhere.
     package let localParts: [LocalPart]
 }
@@ -75,6 +77,7 @@ extension AOperation {
             exclusions: core.conditions.filter { $0 is any LockCondition }.compactMap(\.exclusion),
             retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout, deadline: limits.deadline,
+            priority: queuePriority == .normal ? nil : queuePriority.rawValue,
             localParts: localParts(core, body))
     }
 
@@ -119,6 +122,9 @@ extension AOperation {
         }
         if let policy = core.attachments?.retryPolicy {
             if policy.hasFilter { found("has a RetryPolicy that chooses among errors", "use one without `retries`") }
+            if case .exponential(_, let factor) = policy.backoff, factor != 2 {
+                found("has a RetryPolicy whose waits grow by the factor \(factor)", "use 2, or another kind of back-off")
+            }
             if isContainer { found("is a group with a RetryPolicy", "let its children be tried again, each with a policy of its own") }
             if retriesProducers(core) {
                 found(
@@ -135,7 +141,7 @@ extension AOperation {
             found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
         }
         if core.attachments?.partialResults != nil { found("has readers of its partial results", "read its value") }
-        if queuePriority != .normal { found("has a queue priority", "leave it `.normal`") }
+        if isContainer, queuePriority != .normal { found("is a group with a queue priority", "give its children theirs") }
         return parts
     }
 

@@ -21,6 +21,7 @@ extension WireNode {
                 $0.limit = UInt32(clamping: limit)
             }
         }
+        if let value = manifest.priority { priority = Int32(clamping: value) }
         if let timeout = manifest.timeout { timeoutMilliseconds = Self.milliseconds(timeout) }
         if let grace = manifest.grace { graceMilliseconds = UInt32(clamping: Self.milliseconds(grace)) }
         if let delay = manifest.delay, delay > .zero { delayMilliseconds = Self.milliseconds(delay) }
@@ -29,10 +30,28 @@ extension WireNode {
         if let limit = manifest.deadline { deadlineMilliseconds = Self.milliseconds(limit) }
     }
 
-    /// The one place where a retry policy becomes part of a node. What the wire says of retries so far is how many there
-    /// are; the waits between them are the cluster's.
+    /// The one place where a retry policy becomes part of a node.
     private mutating func take(_ policy: RetryPolicy) {
         retries = UInt32(clamping: policy.attempts - 1)
+        let (kind, initial): (WireBackoff.Kind, Duration) =
+            switch policy.backoff {
+            case .none: (.constant, .zero)
+            case .constant(let wait): (.constant, wait)
+            case .linear(let wait): (.linear, wait)
+            case .exponential(let wait, _): (.exponential, wait)  // another factor than 2 was refused
+            case .fibonacci(let wait): (.fibonacci, wait)
+            }
+        backoff = .with {
+            $0.kind = kind
+            $0.initialMilliseconds = Self.wait(initial)
+            $0.maxMilliseconds = policy.cap.map { Self.wait($0) } ?? UInt64(UInt32.max)
+            $0.jitterPermille = UInt32((policy.jitter * 1_000).rounded())
+        }
+    }
+
+    /// As far as the wire says waits: 49 days.
+    private static func wait(_ duration: Duration) -> UInt64 {
+        duration <= .zero ? 0 : min(milliseconds(duration), UInt64(UInt32.max))
     }
 
     /// At least 1, as 0 says that there is no limit.
