@@ -26,6 +26,9 @@ enum FileLimits {
     /// Keys of locks that one node names, and UTF-8 bytes of one.
     static let exclusiveKeys = 64
     static let exclusiveKeyBytes = 256
+    /// Conditions of one node, and starts that a rate limit counts.
+    static let conditions = 64
+    static let rateCount = 100_000
     /// Longest duration; the wire carries milliseconds of an attempt in 32 bits.
     static let durationMilliseconds: Int64 = 49 * 86_400_000
     /// Largest `maxOutput`, 1 PiB: below 2^53, so that any JSON decoder reads it exactly.

@@ -17,6 +17,9 @@ struct DurableState {
     /// Operation names that a worker has ever registered.
     var knownTypes: Set<String> = []
     var locks = LockTable()
+    var rates = RateTable()
+    /// By name. Looked up, never iterated.
+    var zones: [String: ZoneTable] = [:]
     let crashLimit: Int
 
     init(crashLimit: Int) { self.crashLimit = crashLimit }
@@ -56,7 +59,13 @@ struct DurableState {
             try submissions[index].assign(unit.index, attempt, worker, at: at)
         case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
             let index = try self.index(of: unit)
-            try submissions[index].endAttempt(unit.index, attempt, outcome, startedAt: startedAt, at: at, &effects)
+            var evaluator = ""
+            if submissions[index].units[unit.index].isEvaluating, case .assigned(_, let worker) = submissions[index].units[unit.index].phase
+            {
+                evaluator = workers[worker.index].identity.name
+            }
+            try submissions[index].endAttempt(
+                unit.index, attempt, outcome, startedAt: startedAt, at: at, evaluator: evaluator, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
@@ -85,6 +94,10 @@ struct DurableState {
             try askForLocks(unit, at: at, &effects)
         case .locksReturned(let unit, let at):
             try returnLocks(unit, at: at, &effects)
+        case .judged(let unit, let verdicts, let at):
+            try judge(unit, verdicts, at: at, &effects)
+        case .zonesRegistered(let tables):
+            for table in tables { zones[table.name] = table }
         case .deadlinePassed(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)

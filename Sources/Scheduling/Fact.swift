@@ -33,6 +33,10 @@ public enum Fact: Hashable, Sendable {
     case deadlinePassed(UnitID, at: Int64)
     /// The unit has waited for its start as long as it may.
     case queueTimedOut(UnitID, at: Int64)
+    /// Conditions of the unit were evaluated, when it could start but for them.
+    case judged(UnitID, [Verdict], at: Int64)
+    /// What the clocks of these time zones show, for those who name them from here on.
+    case zonesRegistered([ZoneTable])
 }
 
 public struct WorkerIdentity: Hashable, Sendable {
@@ -76,6 +80,8 @@ public enum AttemptOutcome: Hashable, Sendable {
     case stopped
     /// Of a decide unit: the elements, JSON each.
     case elements([[UInt8]])
+    /// Of an evaluate unit: one for each condition that was asked for.
+    case answers([ConditionAnswer])
 }
 
 public enum LossCause: UInt8, Hashable, Sendable {

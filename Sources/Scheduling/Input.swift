@@ -27,6 +27,8 @@ public enum Input: Sendable {
     /// lease was ending.
     case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)
     case request(RequestID, Request)
+    /// What the clocks of time zones show, before the request whose graph names them.
+    case zones([ZoneTable])
 }
 
 public struct ExecutorAttachment: Sendable {
@@ -47,13 +49,18 @@ public struct ExecutorAttachment: Sendable {
     public var operations: [String]
     public var labels: [String]
     public var held: [Held]
+    /// Registered condition types.
+    public var conditions: [String]
 
-    public init(identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held]) {
+    public init(
+        identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held], conditions: [String] = []
+    ) {
         self.identity = identity
         self.slots = slots
         self.operations = operations
         self.labels = labels
         self.held = held
+        self.conditions = conditions
     }
 }
 

@@ -15,6 +15,8 @@ extension Scheduler {
         var attempts = Set<Attempt>()
         for submission in durable.submissions {
             for unit in submission.units.indices {
+                let isAssigned = if case .assigned = submission.units[unit].phase { true } else { false }
+                if submission.units[unit].isEvaluating, !isAssigned { found.append("\(submission.path(of: unit)) is evaluated by nobody") }
                 guard case .assigned(let attempt, let worker) = submission.units[unit].phase else { continue }
                 assigned[worker.index].append(UnitID(submission.number, unit))
                 if !attempts.insert(attempt).inserted { found.append("attempt \(attempt.rawValue) is held by two units") }
@@ -38,7 +40,8 @@ extension Scheduler {
             switch reason {
             case .delay(let unit, _): delayed.insert(unit)
             case .deadline(let unit, _): limited.insert(unit)
-            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout: break
+            case .postponement(let unit, _): delayed.insert(unit)
+            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout, .turn: break
             }
         }
         var found: [String] = []
@@ -46,6 +49,11 @@ extension Scheduler {
             for unit in submission.units.indices {
                 if case .delayed = submission.units[unit].phase, !delayed.contains(UnitID(submission.number, unit)) {
                     found.append("\(submission.id)/\(submission.path(of: unit)): is delayed, but nothing will end that")
+                }
+                if case .postponed(.window(let until)) = submission.units[unit].phase, until > now.wall,
+                    !delayed.contains(UnitID(submission.number, unit))
+                {
+                    found.append("\(submission.id)/\(submission.path(of: unit)): waits for a time of day that nobody watches")
                 }
                 let isWatched = submission.deadlines[Int32(unit)] != nil && submission.units[unit].stop == nil
                 if isWatched, !limited.contains(UnitID(submission.number, unit)) {

@@ -22,6 +22,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var priority: Int?
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
+    /// What must hold before each attempt. Not of a forEach: its body names them.
+    public var conditions: [Condition] = []
 
     public init() {}
 

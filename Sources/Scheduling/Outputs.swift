@@ -48,7 +48,7 @@ public struct AttemptName: Hashable, Sendable {
     }
 }
 
-public enum UnitKind: Hashable, Sendable { case execute, decide }
+public enum UnitKind: Hashable, Sendable { case execute, decide, evaluate }
 
 public struct Assignment: Sendable {
     public var unit: UnitID
@@ -72,6 +72,19 @@ public struct Assignment: Sendable {
     public var fences: [Fence]
     /// It has to end before the lock lease is over, and to be reported as lost then.
     public var isAtMostOnce = false
+    /// Of an evaluate unit: what it is to evaluate.
+    public var questions: [ConditionQuestion] = []
+}
+
+/// A condition that an evaluate unit is to evaluate.
+public struct ConditionQuestion: Hashable, Sendable {
+    /// Position among the node's conditions.
+    public var condition: Int
+    public var type: String
+    public var parameters: [UInt8]
+    public var isTemplated: Bool
+    public var isNegated: Bool
+    public var waits: Bool
 }
 
 public struct Binding: Hashable, Sendable {

@@ -98,6 +98,8 @@ public struct OperationView: Hashable, Sendable {
     public var retryAt: Int64 = 0
     /// Why its last attempt failed, until it has ended.
     public var lastFailure: Failure?
+    /// What its conditions said last.
+    public var conditions: [ConditionView] = []
 }
 
 public struct WorkerView: Hashable, Sendable {

@@ -37,6 +37,24 @@ struct DeliveryTests {
         #expect(received.error?.publishedError is AOperationError.IsCancelled)
     }
 
+    @Test func valueOfAnotherType_isDeliveredAsAFailureThatNamesBothSides() async throws {
+        let keep = Keep<String>()
+        keep.name = "keep"
+        keep.accept(Value(5, name: "five"))
+        let received = try await keep.value(on: queue)
+        let error = try #require(received?.error)
+        #expect(error.publishedError is AOperationError.DeliveryMismatch)
+        #expect(error.state == .execution)
+        #expect(error.publisher == "keep")
+        #expect((error as Error).localizedDescription == "The Operation five delivered Int, its receiver keep takes String")
+    }
+
+    @Test func acceptedValueThatFits_isDelivered() async throws {
+        let keep = Keep<Int>()
+        keep.accept(Value(5))
+        #expect(try await keep.value(on: queue) == .success(5))
+    }
+
     @Test func D11_fanOut_reachesEveryReceiver() async {
         let head = Value("x")
         let receivers = (0..<10).map { _ in head.deliver(to: Keep<String>()) }
@@ -75,6 +93,28 @@ struct DeliveryTests {
         let received = try await keep.value(on: queue)
         let pair = try #require(try received?.get())
         #expect(pair == (1, "a"))
+    }
+
+    @Test func fanIn_ofThreeTypesAndMore_deliversATuple() async throws {
+        let three = deliver(Value(1), Value("a"), Value(true), to: Keep<(Int, String, Bool)>())
+        let received = try await three.value(on: queue)
+        #expect(try #require(try received?.get()) == (1, "a", true))
+        let four = deliver(Value(1), Value("a"), Value(true), Value(2.5), to: Keep<(Int, String, Bool, Double)>())
+        let more = try await four.value(on: queue)
+        #expect(try #require(try more?.get()) == (1, "a", true, 2.5))
+    }
+
+    @Test func fanIn_ofThreeTypes_awaitsAll_andDeliversTheFirstFailureInDeclaredOrder() async throws {
+        let gate = Gate("slow")
+        let slow = Failing<String>("slow failure")
+        slow.addDependency(gate)
+        let keep = deliver(Value(1), slow, Failing<Bool>("quick failure"), to: Keep<(Int, String, Bool)>())
+        keep.add(to: queue)
+        await gate.started.wait()
+        #expect(keep.outcome == nil)
+        gate.open()
+        await keep.ended()
+        #expect(try keep.result?.get()?.error?.localizedDescription == "slow failure")
     }
 
     @Test func group_deliversItsChildrensValues_orItsFailure() async throws {

@@ -23,6 +23,39 @@ struct ErrorLineTests {
         deaf.open()
     }
 
+    enum Moment: CaseIterable { case afterTheBody, inDidFinish, later }
+
+    @Test(arguments: Moment.allCases, [false, true])
+    func whatIsProducedAfterTheEnd_isCancelled_withAnErrorLine(moment: Moment, isInGroup: Bool) async {
+        let queue = AOperationQueue()
+        let (told, late, producer) = (Log<String>(), Step(), Late("late-\(UUID())"))
+        let lines = Log<String>()
+        AOperation.Debugger.errorHandler = { lines.append($0) }
+        producer.didProduce { _ in told.append("handler") }
+        producer.observers(ProducedOperationObserver { _, _ in told.append("observer") })
+        if moment == .afterTheBody { producer.afterwards.withLock { $0 = late } }
+        if moment == .inDidFinish { producer.didFinish { [weak producer] _ in producer?.produce(late) } }
+        let outer = isInGroup ? GroupOperation(producer) : producer
+        queue.addOperation(outer)
+        await queue.idle()
+        await callbacksDelivered()
+        if moment == .later { producer.produce(late) }
+        await late.ended()
+        AOperation.Debugger.errorHandler = nil
+        #expect(late.outcome?.isCancelled == true)
+        #expect(lines.entries.contains { $0.contains(producer.publisherName) })
+        #expect(told.entries.isEmpty)
+    }
+
+    @Test func whatIsProducedByAnObserverOfTheEnd_isInTime() async {
+        let (producer, produced) = (Step(), Step())
+        producer.observers(FinishedObserver { producer, _ in producer.produce(produced) })
+        let group = GroupOperation(producer)
+        _ = await group.result(on: AOperationQueue())
+        #expect(produced.outcome?.isSuccess == true)
+        #expect(group.operations.count == 2)
+    }
+
     @Test func additionToAnEndedGroup_isCancelled() async {
         let group = GroupOperation()
         _ = await group.result(on: AOperationQueue())
@@ -33,5 +66,20 @@ struct ErrorLineTests {
         AOperation.Debugger.errorHandler = nil
         #expect(late.outcome?.isCancelled == true)
         #expect(group.outcomes.isEmpty)
+    }
+}
+
+/// Produces an operation after it has finished.
+private final class Late: VoidOperation, @unchecked Sendable {
+    let afterwards = Guarded<AOperation?>(nil)
+
+    init(_ name: String) {
+        super.init()
+        self.name = name
+    }
+
+    override func execute() {
+        finish()
+        if let operation = afterwards.withLock({ $0 }) { produce(operation) }
     }
 }

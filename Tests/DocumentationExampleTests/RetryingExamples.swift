@@ -77,6 +77,13 @@ struct RetryingExamples {
         _ = try await stubborn.value(on: queue)
     }
 
+    @Test func group_isRetried() async throws {
+        let day = GroupOperation { [Fetch("https://example.org/list"), Fetch("https://example.org/news")] }
+            .retry(RetryPolicy(attempts: 3))
+        try await day.value(on: queue)
+        #expect(day.outcomes.count == 2)
+    }
+
     @Test func chain_isRetriedByItsEnd() async throws {
         let chain = Fetch("https://example.org/list")
             .deliver(to: Decode())

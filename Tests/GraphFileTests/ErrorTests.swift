@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("conditions", "[]"), ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"),
+        ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"),
         ("requires", "{}"),
     ])
     func keysOfLaterReleases_areRefusedByName(key: String, value: String) {

@@ -64,6 +64,19 @@ func outline(_ loaded: LoadedGraph) -> String {
     }.joined(separator: "\n")
 }
 
+private func describe(_ condition: WireCondition) -> String {
+    let text =
+        switch condition.kind {
+        case .noFailedDependencies?: "noFailed"
+        case .noCancelledDependencies?: "noCancelled"
+        case .timeWindow(let window)?: "window=\(window.startMinute)-\(window.endMinute)@\(window.zone)"
+        case .rateLimit(let limit)?: "rate=\(limit.key):\(limit.count)/\(limit.perMilliseconds)"
+        case .probe(let probe)?: "probe=\(probe.type):\(probe.parameters)\(probe.templated ? " templated" : "")\(probe.wait ? " wait" : "")"
+        case nil: "nothing"
+        }
+    return condition.negated ? "not(\(text))" : text
+}
+
 private func options(of node: WireNode) -> [String] {
     var words: [String] = []
     if node.delayMilliseconds > 0 { words.append("delay=\(node.delayMilliseconds)") }
@@ -89,6 +102,7 @@ private func options(of node: WireNode) -> [String] {
         words.append("on=\(reasons.joined(separator: ","))")
     }
     if node.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(node.queueTimeoutMilliseconds)") }
+    words += node.conditions.map(describe)
     return words
 }
 

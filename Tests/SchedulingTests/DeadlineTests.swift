@@ -238,6 +238,17 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func childCancelledBeforeItsGroupBegins_isNotWatched() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let child = Sketch.op("x").having { $0.deadlineMilliseconds = 1_000 }
+        cluster.submit(Sketch.group("root", [.op("a"), .group("g", [child, .op("y")], after: ["a"])]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "g/x", reason: "", now: false))
+        cluster.end("a")
+        cluster.advance(2_000)
+        #expect(cluster.heldPaths == ["g/y"])
+    }
+
     @Test func queueTimeoutOfAGroup_isRefused() {
         let graph = Sketch.group("root", [Sketch.group("g", []).having { $0.queueTimeoutMilliseconds = 1 }]).graph()
         #expect(graph.faults().map(\.message) == ["has a `queueTimeout`, which is for operations; a group waits for no worker"])

@@ -123,7 +123,8 @@ struct FakeCluster {
     // MARK: Executors
 
     mutating func attach(
-        _ executor: Int, slots: Int = 1, operations: [String] = ["noop"], held: [ExecutorAttachment.Held] = []
+        _ executor: Int, slots: Int = 1, operations: [String] = ["noop"], held: [ExecutorAttachment.Held] = [],
+        conditions: [String] = ["probe"]
     ) {
         let peer = PeerID(nextPeer)
         nextPeer += 1
@@ -134,7 +135,7 @@ struct FakeCluster {
                 peer,
                 ExecutorAttachment(
                     identity: WorkerIdentity(incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1),
-                    slots: slots, operations: operations, labels: [], held: held
+                    slots: slots, operations: operations, labels: [], held: held, conditions: conditions
                 ))
         ])
     }
@@ -182,6 +183,11 @@ struct FakeCluster {
             return
         }
         held[owner]?.removeAll { $0.attempt == assignment.attempt }
+        // Who has nothing else to say about conditions says that they hold.
+        var outcome = outcome
+        if assignment.kind == .evaluate, case .success = outcome {
+            outcome = .answers(assignment.questions.map { ConditionAnswer(condition: $0.condition, finding: .satisfied) })
+        }
         step([.ended(peer, assignment.unit, assignment.attempt, outcome, startedAt: now.wall, at: now.wall)])
     }
 

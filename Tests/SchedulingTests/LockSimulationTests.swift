@@ -95,6 +95,7 @@ private enum Faults {
     }
 
     private static func outcome(of unit: Assignment, _ random: inout SeededRandom) -> AttemptOutcome {
+        if unit.kind == .evaluate { return .answers(answers(to: unit, &random)) }
         if unit.kind == .decide { return .elements((0..<random.below(4)).map { Array("\($0)".utf8) }) }
         return random.below(6) == 0 ? failure("bad luck") : .success(text(unit.path))
     }

@@ -83,6 +83,7 @@ import Testing
     }
 
     private func outcome(of unit: Assignment, _ random: inout SeededRandom) -> AttemptOutcome {
+        if unit.kind == .evaluate { return .answers(answers(to: unit, &random)) }
         if unit.kind == .decide, random.below(5) > 0 {
             return .elements((0..<random.below(4)).map { Array("\($0)".utf8) })
         }
@@ -95,6 +96,19 @@ extension FakeCluster {
         guard case .submissions(let views, _)? = ask(.list(before: "", limit: 0)) else { return false }
         try #require(views.count == submissions)
         return views.allSatisfy { $0.finishedAt > 0 }
+    }
+}
+
+/// What a worker says of conditions: mostly that they hold.
+func answers(to unit: Assignment, _ random: inout SeededRandom) -> [ConditionAnswer] {
+    unit.questions.map { question in
+        let finding: ConditionAnswer.Finding =
+            switch random.below(8) {
+            case 0: .failed
+            case 1: .retryAfter(milliseconds: Int64(random.below(5_000)))
+            default: .satisfied
+            }
+        return ConditionAnswer(condition: question.condition, finding: finding, reason: "r")
     }
 }
 
@@ -163,6 +177,26 @@ enum RandomGraph {
                 options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]
             }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
+            if case .forEach = sketch { return }
+            if random.below(3) == 0 { options.conditions = (0...random.below(3)).map { _ in condition(&random) } }
+        }
+    }
+
+    /// The simulations begin at 22:13:20 UTC.
+    private static func condition(_ random: inout SeededRandom) -> Condition {
+        let isNegated = random.below(4) == 0
+        // Closed for ten minutes a day, so that few rounds are spent on waiting.
+        let start = 22 * 60 + 10 + random.below(10)
+        let window = isNegated ? (start, start + 10) : (start + 10, start)
+        switch random.below(5) {
+        case 4: return Condition(.probe(Probe(type: "probe", parameters: 0, waits: random.below(2) == 0)), isNegated: isNegated)
+        case 0: return Condition(.noFailedDependencies, isNegated: isNegated)
+        case 1: return Condition(.noCancelledDependencies, isNegated: isNegated)
+        case 2: return Condition(.timeWindow(TimeWindow(startMinute: window.0, endMinute: window.1)), isNegated: isNegated)
+        default:
+            let limit = RateLimit(
+                key: "r\(random.below(2))", count: 1 + random.below(3), perMilliseconds: Int64(1 + random.below(20_000)))
+            return Condition(.rateLimit(limit), isNegated: isNegated)
         }
     }
 

@@ -12,6 +12,8 @@ final class OperationAttachments {
     var retryPolicy: RetryPolicy?
     /// Its body, if that is elsewhere.
     var remote: RemoteBody?
+    /// How many of those who wait for the operation are known to have been cancelled.
+    var disinterest = Disinterest()
 }
 
 extension AOperation {

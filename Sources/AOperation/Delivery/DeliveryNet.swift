@@ -71,13 +71,4 @@ extension AOperation {
         inbox?(self)
         for injection in injections { injection.apply(self) }
     }
-
-    /// Whether all who receive from this operation or wait for it have been cancelled.
-    fileprivate var isUnneeded: Bool {
-        let (receivers, waiters) = core.withLock { ($0.receivers, $0.waiters) }
-        return receivers.allSatisfy(\.wasCancelled) && waiters.allSatisfy { ($0 as? AOperation)?.wasCancelled ?? false }
-    }
-
-    /// Whether somebody cancelled it; an attempt that has timed out was not.
-    private var wasCancelled: Bool { core.withLock { $0.isCancelRequested } }
 }

@@ -9,16 +9,17 @@ public protocol BaseReceiverOperation: AOperation {
 /// An operation that receives the result of another one before it runs.
 ///
 /// Connect it with ``ResultableOperation/deliver(to:)``. When it is executed `receivedValue` is the producer's value,
-/// or the first error of a producer that failed, was cancelled, or did not run; it decides what that means. It is nil
-/// only if nothing delivers to it.
+/// or the first error of a producer that failed, was cancelled, or did not run; it decides what that means. It is
+/// ``AOperationError/DeliveryMismatch`` if a producer that was given to ``BaseReceiverOperation/accept(_:)`` has a value
+/// of another type. It is nil only if nothing delivers to it.
 public protocol ReceiverOperation: BaseReceiverOperation {
     associatedtype Input
     var receivedValue: Result<Input, AOperationError>? { get set }
 }
 
 extension ReceiverOperation {
-    /// Lets `operation` deliver its result, if its value is an `Input`; else it is only waited for, and
-    /// `receivedValue` stays nil.
+    /// Lets `operation` deliver its result. If its value is no `Input`, what is delivered is the failure
+    /// ``AOperationError/DeliveryMismatch``. Prefer ``ResultableOperation/deliver(to:)``, which does not compile then.
     public func accept<Value>(_ operation: ResultableOperation<Value>) {
         DeliveryNet.connect([operation], to: self, as: .value) { receiver in
             guard let result = operation.result else { return }
@@ -26,7 +27,13 @@ extension ReceiverOperation {
             case .failure(let error):
                 receiver.receivedValue = .failure(error)
             case .success(let value):
-                if let input = value as? Input { receiver.receivedValue = .success(input) }
+                guard let input = value as? Input else {
+                    let mismatch = AOperationError.DeliveryMismatch(operation, value, to: receiver, taking: Input.self)
+                    let name = receiver.publisherName
+                    receiver.receivedValue = .failure(AOperationError(mismatch, state: .execution, publisher: name))
+                    return
+                }
+                receiver.receivedValue = .success(input)
             }
         }
     }

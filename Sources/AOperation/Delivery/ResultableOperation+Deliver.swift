@@ -33,18 +33,34 @@ extension Sequence {
     }
 }
 
-/// Lets `receiver` run after both operations, with the tuple of their values; or with the first error of the first
-/// one that failed. Both are awaited.
+/// Lets `receiver` run after all of these operations, two or more, with the tuple of their values; or, if any of them
+/// failed, with the first error of the first failed one. All of them are awaited.
+///
+/// ```swift
+/// let report = deliver(text, words, lines, to: Report())  // Report.Input is (String, Int, Int)
+/// ```
 @discardableResult
-public func deliver<First, Second, Receiver: ReceiverOperation>(
-    _ first: ResultableOperation<First>, _ second: ResultableOperation<Second>, to receiver: Receiver
-) -> Receiver where Receiver.Input == (First, Second) {
-    DeliveryNet.connect([first, second], to: receiver, as: .list) { receiver in
-        switch (first.result, second.result) {
-        case (.success(let one)?, .success(let two)?): receiver.receivedValue = .success((one, two))
-        case (.failure(let error)?, _), (_, .failure(let error)?): receiver.receivedValue = .failure(error)
-        case (nil, _), (_, nil): break
+public func deliver<First, Second, each Other, Receiver: ReceiverOperation>(
+    _ first: ResultableOperation<First>, _ second: ResultableOperation<Second>,
+    _ others: repeat ResultableOperation<each Other>, to receiver: Receiver
+) -> Receiver where Receiver.Input == (First, Second, repeat each Other) {
+    var producers: [AOperation] = [first, second]
+    repeat producers.append(each others)
+    DeliveryNet.connect(producers, to: receiver, as: .list) { receiver in
+        do throws(AOperationError) {
+            let (one, two) = (try first.delivered(to: receiver), try second.delivered(to: receiver))
+            receiver.receivedValue = .success((one, two, repeat try (each others).delivered(to: receiver)))
+        } catch {
+            receiver.receivedValue = .failure(error)
         }
     }
     return receiver
+}
+
+extension ResultableOperation {
+    /// The value; throws the first error.
+    fileprivate func delivered(to receiver: AOperation) throws(AOperationError) -> Output {
+        guard let result else { throw .receivedValueIsNil(in: receiver) }
+        return try result.get()
+    }
 }

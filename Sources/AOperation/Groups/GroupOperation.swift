@@ -24,8 +24,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// Another attempt of the group.
     private struct Again {
-        /// Makes its children.
-        var recipe: (@Sendable () -> [Foundation.Operation])?
+        /// Makes its children; nil if they cannot be made.
+        var recipe: (@Sendable () -> [Foundation.Operation]?)?
         /// The one that was begun last.
         var latest: GroupOperation?
     }
@@ -41,13 +41,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         self.init(operations)
     }
 
-    /// A group that can be tried again: each attempt has the children that `children` makes for it.
+    /// A group that can be tried again, whatever its children are: each attempt has those that `children` makes for it.
     ///
     /// ```swift
     /// GroupOperation { [Fetch(day), Parse(day)] }.retry(RetryPolicy(attempts: 3))
     /// ```
-    /// A subclass is tried again if it is a ``RetryableOperation``. The children of an attempt are operations of that
-    /// attempt: their listeners are told of its ends.
+    /// A group that was made of operations can be, too, if all of them are ``RetryableOperation``s, or groups of such,
+    /// and none delivers to another one or receives. A subclass is tried again if it is a ``RetryableOperation``. The
+    /// children of an attempt are operations of that attempt: their listeners are told of its ends.
     public convenience init(making children: @escaping @Sendable () -> [Foundation.Operation]) {
         self.init(children())
         again.withLock { $0.recipe = children }
@@ -186,6 +187,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// Starts the children. A subclass that overrides it calls `super.execute()`.
     open override func execute() {
+        rememberChildren()
         let list = listWithNets(operations)
         roster.withLock { $0.relist(list) }
         for case let operation as AOperation in list { _ = operation.claimUniqueId() }
@@ -259,8 +261,12 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override func makeAttempt() -> AOperation? {
         if let attempt = super.makeAttempt() { return attempt }
-        guard let children = recipe?() else { return nil }
-        return isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
+        return recipe?().map { plainGroup(of: $0) }
+    }
+
+    /// A group of the same kind.
+    final func plainGroup(of children: [Foundation.Operation]) -> GroupOperation {
+        isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
     }
 
     final override func willBegin(_ attempt: AOperation) {
@@ -270,10 +276,22 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         again.withLock { $0.latest = attempt }
     }
 
-    /// Nil for a subclass: a plain group would not do what it does.
-    private var recipe: (@Sendable () -> [Foundation.Operation])? {
-        guard type(of: self) == GroupOperation.self || type(of: self) == OrderedGroupOperation.self else { return nil }
-        return again.withLock { $0.recipe }
+    /// Whether it is no subclass: a plain group would not do what that does.
+    final var isPlainGroup: Bool {
+        type(of: self) == GroupOperation.self || type(of: self) == OrderedGroupOperation.self
+    }
+
+    private var recipe: (@Sendable () -> [Foundation.Operation]?)? {
+        isPlainGroup ? again.withLock { $0.recipe } : nil
+    }
+
+    /// The children are about to start, or to be cancelled: if another attempt may be asked for, what they are made of is
+    /// kept until the end.
+    private func rememberChildren() {
+        guard isPlainGroup, core.withLock({ $0.retryDecider != nil || $0.retryScope != nil }), recipe == nil else { return }
+        guard let recipes = ChildRecipes(of: roster.withLock { $0.operations }) else { return }
+        again.withLock { $0.recipe = { recipes.make() } }
+        onEnd { group in (group as? GroupOperation)?.again.withLock { $0.recipe = nil } }
     }
 
     // MARK: Ending
@@ -288,6 +306,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override func failBeforeExecution(_ errors: [AOperationError]) {
+        rememberChildren()
         abandon(with: .failure(errors))
     }
 

@@ -53,9 +53,19 @@ extension AOperation {
     }
 
     /// Hands a new operation to the queue or group that this operation is in, and tells the observers. An operation
-    /// that is in no queue, or has ended, only tells them.
+    /// that is in no queue only tells them.
+    ///
+    /// Once this operation has finished (``isFinished``) it is too late, even for its `didFinish` listeners: `operation`
+    /// is cancelled, with an error line, and nobody is told.
     public final func produce(_ operation: Foundation.Operation) {
-        let (observers, handlers, host) = core.withLock { ($0.observers, $0.produceHandlers, $0.membership?.host) }
+        let (isLate, observers, handlers, host) = core.withLock { core in
+            (core.state.isFinished, core.observers, core.produceHandlers, core.membership?.host)
+        }
+        guard !isLate else {
+            operation.cancel()
+            Debugger.error("the operation \(publisherName), which has ended, produced another one; it is cancelled")
+            return
+        }
         for observer in observers { observer.operation(self, didProduceOperation: operation) }
         for handler in handlers { handler(operation) }
         host?.addProduced(operation)

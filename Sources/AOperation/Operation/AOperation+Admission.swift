@@ -20,11 +20,11 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
+            startDeadline()  // counts for one that joins another one, too
             if let duplicate = claimUniqueId() {
                 endAsDuplicate(of: duplicate)
                 return true
             }
-            startDeadline()
             if host != nil { Debugger.event(.added, of: self) }
             for dependency in wanted { subscribe(to: dependency) }
             unsubscribe(fromRemoved: wanted)
@@ -92,13 +92,13 @@ extension AOperation: Waiter {
     ///
     /// - Parameter list: where the watch is kept.
     final func watch(
-        _ dependency: Foundation.Operation, in list: WritableKeyPath<OperationCore, [DependencyWatch]> = \.watches,
+        _ dependency: Foundation.Operation, in list: WritableKeyPath<OperationCore, WatchList> = \.watches,
         _ handler: @escaping () -> Void
     ) {
         let watch = DependencyWatch(on: dependency, handler: handler)
         let isHeld = core.withLock { core in
             guard !core.state.isEnded else { return false }
-            core[keyPath: list].append(watch)
+            core[keyPath: list].add(watch)
             return true
         }
         if isHeld { watch.begin() }
@@ -128,12 +128,12 @@ extension AOperation: Waiter {
     /// Lets this operation wait for the end of `operation`, however that ends: an `AOperation` in any queue, or a
     /// plain Foundation operation. Once the operation executes it is too late and nothing happens.
     ///
-    /// Constant time. The dependency is held until this operation has ended.
+    /// Amortised constant time. The dependency is held until this operation has ended.
     final func wait(for operation: Foundation.Operation) {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
-        guard case .wait(let request) = core.withLock({ $0.addDependency(operation) }) else {
-            return announceChange(isShortcut: false)
-        }
+        let (dependence, queueTimer) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout) }
+        guard case .wait(let request) = dependence else { return announceChange(isShortcut: false) }
+        queueTimer?.stop()  // it waits for another dependency: it is not ready any more
         if let request { LockTable.shared.release(request) }
         if isMirror { tooLate("a dependency") }
         subscribe(to: operation)
@@ -142,7 +142,8 @@ extension AOperation: Waiter {
         dependencyEnded()
     }
 
-    /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.
+    /// Lets this operation no longer wait for `operation`. Amortised constant time, however much this operation waits
+    /// for; linear in the number of those who wait for `operation`.
     final func stopWaiting(for operation: Foundation.Operation) {
         let wasWaiting = core.withLock { core in
             guard core.dependencies.remove(operation), case .waiting = core.state else { return false }
@@ -163,9 +164,7 @@ extension AOperation: Waiter {
 
     /// Counts one dependency less, unless its end has been told, or is being told.
     private func unsubscribe(from operation: Foundation.Operation) {
-        let watch = core.withLock { core in
-            core.watches.firstIndex { $0.target === operation }.map { core.watches.remove(at: $0) }
-        }
+        let watch = core.withLock { $0.watches.remove(of: operation) }
         let wasOpen = watch?.stop() ?? (operation as? AOperation)?.removeWaiter(self) ?? false
         if wasOpen { dependencyEnded() }
     }
@@ -175,6 +174,7 @@ extension AOperation: Waiter {
         core.withLock { core in
             guard let index = core.waiters.firstIndex(where: { $0 === waiter }) else { return false }
             core.waiters.remove(at: index)
+            core.attachments?.disinterest.waiterRemoved(at: index)
             return true
         }
     }

@@ -245,12 +245,13 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     // MARK: Dependencies
 
     /// Lets this operation wait for the end of `operation`, however that ends: an `AOperation` in any queue, or a
-    /// plain Foundation operation. Constant time. Once the operation executes it is too late and nothing happens.
+    /// plain Foundation operation. Amortised constant time. Once the operation executes it is too late and nothing happens.
     open override func addDependency(_ operation: Foundation.Operation) {
         wait(for: operation)
     }
 
-    /// Lets this operation no longer wait for `operation`. Linear in the number of those who wait for `operation`.
+    /// Lets this operation no longer wait for `operation`. Amortised constant time, however much this operation waits
+    /// for; linear in the number of those who wait for `operation`.
     open override func removeDependency(_ operation: Foundation.Operation) {
         stopWaiting(for: operation)
     }

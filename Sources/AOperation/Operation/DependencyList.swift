@@ -1,36 +1,97 @@
 import Foundation
 
 /// The operations one operation waits for, in the order in which they were declared, each once.
+///
+/// Adding, finding and removing one takes amortised constant time: a fan-in of 100,000 must not be quadratic.
 struct DependencyList {
-    private(set) var all: [Foundation.Operation] = []
-    /// Filled when a linear search would begin to cost: a fan-in of 100,000 must not be quadratic.
-    private var known: Set<ObjectIdentifier> = []
+    private var storage = Storage.few([])
+
+    private enum Storage {
+        /// As many as are searched one by one sooner than by an index.
+        case few([Foundation.Operation])
+        case many(IndexedDependencies)
+    }
+
     private static let searchedLinearly = 8
+
+    /// Constant time for few operations, linear for many.
+    var all: [Foundation.Operation] {
+        switch storage {
+        case .few(let list): list
+        case .many(let list): list.all
+        }
+    }
 
     /// Adds `operation` unless it is there; returns whether it was added.
     @discardableResult
     mutating func append(_ operation: Foundation.Operation) -> Bool {
-        guard !contains(operation) else { return false }
-        all.append(operation)
-        if all.count == Self.searchedLinearly + 1 {
-            known = Set(all.map { ObjectIdentifier($0) })
-        } else if all.count > Self.searchedLinearly {
-            known.insert(ObjectIdentifier(operation))
+        switch storage {
+        case .few(var list):
+            guard !list.contains(where: { $0 === operation }) else { return false }
+            storage = .few([])  // so that the list is not copied
+            list.append(operation)
+            storage = list.count > Self.searchedLinearly ? .many(IndexedDependencies(list)) : .few(list)
+            return true
+        case .many(var list):
+            storage = .few([])
+            defer { storage = .many(list) }
+            return list.append(operation)
         }
-        return true
     }
 
     /// Removes `operation`; returns whether it was there.
     mutating func remove(_ operation: Foundation.Operation) -> Bool {
-        guard let index = all.firstIndex(where: { $0 === operation }) else { return false }
-        all.remove(at: index)
-        known = all.count > Self.searchedLinearly ? Set(all.map { ObjectIdentifier($0) }) : []
-        return true
+        switch storage {
+        case .few(var list):
+            guard let index = list.firstIndex(where: { $0 === operation }) else { return false }
+            storage = .few([])
+            list.remove(at: index)
+            storage = .few(list)
+            return true
+        case .many(var list):
+            storage = .few([])
+            let isRemoved = list.remove(operation)
+            storage = list.count > Self.searchedLinearly / 2 ? .many(list) : .few(list.all)
+            return isRemoved
+        }
     }
 
     func contains(_ operation: Foundation.Operation) -> Bool {
-        all.count > Self.searchedLinearly
-            ? known.contains(ObjectIdentifier(operation))
-            : all.contains { $0 === operation }
+        switch storage {
+        case .few(let list): list.contains { $0 === operation }
+        case .many(let list): list.contains(operation)
+        }
+    }
+}
+
+/// Operations in order, with an index of their places. What is removed leaves a hole until half of the places are holes.
+private struct IndexedDependencies {
+    private var slots: [Foundation.Operation?]
+    private var places: [ObjectIdentifier: Int]
+
+    init(_ operations: [Foundation.Operation]) {
+        slots = operations
+        places = [:]
+        for (place, operation) in operations.enumerated() { places[ObjectIdentifier(operation)] = place }
+    }
+
+    var count: Int { places.count }
+
+    var all: [Foundation.Operation] { slots.compactMap { $0 } }
+
+    func contains(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
+
+    mutating func append(_ operation: Foundation.Operation) -> Bool {
+        guard !contains(operation) else { return false }
+        places[ObjectIdentifier(operation)] = slots.count
+        slots.append(operation)
+        return true
+    }
+
+    mutating func remove(_ operation: Foundation.Operation) -> Bool {
+        guard let place = places.removeValue(forKey: ObjectIdentifier(operation)) else { return false }
+        slots[place] = nil
+        if places.count * 2 < slots.count { self = IndexedDependencies(all) }
+        return true
     }
 }

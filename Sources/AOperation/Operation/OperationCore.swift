@@ -20,12 +20,12 @@ struct OperationCore {
     /// What it waits for, until it has ended.
     var dependencies = DependencyList()
     /// Watches of dependencies that are plain Foundation operations.
-    var watches: [DependencyWatch] = []
+    var watches = WatchList()
     /// How many dependencies were removed while it waited.
     var removals = 0
     /// Blockers whose end is announced to a Foundation queue, and watches of those that are plain operations.
     var announcedBlockers: Set<ObjectIdentifier> = []
-    var announcingWatches: [DependencyWatch] = []
+    var announcingWatches = WatchList()
     /// Whether a Foundation queue has asked, of this operation or of one that it delivers to, before it was started.
     var wasAsked = false
     /// Whether it may have been told that the operation was blocked.
@@ -452,15 +452,15 @@ extension OperationCore {
         guard !state.isEnded else { return ([], []) }
         let left: [AnyObject] = dependencies.all + producers + injections
         defer {
-            watches = []
-            announcingWatches = []
+            watches = WatchList()
+            announcingWatches = WatchList()
             dependencies = DependencyList()
             blocker = nil
             producers = []
             inbox = nil
             injections = []
         }
-        return (watches + announcingWatches, left)
+        return (watches.all + announcingWatches.all, left)
     }
 
     /// Whether the listeners have been told and the body is over: once.
@@ -486,7 +486,7 @@ extension OperationCore {
             handlers: endHandlers,
             announces: announces,
             announcesReadiness: mayBeTakenForBlocked,
-            watches: watches + announcingWatches,
+            watches: watches.all + announcingWatches.all,
             dependencies: dependencies.all,
             producers: producers,
             receivers: receivers,
@@ -496,8 +496,8 @@ extension OperationCore {
         waiters = []
         endHandlers = []
         dependencies = DependencyList()
-        watches = []
-        announcingWatches = []
+        watches = WatchList()
+        announcingWatches = WatchList()
         blocker = nil
         producers = []
         receivers = []

@@ -76,7 +76,7 @@ extension AOperation {
             name: publisherName, body: body, reception: reception(core), dependencies: core.dependencies.all,
             exclusions: core.conditions.filter { $0 is any LockCondition }.compactMap(\.exclusion),
             retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
-            delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout, deadline: limits.deadline,
+            delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
             localParts: localParts(core, body))
     }

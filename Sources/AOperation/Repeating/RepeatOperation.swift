@@ -7,7 +7,8 @@ import Foundation
 /// ```
 /// The next one is made when the previous has ended, and starts after a wait, during which no slot is held. As in any
 /// group a failure does not keep the others from running, and the group fails with it; with `onFailure: .stop` the
-/// first failure is the end.
+/// first failure is the end. All operations and their outcomes are kept: without `max` its memory grows as long as it
+/// goes on.
 ///
 /// Invariant behind `@unchecked Sendable`: `made` is only reached under its lock; `source` is asked for one operation
 /// after another, as a sequence is.

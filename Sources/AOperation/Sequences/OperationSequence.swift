@@ -22,8 +22,8 @@ import Foundation
 /// What belongs to a step counts through the step alone; operations that are added otherwise (`addOperation`,
 /// `produce`) run beside the steps, and their failures count. With `onFailure: .stop` the first failure is the end.
 ///
-/// As a group it keeps every step's outcome (``GroupOperation/outcomes``), delivers to receivers, and is one operation
-/// to the outside; no slot is held between two steps.
+/// As a group it keeps every step with its outcome (``GroupOperation/outcomes``), so that its memory grows with their
+/// number; it delivers to receivers, and is one operation to the outside. No slot is held between two steps.
 ///
 /// Invariant behind `@unchecked Sendable`: `step` and `waits` are only reached under their locks; `next` is constant.
 open class OperationSequence: GroupOperation, @unchecked Sendable {

@@ -18,9 +18,16 @@ struct TimeLimits {
 
     var start: Start?
     /// From ready to start.
-    var queueTimeout: Duration?
+    var queueTimeout: QueueTimer?
     /// From its entry into a queue to its end.
     var deadline: Duration?
+
+    /// The same limits, for another operation.
+    var anew: TimeLimits {
+        var limits = self
+        limits.queueTimeout = queueTimeout?.anew
+        return limits
+    }
 }
 
 extension AOperation {
@@ -30,16 +37,19 @@ extension AOperation {
         observers(TimeoutObserver(limit.interval))
     }
 
-    /// Fails the operation with ``AOperationError/QueueTimeout`` if it has not started `limit` after its dependencies
-    /// have ended: if it waits so long for a slot, a lock or its conditions. It is not tried again.
+    /// Fails the operation with ``AOperationError/QueueTimeout`` if it has not started `limit` after it was ready: if it
+    /// waits so long for a slot, a lock or its conditions. It is ready when its dependencies have ended, and anew when
+    /// those have that were added since; a ``delay(_:)``, or the time until ``notBefore(_:)``, comes on top of `limit`.
+    /// It is not tried again.
     @discardableResult
     public final func queueTimeout(_ limit: Duration) -> Self {
-        setLimit("queueTimeout") { $0.queueTimeout = limit }
+        setLimit("queueTimeout") { $0.queueTimeout = QueueTimer(limit) }
         return self
     }
 
     /// Stops the operation, with all its attempts, and with everything inside of it, `limit` after it was added to a
-    /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again.
+    /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again. A duplicate that has joined
+    /// another operation (``DuplicatePolicy/join``) waits no longer than this; that one goes on.
     @discardableResult
     public final func deadline(_ limit: Duration) -> Self {
         setLimit("deadline") { $0.deadline = limit }
@@ -82,13 +92,10 @@ extension AOperation {
 
     /// The operation waits for its slot.
     final func startQueueTimeout() {
-        guard let limit = core.withLock({ $0.timeLimits.queueTimeout }) else { return }
-        let timer = AOperationTimer(interval: limit.interval) { [weak self] in
-            guard let self else { return }
-            let error = AOperationError.QueueTimeout(operation: publisherName, limit: limit)
-            timeOut(with: AOperationError(error), if: \.isBeforeStart)
-        }
-        onEnd { _ in timer.cancel() }
+        let (timer, start) = core.withLock { ($0.timeLimits.queueTimeout, $0.timeLimits.start) }
+        guard let timer else { return }
+        timer.start(for: self, delayedBy: start?.wait ?? .zero)
+        onEnd { _ in timer.stop() }
     }
 }
 

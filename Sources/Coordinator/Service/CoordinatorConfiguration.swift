@@ -24,6 +24,8 @@ public struct CoordinatorConfiguration: Sendable {
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
     /// Registered names of the operations that every worker of this release has.
+    /// Condition types that every worker has.
+    public static let builtInConditions = ["reachable", "fileExists", "command"]
     public static let builtInOperationsDefault = ["shell", "noop", "delay", "http", "readFile", "writeFile"]
 
     public init(dataDirectory: String) { self.dataDirectory = dataDirectory }
@@ -39,6 +41,7 @@ public struct CoordinatorConfiguration: Sendable {
         configuration.graphLimits = GraphLimits(
             nodesMax: Limits.graphNodes, depthMax: Limits.nestingDepth, elementsMax: Limits.forEachElements)
         configuration.builtInOperations = builtInOperations
+        configuration.builtInConditions = Self.builtInConditions
         return configuration
     }
 

@@ -13,6 +13,7 @@ extension Assignment {
         switch kind {
         case .execute: wire.kind = .execute
         case .decide: wire.kind = .decide
+        case .evaluate: wire.kind = .evaluate
         }
         wire.submission = submission
         wire.path = path
@@ -28,6 +29,7 @@ extension Assignment {
         wire.graceMilliseconds = UInt32(clamping: graceMilliseconds ?? defaultGraceMilliseconds)
         wire.fences = fences.map(\.wire)
         wire.atMostOnce = isAtMostOnce
+        wire.conditions = questions.map(\.wire)
         return wire
     }
 
@@ -36,6 +38,7 @@ extension Assignment {
         96 + submission.utf8.count + path.utf8.count + operation.utf8.count + parameters.count
             + bindings.reduce(0) { $0 + $1.name.utf8.count + $1.element.count + 16 }
             + fences.reduce(0) { $0 + $1.key.utf8.count + 16 }
+            + questions.reduce(0) { $0 + $1.type.utf8.count + $1.parameters.count + 24 }
     }
 }
 

@@ -32,6 +32,12 @@ enum ReportedEnd {
         case .elements(let elements): return .whole(.elements(try Self.elements(elements)))
         case .storedElements(let reference):
             return .elements(try BlobKey(wire: reference, limit: CoordinatorLimits.elementsBytes))
+        case .answers(let answers):
+            try TranslationError.checkCount(
+                answers.answers.count, "answers to conditions", limit: CoordinatorLimits.answersPerUnit, named: "answersPerUnit")
+            var read: [ConditionAnswer] = []
+            for answer in answers.answers { read.append(try ConditionAnswer(wire: answer)) }
+            return .whole(.answers(read))
         case nil: throw TranslationError("it has no outcome; the worker may be newer than this coordinator")
         }
     }

@@ -5,6 +5,8 @@ import Wire
 extension Failure {
     /// Bytes of one text of a failure: what an operation says of itself goes into the journal.
     static let textBytesMax = 64 * 1024
+    /// Of what a condition says.
+    static let reasonBytesMax = 4 * 1024
     static let errorsPerOutcome = 1000
 
     /// Reads what a worker reports. Texts above their limit are cut, since the failure itself must not be lost.
@@ -47,7 +49,7 @@ extension Failure {
     }
 
     /// The beginning of the text, whole characters only.
-    private static func cut(_ text: String, _ bytes: Int) -> String {
+    static func cut(_ text: String, _ bytes: Int) -> String {
         text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)
     }
 

@@ -20,6 +20,9 @@ extension ExecutorAttachment {
             executor.units.count, "held units", limit: CoordinatorLimits.heldUnits, named: "heldUnits")
         guard !hello.host.isEmpty else { throw TranslationError("an executor's hello without a host name") }
         for operation in executor.operations { try TranslationError.checkName(operation.name, "an operation type") }
+        try TranslationError.checkCount(
+            executor.conditions.count, "condition types", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
+        for condition in executor.conditions { try TranslationError.checkName(condition, "a condition type") }
         for label in executor.labels { try TranslationError.checkName(label, "a label") }
         var held: [Held] = []
         for unit in executor.units { held.append(try Held(wire: unit)) }
@@ -27,7 +30,8 @@ extension ExecutorAttachment {
             identity: WorkerIdentity(
                 incarnation: Incarnation(hello.incarnation), name: "\(hello.host)/\(executor.index)", host: hello.host,
                 pid: hello.pid),
-            slots: Int(executor.slots), operations: executor.operations.map(\.name), labels: executor.labels, held: held)
+            slots: Int(executor.slots), operations: executor.operations.map(\.name), labels: executor.labels, held: held,
+            conditions: executor.conditions)
     }
 }
 

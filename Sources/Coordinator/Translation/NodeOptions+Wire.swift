@@ -36,6 +36,7 @@ extension NodeOptions {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
             self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))
         }
+        for condition in wire.conditions { conditions.append(try Condition(wire: condition, index: index)) }
     }
 }
 

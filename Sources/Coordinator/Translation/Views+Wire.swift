@@ -52,6 +52,7 @@ extension Scheduling.OperationView {
         wire.atMostOnce = isAtMostOnce
         wire.priority = Int32(clamping: priority)
         if let lastFailure { wire.lastFailure = lastFailure.wire }
+        wire.conditions = conditions.map(\.wire)
         return wire
     }
 }

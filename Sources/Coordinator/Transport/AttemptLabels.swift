@@ -36,7 +36,7 @@ struct AttemptLabels {
         case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
-            .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut:
+            .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered:
             break
         }
     }

@@ -33,6 +33,8 @@ extension CoordinatorLoop {
     func ask(_ body: Request, _ pending: PendingRequest, of peer: Peer) {
         nextNumber += 1
         peer.requests[nextNumber] = pending
+        let tables = zones.tables(for: body.zones, at: now.wall)
+        if !tables.isEmpty { inputs.append(.zones(tables)) }
         inputs.append(.request(RequestID(peer: peer.id, number: nextNumber), body))
     }
 
@@ -100,6 +102,16 @@ extension CoordinatorLoop {
         case .unreadable(let ticket, let reason):
             guard let peer = peers[ticket.peer] else { return }
             respond(ticket.request, .failed(WireRequestFailed(.unspecified, reason)), to: peer)
+        }
+    }
+}
+
+extension Request {
+    /// Time zones that its graph names.
+    fileprivate var zones: [String] {
+        switch self {
+        case .submit(_, _, let graph, _), .check(let graph, _): graph.zones.map(\.name)
+        case .cancel, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate: []
         }
     }
 }

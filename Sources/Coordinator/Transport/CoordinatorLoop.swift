@@ -31,6 +31,7 @@ final class CoordinatorLoop {
     /// Peers whose outbox is not empty.
     var unflushed: Set<PeerID> = []
     var labels = AttemptLabels()
+    var zones = ZoneTables()
     var counters = ProtocolCounters()
     /// Dispatches some of whose inputs are being stored.
     var storing: [StoreID: StoredInput] = [:]

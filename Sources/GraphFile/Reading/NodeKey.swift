@@ -3,7 +3,7 @@ enum NodeKey: String, CaseIterable {
     // What a node is.
     case run, exec, op, group, ordered
     // Any node.
-    case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive
+    case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive, conditions
     case atMostOnce, priority
     // Nodes that do something.
     case receives, whenReceivedFails
@@ -14,7 +14,7 @@ enum NodeKey: String, CaseIterable {
     // The top level.
     case name, vars
     // Known to the format, not to this release.
-    case conditions, unique, onDuplicate
+    case unique, onDuplicate
     case recomputable, requires
 
     enum Standing {
@@ -27,9 +27,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .conditions, .unique, .onDuplicate, .recomputable, .requires: .notYet
+        case .unique, .onDuplicate, .recomputable, .requires: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .atMostOnce, .priority, .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin,
+            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .receives, .whenReceivedFails, .with, .env, .cwd,
+            .output, .stdin,
             .maxOutput,
             .maxConcurrent, .onFailure:
             .node

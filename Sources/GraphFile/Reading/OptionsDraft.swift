@@ -13,6 +13,7 @@ struct OptionsDraft: Hashable {
     /// nil: as the group around it.
     var priority: Int?
     var exclusive: [ExclusiveKey] = []
+    var conditions: [WireCondition] = []
 
     func write(to node: inout WireNode) {
         node.delayMilliseconds = UInt64(delayMilliseconds)
@@ -33,6 +34,7 @@ struct OptionsDraft: Hashable {
                 $0.limit = UInt32(exclusive.limit)
             }
         }
+        node.conditions = conditions
     }
 }
 

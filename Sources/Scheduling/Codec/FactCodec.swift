@@ -32,6 +32,8 @@ private enum Kind {
     static let delayEnded: UInt8 = 40
     static let deadlinePassed: UInt8 = 41
     static let queueTimedOut: UInt8 = 42
+    static let judged: UInt8 = 60
+    static let zonesRegistered: UInt8 = 61
 }
 
 extension ByteWriter {
@@ -117,6 +119,14 @@ extension ByteWriter {
             write(Kind.queueTimedOut)
             write(unit.rawValue)
             write(at)
+        case .judged(let unit, let verdicts, let at):
+            write(Kind.judged)
+            write(unit.rawValue)
+            write(verdicts: verdicts)
+            write(at)
+        case .zonesRegistered(let tables):
+            write(Kind.zonesRegistered)
+            write(zones: tables)
         }
     }
 
@@ -133,6 +143,9 @@ extension ByteWriter {
         case .elements(let elements):
             write(UInt8(3))
             write(list: elements) { $0.write($1) }
+        case .answers(let answers):
+            write(UInt8(4))
+            write(answers: answers)
         }
     }
 
@@ -209,6 +222,10 @@ extension ByteReader {
             return .deadlinePassed(try unit(), at: try signed())
         case Kind.queueTimedOut:
             return .queueTimedOut(try unit(), at: try signed())
+        case Kind.judged:
+            return .judged(try unit(), try verdicts(), at: try signed())
+        case Kind.zonesRegistered:
+            return .zonesRegistered(try zones())
         case let other:
             throw DecodingFailure("\(other) is no kind of fact this version knows")
         }
@@ -229,6 +246,7 @@ extension ByteReader {
         case 1: return .failure(try list { reader throws(DecodingFailure) in try reader.failure() })
         case 2: return .stopped
         case 3: return .elements(try list { reader throws(DecodingFailure) in try reader.content() })
+        case 4: return .answers(try answers())
         case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
         }
     }

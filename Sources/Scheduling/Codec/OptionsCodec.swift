@@ -12,6 +12,7 @@ private enum Section {
     static let retryOn: UInt8 = 44
     static let atMostOnce: UInt8 = 45
     static let priority: UInt8 = 46
+    static let conditions: UInt8 = 60
 }
 
 extension ByteWriter {
@@ -57,6 +58,11 @@ extension ByteWriter {
             $0.priority != nil
         } content: { writer, options in
             writer.write(Int64(options.priority ?? 0))
+        }
+        write(section: Section.conditions, of: graph) {
+            !$0.conditions.isEmpty
+        } content: { writer, options in
+            writer.write(conditions: options.conditions)
         }
         write(section: Section.retryOn, of: graph) {
             !$0.retryOn.isEmpty
@@ -134,6 +140,8 @@ extension ByteReader {
                 kind: kind, initialMilliseconds: try signed(), maxMilliseconds: try signed(), jitterPermille: try index())
         case Section.retryOn:
             options.retryOn = try list { reader throws(DecodingFailure) in try reader.reason() }
+        case Section.conditions:
+            options.conditions = try conditions()
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

@@ -20,7 +20,9 @@ extension Scheduler {
         if lockIntake.haveWorkersChanged { reviewWorkers(&outputs) }
         // What is granted may begin groups, whose members want locks in turn.
         while let unit = lockIntake.wanting.popFirst() {
-            guard durable.phase(unit) == .wanting else { continue }
+            guard durable.submissions[durable.index(of: unit.submission)].mayAskForLocks(unit.index), !waitsForWindow(unit, &outputs) else {
+                continue
+            }
             if canBeDispatched(unit) {
                 emit(.locksAsked(unit, at: now.wall), &outputs)
             } else {
@@ -78,7 +80,8 @@ extension Scheduler {
     private func needsExecutor(_ node: Node) -> Bool {
         switch node.kind {
         case .operation: true
-        case .group: false
+        // To have its conditions evaluated.
+        case .group: !node.probeTypes.isEmpty
         case .forEach(let forEach): forEach.elements == nil
         }
     }

@@ -27,8 +27,17 @@ extension Submission {
         effects.append(.wantsLocks(id(unit)))
     }
 
+    /// Whether it could begin but for its locks, and but for a time of day that it waited for.
+    func mayAskForLocks(_ unit: Int) -> Bool {
+        switch units[unit].phase {
+        case .wanting: true
+        case .postponed: lacksLocks(unit)
+        case .blocked, .delayed, .held, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: false
+        }
+    }
+
     mutating func askForLocks(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
-        guard units[unit].phase == .wanting else { throw FactMismatch("\(path(of: unit)) asked for locks while it wanted none") }
+        guard mayAskForLocks(unit) else { throw FactMismatch("\(path(of: unit)) asked for locks while it wanted none") }
         units[unit].phase = .locking
         units[unit].locks = .asked
         effects.append(.changed(id(unit), at: at, errors: []))
@@ -39,7 +48,7 @@ extension Submission {
         precondition(units[unit].phase == .locking, "unit \(unit) of \(id) got locks while it waited for none")
         units[unit].locks = .held(isUsed: false)
         if case .group = node(unit).kind {
-            open(unit, at, &effects)
+            beginGroup(unit, at, &effects)
         } else {
             makeReady(unit, &effects)
             effects.append(.changed(id(unit), at: at, errors: []))
@@ -51,6 +60,7 @@ extension Submission {
     mutating func returnLocks(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
         guard mayReturnLocks(unit) else { throw FactMismatch("\(path(of: unit)) gave locks back that it needs") }
         units[unit].locks = .none
+        units[unit].isProbed = false
         wantLocks(unit, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))
     }
@@ -58,9 +68,10 @@ extension Submission {
     /// Whether it waits for locks, or holds them and has not begun.
     func mayReturnLocks(_ unit: Int) -> Bool {
         switch (units[unit].phase, units[unit].locks) {
-        case (.locking, _), (.ready, .held(isUsed: false)): true
-        case (.blocked, _), (.delayed, _), (.held, _), (.wanting, _), (.ready, _), (.assigned, _), (.retryWait, _), (.open, _), (.ended, _),
-            (.dropped, _):
+        case (.locking, _), (.ready, .held(isUsed: false)), (.postponed, .held(isUsed: false)): true
+        case (.blocked, _), (.delayed, _), (.held, _), (.wanting, _), (.ready, _), (.postponed, _), (.assigned, _), (.retryWait, _),
+            (.open, _),
+            (.ended, _), (.dropped, _):
             false
         }
     }

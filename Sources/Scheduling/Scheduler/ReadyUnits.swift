@@ -24,6 +24,13 @@ struct ReadyUnits {
 
         var isEmpty: Bool { turns.isEmpty }
 
+        /// Before everything else.
+        mutating func pushFirst(_ unit: UnitID) {
+            turns.removeAll { $0 == unit.submission }
+            turns.prepend(unit.submission)
+            bySubmission[unit.submission, default: []].prepend(unit)
+        }
+
         mutating func push(_ unit: UnitID) {
             if bySubmission[unit.submission] == nil {
                 turns.append(unit.submission)
@@ -60,10 +67,14 @@ struct ReadyUnits {
             return best
         }
 
-        mutating func push(_ unit: UnitID, priority: Int) {
-            if let level = levels.firstIndex(where: { $0.priority == priority }) { return levels[level].push(unit) }
+        mutating func push(_ unit: UnitID, priority: Int) { levels[level(of: priority)].push(unit) }
+
+        mutating func pushFirst(_ unit: UnitID, priority: Int) { levels[level(of: priority)].pushFirst(unit) }
+
+        private mutating func level(of priority: Int) -> Int {
+            if let level = levels.firstIndex(where: { $0.priority == priority }) { return level }
             levels.append(Level(priority: priority, servedAt: choices))
-            levels[levels.count - 1].push(unit)
+            return levels.count - 1
         }
     }
 
@@ -87,28 +98,46 @@ struct ReadyUnits {
         count += 1
     }
 
-    /// Takes out the unit that is next for an executor that can run these classes.
+    /// Before everything else of its priority.
+    mutating func pushFirst(_ unit: UnitID, lane: Int, priority: Int) {
+        while lanes.count <= lane { lanes.append(Lane()) }
+        lanes[lane].pushFirst(unit, priority: priority)
+        count += 1
+    }
+
+    /// How urgent the unit is that is next for an executor that can run these classes; nil if there is none.
     /// - Complexity: O(classes of the executor).
-    mutating func pop(among candidates: [Int]) -> (unit: UnitID, place: Place)? {
+    func rank(among candidates: [Int]) -> Int? { best(among: candidates)?.rank }
+
+    private func best(among candidates: [Int]) -> (lane: Int, level: Int, rank: Int)? {
         var best: (lane: Int, level: Int, rank: Int)?
         for lane in candidates where lane < lanes.count && !lanes[lane].levels.isEmpty {
             let level = lanes[lane].best
             let rank = lanes[lane].rank(level)
             if rank > best?.rank ?? .min { best = (lane, level, rank) }
         }
-        guard let best, let unit = lanes[best.lane].levels[best.level].pop() else { return nil }
+        return best
+    }
+
+    /// Takes out the unit that is next for an executor that can run these classes.
+    /// - Complexity: O(classes of the executor).
+    mutating func pop(among candidates: [Int]) -> (unit: UnitID, place: Place)? {
+        guard let best = best(among: candidates), let unit = lanes[best.lane].levels[best.level].pop() else { return nil }
         let place = Place(lane: best.lane, priority: lanes[best.lane].levels[best.level].priority)
         if lanes[best.lane].levels[best.level].isEmpty { lanes[best.lane].levels.remove(at: best.level) }
         count -= 1
         return (unit, place)
     }
 
-    /// A unit of `place` was handed out; what waits in the other classes and priorities was passed over.
-    mutating func noteServed(_ place: Place, among candidates: [Int]) {
-        for lane in candidates where lane < lanes.count && (lane == place.lane || !lanes[lane].levels.isEmpty) { lanes[lane].choices += 1 }
+    /// A unit of `place` was handed out, or of elsewhere; what waits in the other classes and priorities was passed over.
+    mutating func noteServed(_ place: Place?, among candidates: [Int]) {
+        for lane in candidates where lane < lanes.count && (lane == place?.lane || !lanes[lane].levels.isEmpty) { lanes[lane].choices += 1 }
+        guard let place else { return }
         guard let level = lanes[place.lane].levels.firstIndex(where: { $0.priority == place.priority }) else { return }
         lanes[place.lane].levels[level].servedAt = lanes[place.lane].choices
     }
+
+    func isWaiting(lane: Int) -> Bool { lane < lanes.count && !lanes[lane].levels.isEmpty }
 
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }
     mutating func removeSuspects() -> Deque<UnitID> {

@@ -4,21 +4,22 @@ extension Scheduler {
     /// One unit at a time in turn, so that work spreads before it piles up.
     mutating func assignReadyUnits(_ outputs: inout Outputs) {
         assignSuspects(&outputs)
-        if ready.count > 0 { assign(&outputs) { $0.slots } }
-        if ready.count > 0 { assign(&outputs) { $0.slots + $0.prefetch } }
+        if ready.count + conditioned.count > 0 { assign(&outputs, ahead: false) { $0.slots } }
+        if ready.count > 0 { assign(&outputs, ahead: true) { $0.slots + $0.prefetch } }
         recallForIdle()
     }
 
-    private mutating func assign(_ outputs: inout Outputs, upTo limit: (WorkerTable.Session) -> Int) {
+    private mutating func assign(_ outputs: inout Outputs, ahead: Bool, upTo limit: (WorkerTable.Session) -> Int) {
         var candidates = workers.sessions.indices.filter { index in
-            workers.sessions[index].reservedFor == nil && canTake(index)
+            workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWantedByConditioned(index))
                 && workers.sessions[index].units.count < limit(workers.sessions[index])
         }
         // Those with the least to do come first.
         candidates.sort { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
-        while !candidates.isEmpty, ready.count > 0 {
+        while !candidates.isEmpty, ready.count + (ahead ? 0 : conditioned.count) > 0 {
             candidates.removeAll { index in
-                guard workers.sessions[index].units.count < limit(workers.sessions[index]), let unit = popReady(for: index) else {
+                guard workers.sessions[index].units.count < limit(workers.sessions[index]), let unit = popReady(for: index, ahead: ahead)
+                else {
                     return true
                 }
                 assign(unit, to: index, &outputs)
@@ -33,20 +34,54 @@ extension Scheduler {
     }
 
     /// The next unit that still waits and that this executor can run.
-    private mutating func popReady(for worker: Int) -> UnitID? {
+    private mutating func popReady(for worker: Int, ahead: Bool) -> UnitID? {
         let lanes = workers.sessions[worker].lanes
-        while let (unit, place) = ready.pop(among: lanes) {
+        while let (unit, place, isConditioned) = pop(among: lanes, ahead: ahead) {
             guard isWaiting(unit) else { continue }
-            ready.noteServed(place, among: lanes)
+            ready.noteServed(isConditioned ? nil : place, among: lanes)
+            conditioned.noteServed(isConditioned ? place : nil, among: lanes)
             return unit
         }
         return nil
     }
 
+    /// Units with conditions are judged when they are taken out, so that they are taken only for a free slot; as long as
+    /// neither are more urgent, those without take turns with them.
+    private mutating func pop(among lanes: [Int], ahead: Bool) -> (unit: UnitID, place: ReadyUnits.Place, isConditioned: Bool)? {
+        if !ahead, conditioned.count > 0, let rank = conditioned.rank(among: lanes) {
+            let other = ready.rank(among: lanes) ?? .min
+            let isTheirs = rank > other || (rank == other && attemptCounter.isMultiple(of: 2))
+            if isTheirs, let (unit, place) = conditioned.pop(among: lanes) {
+                conditionedUnits.remove(unit)
+                return (unit, place, true)
+            }
+        }
+        return ready.pop(among: lanes).map { ($0.unit, $0.place, false) }
+    }
+
+    /// Each at most once: it may have been called from more than one line, and whoever takes it out starts it.
+    mutating func pushConditioned(_ unit: UnitID) {
+        guard conditionedUnits.insert(unit).inserted else { return }
+        let lane = operationClass(of: unit)
+        let index = durable.index(of: unit.submission)
+        let priority = durable.submissions[index].priority(unit.index)
+        // What a worker has said grows old.
+        if durable.submissions[index].units[unit.index].isProbed {
+            conditioned.pushFirst(unit, lane: lane, priority: priority)
+        } else {
+            conditioned.push(unit, lane: lane, priority: priority)
+        }
+    }
+
+    /// Sending ahead would keep slots from those that are not sent ahead.
+    private func isWantedByConditioned(_ worker: Int) -> Bool {
+        conditioned.count > 0 && workers.sessions[worker].lanes.contains(where: conditioned.isWaiting)
+    }
+
     private func isWaiting(_ unit: UnitID) -> Bool {
         switch durable.phase(unit) {
-        // A unit in retryWait is queued only when its time has come.
-        case .ready, .retryWait: true
+        // A unit in retryWait or postponed is queued only when its time has come.
+        case .ready, .retryWait, .postponed: true
         case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
@@ -70,8 +105,7 @@ extension Scheduler {
                 continue
             }
             workers.sessions[worker].reservedFor = nil
-            assign(unit, to: worker, &outputs)
-            workers.sessions[worker].isExclusive = true
+            if assign(unit, to: worker, &outputs) { workers.sessions[worker].isExclusive = true }
         }
     }
 
@@ -84,12 +118,21 @@ extension Scheduler {
             .min { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
     }
 
-    private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) {
+    /// - Returns: whether it was handed out; else its conditions did not hold.
+    @discardableResult
+    private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
+        if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
+            switch judge(unit, &outputs) {
+            case .start, .evaluate: break
+            case .leave: return false
+            }
+        }
         attemptCounter += 1
         let attempt = Attempt(epoch: durable.epoch, counter: attemptCounter)
         emit(.assigned(unit, attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
         workers.sessions[worker].units.append(unit)
         pending.dispatches[worker, default: []].append(assignment(unit, attempt))
+        return true
     }
 
     private func assignment(_ id: UnitID, _ attempt: Attempt) -> Assignment {
@@ -101,14 +144,20 @@ extension Scheduler {
             path: durable.submissions[index].path(of: unit), attemptNumber: Int(durable.submissions[index].units[unit].attempts),
             operation: "", version: 0, parameters: [], isTemplated: false,
             bindings: durable.submissions[index].bindings(of: unit),
-            inputs: node.receives.map { producer in
-                durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
-            },
+            inputs: durable.submissions[index].units[unit].isEvaluating
+                ? []
+                : node.receives.map { producer in
+                    durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
+                },
             receivesArray: node.receivesArray,
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
             fences: durable.submissions[index].fences(of: unit, attempt),
-            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit)
+            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit) && !durable.submissions[index].units[unit].isEvaluating
         )
+        if durable.submissions[index].units[unit].isEvaluating {
+            assignment.ask(durable.submissions[index].questions(for: unit))
+            return assignment
+        }
         switch node.kind {
         case .operation(let operation):
             assignment.operation = operation.type

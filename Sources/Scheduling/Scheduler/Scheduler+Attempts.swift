@@ -5,6 +5,13 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         if durable.submissions[index].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
+        } else if durable.submissions[index].hasConditions(unit.index) {
+            // A group goes to a worker only to be evaluated.
+            if case .group = durable.submissions[index].node(unit.index).kind, !durable.submissions[index].needsProbing(unit.index) {
+                groupsToJudge.append(unit)
+            } else {
+                pushConditioned(unit)
+            }
         } else {
             ready.push(unit, lane: operationClass(of: unit), priority: durable.submissions[index].priority(unit.index))
         }
@@ -12,7 +19,8 @@ extension Scheduler {
 
     mutating func markRunning(_ unit: UnitID) {
         let index = durable.index(of: unit.submission)
-        guard !durable.submissions[index].units[unit.index].isRunning else { return }
+        let state = durable.submissions[index].units[unit.index]
+        guard !state.isRunning, !state.isEvaluating else { return }
         durable.submissions[index].units[unit.index].isRunning = true
         if case .operation = durable.submissions[index].node(unit.index).kind { durable.submissions[index].counts.running += 1 }
     }
@@ -21,8 +29,10 @@ extension Scheduler {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
         markRunning(unit)
         let index = durable.index(of: unit.submission)
-        durable.submissions[index].units[unit.index].startedAt = wallTime(reported: at)
-        noteChange(unit, at: now.wall, errors: [])
+        if !durable.submissions[index].units[unit.index].isEvaluating {
+            durable.submissions[index].units[unit.index].startedAt = wallTime(reported: at)
+            noteChange(unit, at: now.wall, errors: [])
+        }
         workers.sessions[number.index].recalled.removeAll { $0 == unit }
         watchTimeout(ofAttempt: attempt, unit)
     }
@@ -33,10 +43,12 @@ extension Scheduler {
     /// Begins the coordinator's own watch over a running attempt's timeout.
     mutating func watchTimeout(ofAttempt attempt: Attempt, _ unit: UnitID) {
         let node = durable.submissions[durable.index(of: unit.submission)].node(unit.index)
-        guard case .operation = node.kind, node.timeoutMilliseconds > 0 else { return }
+        let isEvaluating = durable.submissions[durable.index(of: unit.submission)].units[unit.index].isEvaluating
+        let timeout = isEvaluating ? Submission.evaluationMilliseconds : node.timeoutMilliseconds
+        guard isEvaluating || node.isOperation, timeout > 0 else { return }
         let grace = node.graceMilliseconds ?? configuration.graceMillisecondsDefault
         timers.insert(
-            .attemptTimeout(unit, attempt), due: now.boot + node.timeoutMilliseconds + grace + Self.timeoutSlackMilliseconds
+            .attemptTimeout(unit, attempt), due: now.boot + timeout + grace + Self.timeoutSlackMilliseconds
         )
     }
 
@@ -66,10 +78,13 @@ extension Scheduler {
     private func checked(_ outcome: AttemptOutcome, _ unit: UnitID) -> AttemptOutcome? {
         let index = durable.index(of: unit.submission)
         let kind = durable.submissions[index].node(unit.index).kind
+        if durable.submissions[index].units[unit.index].isEvaluating {
+            return checkedAnswers(outcome, durable.submissions[index].probes(of: unit.index))
+        }
         switch (kind, outcome) {
         case (.group, _):
             return nil
-        case (.forEach, .success), (.operation, .elements):
+        case (.forEach, .success), (.operation, .elements), (_, .answers):
             return .failure([
                 Failure(
                     code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",
@@ -140,6 +155,8 @@ extension Scheduler {
             case .delay(let unit, let until): delayDue(unit, until, &outputs)
             case .deadline(let unit, let at): deadlineDue(unit, at, &outputs)
             case .queueTimeout(let unit, let since): queueTimeoutDue(unit, since, &outputs)
+            case .postponement(let unit, let until): postponementDue(unit, until)
+            case .turn(let line): turnDue(line)
             }
         }
     }

@@ -85,7 +85,15 @@ extension Scheduler {
     }
 
     private func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
-        let faults = graph.faults(limits: configuration.graphLimits)
+        var faults = graph.faults(limits: configuration.graphLimits)
+        if faults.isEmpty {
+            for (name, node) in graph.zones where durable.zones[name] == nil {
+                faults.append(
+                    graph.fault(
+                        node,
+                        "names the time zone `\(name)`, which the coordinator does not know; write an IANA name such as `Europe/Berlin`"))
+            }
+        }
         guard !waitForWorkers else { return faults }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
@@ -100,7 +108,22 @@ extension Scheduler {
                         + "; start one that does, or submit with --wait-for-workers"
                 ))
         }
-        return faults + unknown
+        return faults + unknown + unknownConditions(graph, known: known, arePathsKnown: faults.isEmpty)
+    }
+
+    private func unknownConditions(_ graph: Graph, known: Set<String>, arePathsKnown: Bool) -> [AdmissionError] {
+        var errors: [AdmissionError] = []
+        for (index, node) in graph.nodes.enumerated() where node.hasOptions {
+            for type in node.probeTypes
+            where !configuration.builtInConditions.contains(type) && !known.contains(OperationClasses.knownName(type)) {
+                errors.append(
+                    AdmissionError(
+                        node: index, path: arePathsKnown ? graph.path(of: index) : "",
+                        message: "unknown condition `\(type)`: no worker has ever registered it"
+                            + "; start one that does, or submit with --wait-for-workers"))
+            }
+        }
+        return errors
     }
 
     // MARK: Looking things up

@@ -4,7 +4,7 @@ extension Scheduler {
         let known = durable.workerByIncarnation[attachment.identity.incarnation]
         if let known, durable.workers[known.index].hasEnded { return pending.send(.superseded, to: peer) }
         let number = known ?? meet(attachment.identity, &outputs)
-        register(attachment.operations, &outputs)
+        register(attachment.operations + attachment.conditions.map(OperationClasses.knownName), &outputs)
         if let older = workers.sessions[number.index].peer, older != peer {
             workers.byPeer[older] = nil
             pending.send(.superseded, to: older)
@@ -19,7 +19,8 @@ extension Scheduler {
         workers.sessions[number.index].operations = attachment.operations
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
-        workers.sessions[number.index].lanes = lanes(for: attachment.operations)
+        workers.sessions[number.index].conditions = attachment.conditions
+        workers.sessions[number.index].lanes = lanes(for: attachment.operations, attachment.conditions)
         lockIntake.haveWorkersChanged = true
         watchLease(of: number, due: now.boot + configuration.leaseMilliseconds)
         let drop = reconcile(number, attachment.held, &outputs)
@@ -41,10 +42,21 @@ extension Scheduler {
         if !new.isEmpty { emit(.typesRegistered(new), &outputs) }
     }
 
-    private mutating func lanes(for operations: [String]) -> [Int] {
+    private mutating func lanes(for operations: [String], _ conditions: [String]) -> [Int] {
         var lanes = [Int(OperationClasses.decide)]
         for name in operations { lanes.append(Int(classes.number(of: name))) }
+        for combined in classes.combined where lanes.contains(Int(combined.operation)) {
+            if combined.conditions.allSatisfy(conditions.contains) { lanes.append(Int(combined.number)) }
+        }
         return lanes
+    }
+
+    /// A graph named conditions together with operations that nobody named together before.
+    mutating func renewLanes() {
+        for index in workers.sessions.indices where workers.sessions[index].isAttached {
+            workers.sessions[index].lanes = lanes(for: workers.sessions[index].operations, workers.sessions[index].conditions)
+        }
+        lockIntake.haveWorkersChanged = true
     }
 
     /// Compares what the executor holds with what the journal says it should: the current attempts are adopted, others

@@ -25,7 +25,7 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
         switch durable.submissions[index].units[unit.index].stop {
-        case nil, .timedOut, .queueTimedOut: emit(.deadlinePassed(unit, at: now.wall), &outputs)
+        case nil, .timedOut, .queueTimedOut, .conditionFailed: emit(.deadlinePassed(unit, at: now.wall), &outputs)
         case .cancelled, .siblingFailed, .deadlinePassed: break
         }
     }
@@ -62,7 +62,8 @@ extension Scheduler {
     /// The wall time since which the unit has waited to be started; nil: it does not.
     private func waitingSince(_ unit: UnitID) -> Int64? {
         switch durable.phase(unit) {
-        case .wanting, .locking, .ready, .assigned: durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
+        case .wanting, .locking, .ready, .postponed, .assigned:
+            durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
         case .blocked, .delayed, .held, .open, .ended, .dropped: nil
         }

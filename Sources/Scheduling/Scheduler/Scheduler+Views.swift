@@ -24,7 +24,8 @@ extension Scheduler {
         case .blocked, .delayed, .held, .dropped: .blocked
         case .wanting, .ready: .queued
         case .locking: .locking
-        case .assigned: unit.stop != nil ? .stopping : unit.isRunning ? .running : .queued
+        case .postponed: .evaluating
+        case .assigned: unit.stop != nil ? .stopping : unit.isEvaluating ? .evaluating : unit.isRunning ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
         case .ended(.success): .succeeded
@@ -85,11 +86,12 @@ extension Scheduler {
             if withValue, case .operation = view.kind { view.value = payload }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
-        case .blocked, .delayed, .held, .wanting, .ready, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
         }
         view.priority = durable.submissions[index].priority(unit)
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
         view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
+        view.conditions = durable.submissions[index].conditionViews(of: unit)
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
     }
@@ -118,6 +120,7 @@ extension OperationView {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
+        for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {
             bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count
         }

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// The pure scheduler: inputs in, facts and messages out. No I/O, no clock, no randomness but what it is given.
 ///
 /// Facts are decided against the durable state and evolve it; what need not survive (connections, leases, queues, timers,
@@ -23,6 +25,8 @@ public struct Scheduler {
         public var graphLimits = GraphLimits()
         /// Operation names that every worker has.
         public var builtInOperations: [String] = []
+        /// Condition types that every worker has.
+        public var builtInConditions: [String] = []
 
         public init() {}
     }
@@ -31,6 +35,13 @@ public struct Scheduler {
     var durable: DurableState
     var workers = WorkerTable()
     var ready = ReadyUnits()
+    /// Those that wait for a worker and have conditions to be judged when there is one.
+    var conditioned = ReadyUnits()
+    /// What is in it. Looked up, never iterated.
+    var conditionedUnits = Set<UnitID>()
+    /// Groups that wait for their conditions.
+    var groupsToJudge = Deque<UnitID>()
+    var rateLines = RateLines()
     var timers = TimerQueue()
     /// Those that a step of the wall clock moves: due at wall times.
     var wallTimers = TimerQueue()
@@ -86,10 +97,15 @@ public struct Scheduler {
         repeat {
             expireTimers(&outputs)
             askForLocks(&outputs)
-            // A group that has got its locks may have members whose deadline is over.
-        } while (timers.nextDue ?? .max) <= now.boot
-        assignReadyUnits(&outputs)
+            judgeGroups(&outputs)
+            if !hasMoreToSettle { assignReadyUnits(&outputs) }
+        } while hasMoreToSettle
         finishStep(&outputs)
+    }
+
+    /// A group that has begun may have members whose deadline is over; a condition that failed lets others begin.
+    private var hasMoreToSettle: Bool {
+        (timers.nextDue ?? .max) <= now.boot || !lockIntake.wanting.isEmpty || !groupsToJudge.isEmpty
     }
 
     private mutating func decide(_ input: Input, _ outputs: inout Outputs) {
@@ -106,6 +122,7 @@ public struct Scheduler {
         case .released(let peer, let unit, let attempt, let wasStopped):
             acceptRelease(peer, unit, attempt, wasStopped: wasStopped, &outputs)
         case .request(let request, let body): answer(request, body, &outputs)
+        case .zones(let tables): register(tables, &outputs)
         }
     }
 
@@ -129,6 +146,8 @@ public struct Scheduler {
         case .wantsLocks(let unit): lockIntake.wanting.append(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)
+        case .postponed(let unit, let postponement): watchPostponement(of: unit, postponement)
+        case .counted(let limit): noteStart(limit)
         case .waits(let unit): watchQueueTimeout(of: unit)
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
@@ -160,10 +179,13 @@ public struct Scheduler {
                 case .assigned(_, let worker): workers.sessions[worker.index].units.append(id)
                 case .open: watchTimeout(ofGroup: id, startedAt: durable.submissions[index].units[unit].startedAt)
                 case .delayed(let until): watchDelay(of: id, until: until)
-                case .blocked, .held, .locking, .ended, .dropped: break
+                case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
+                case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
+                case .blocked, .held, .locking, .postponed(.turn), .ended, .dropped: break
                 }
             }
         }
+        rebuildLines()
         awaitWorkers()
         keepLocksWhileReattaching(until: now.boot + reattachWindow)
     }

@@ -22,6 +22,10 @@ struct TimerQueue {
         case deadline(UnitID, Int64)
         /// The unit may not wait for its start any longer; the wall time is when it began to.
         case queueTimeout(UnitID, Int64)
+        /// The unit may be judged again; the wall time names the wait it belongs to.
+        case postponement(UnitID, Int64)
+        /// The front of a rate limit's line may start.
+        case turn(Int32)
     }
 
     private struct Entry: Comparable {

@@ -18,6 +18,7 @@ struct WorkerTable {
         var slots = 0
         var lanes: [Int] = []
         var operations: [String] = []
+        var conditions: [String] = []
         var labels: [String] = []
         var isAccepting = true
         /// Its connection was seen to go: nothing new until it is heard again.

@@ -60,7 +60,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .wanting, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: return
+        case .wanting, .locking, .ready, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return
         }
         units[unit].isActive = true
         if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
@@ -73,7 +73,7 @@ extension Submission {
                 if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, &effects) }
             }
         case .group:
-            if lacksLocks(unit) { wantLocks(unit, &effects) } else { open(unit, at, &effects) }
+            if lacksLocks(unit) { wantLocks(unit, &effects) } else { beginGroup(unit, at, &effects) }
         case .forEach(let forEach):
             if let elements = forEach.elements {
                 expand(unit, count: elements.count, at, &effects)
@@ -86,12 +86,18 @@ extension Submission {
         }
     }
 
+    /// A group that holds its locks opens, if its conditions let it.
+    mutating func beginGroup(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        if hasConditions(unit) { makeReady(unit, &effects) } else { open(unit, at, &effects) }
+    }
+
     mutating func makeReady(_ unit: Int, _ effects: inout [Effect]) {
         units[unit].phase = .ready
         effects.append(.ready(id(unit)))
     }
 
     mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        units[unit].isProbed = false
         // A forEach whose list a worker made has had its attempt counted when that was given out.
         if case .assigned = units[unit].phase {} else { units[unit].attempts += 1 }
         units[unit].phase = .open
@@ -216,6 +222,8 @@ extension Submission {
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case .queueTimedOut, .deadlinePassed:
             finish(unit, stoppedOutcome(unit), at, &effects)
+        case .conditionFailed:
+            failAttempt(unit, conditionFailures(unit), at, &effects)
         case nil:
             if units[unit].unsuccessfulChildren > 0 {
                 failAttempt(unit, [], at, &effects)
@@ -259,7 +267,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .delayed, .held, .wanting, .locking, .ready, .retryWait:
+        case .blocked, .delayed, .held, .wanting, .locking, .ready, .postponed, .retryWait:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)
@@ -285,12 +293,12 @@ extension Submission {
         case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
         case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
-        case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _): false
+        case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _): false
         }
     }
 
     /// What a timeout stops inside a group ends as cancelled.
-    private mutating func stopChildren(of unit: Int, _ reason: Unit.Stop) {
+    mutating func stopChildren(of unit: Int, _ reason: Unit.Stop) {
         let inner: Unit.Stop = reason == .cancelled ? .cancelled : .siblingFailed
         for child in children(of: unit) where !units[child].hasEnded { work.append(.stop(Int32(child), inner)) }
     }

@@ -8,14 +8,19 @@ public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
 extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
         switch units[unit].phase {
-        case .ready: break
+        case .ready, .postponed: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
         case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
-        if case .group = node(unit).kind { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
+        let isEvaluation = needsProbing(unit)
+        if case .group = node(unit).kind, !isEvaluation { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
         if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
+        if isEvaluation { return beginEvaluation(unit, attempt, worker) }
+        if hasConditions(unit), !units[unit].isCleared { throw FactMismatch("\(path(of: unit)) was assigned before its conditions held") }
+        units[unit].isCleared = false
+        units[unit].isProbed = false
         if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
         units[unit].phase = .assigned(attempt, worker)
@@ -27,16 +32,21 @@ extension Submission {
     }
 
     mutating func endAttempt(
-        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, at: Int64, _ effects: inout [Effect]
+        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, at: Int64, evaluator: String = "",
+        _ effects: inout [Effect]
     ) throws(FactMismatch) {
         try takeBack(unit, attempt, &effects)
+        if units[unit].isEvaluating {
+            endEvaluation(unit, outcome, evaluator, at, &effects)
+            return settle(at: at, &effects)
+        }
         units[unit].startedAt = startedAt
         switch (units[unit].stop, outcome) {
         case (.cancelled?, _), (.siblingFailed?, _):
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case (.queueTimedOut?, _), (.deadlinePassed?, _):
+        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
@@ -45,6 +55,8 @@ extension Submission {
         case (nil, .stopped):
             // The operation cancelled itself.
             finish(unit, .cancelled, at, &effects)
+        case (nil, .answers):
+            throw FactMismatch("\(path(of: unit)) was not asked for its conditions but answers came")
         case (nil, .elements(let elements)):
             guard case .forEach = node(unit).kind else { throw FactMismatch("\(path(of: unit)) is no forEach but got elements") }
             self.elements[Int32(unit)] = ElementList(elements)
@@ -69,15 +81,21 @@ extension Submission {
         case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver:
             break
         }
+        let wasEvaluating = units[unit].isEvaluating
+        units[unit].isEvaluating = false
+        if wasEvaluating {
+            if endStopped(unit, at, &effects) { return settle(at: at, &effects) }
+            units[unit].stop = nil
+        }
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?: finish(unit, stoppedOutcome(unit), at, &effects)
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
-            if isFinal(cause, unit) {
-                finish(unit, .failure([lostOnceFailure(unit)]), at, &effects)
+            if !wasEvaluating, isFinal(cause, unit) {
+                endLost(unit, [lostOnceFailure(unit)], at, &effects)
             } else if Int(units[unit].crashes) >= crashLimit {
-                finish(unit, .failure([workerLostFailure(unit, crashes: Int(units[unit].crashes))]), at, &effects)
+                endLost(unit, [workerLostFailure(unit, crashes: Int(units[unit].crashes))], at, &effects)
             } else {
                 requeue(unit, at, &effects)
             }
@@ -128,6 +146,7 @@ extension Submission {
     private mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         noteNotRunning(unit)
         units[unit].phase = .ready
+        units[unit].isProbed = false
         startWaiting(unit, at, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
@@ -154,6 +173,7 @@ extension Submission {
             uncount(inner)
             if case .operation = node(inner).kind { counts.total -= 1 }
             endDeadline(inner)
+            if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
             units[inner].phase = .dropped
         }
     }
@@ -162,6 +182,7 @@ extension Submission {
     private mutating func forget(_ unit: Int) {
         uncount(unit)
         endDeadline(unit)
+        if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

@@ -20,9 +20,8 @@ extension Submission {
 
     /// The unit can begin from now on, as far as what is around it is concerned.
     mutating func startDeadline(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
-        guard layout.graph.nodes[Int(units[unit].node)].hasOptions else { return }
-        // A member that was cancelled before its group opened.
-        guard !units[unit].hasEnded else { return }
+        // A child that was cancelled before its group began has ended.
+        guard layout.graph.nodes[Int(units[unit].node)].hasOptions, !units[unit].hasEnded else { return }
         let options = layout.graph.nodes[Int(units[unit].node)].options
         guard options.deadlineMilliseconds > 0 || options.deadline > 0 else { return }
         let due = min(
@@ -49,6 +48,7 @@ extension Submission {
         switch units[unit].stop {
         case .deadlinePassed: .failure([deadlineFailure(unit)])
         case .queueTimedOut: .failure([queueTimeoutFailure(unit)])
+        case .conditionFailed: .failure(conditionFailures(unit))
         case .cancelled, .siblingFailed, .timedOut, nil: .cancelled
         }
     }

@@ -26,6 +26,8 @@ struct Submission {
     var deadlines: [Int32: Int64] = [:]
     /// Of units that are tried again: why their last attempt failed. Looked up, never iterated.
     var lastFailures: [Int32: Failure] = [:]
+    /// What conditions said last, by unit, in their order. Looked up, never iterated.
+    var verdicts: [Int32: [Verdict]] = [:]
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []

@@ -11,8 +11,10 @@ struct Unit {
         case wanting
         /// Waits for its locks.
         case locking
-        /// Waits for a worker.
+        /// Waits for a worker; a group with conditions: to be judged.
         case ready
+        /// A condition said "not now".
+        case postponed(Postponement)
         /// Given to a worker; journaled before it was sent.
         case assigned(Attempt, WorkerNumber)
         /// The last attempt failed; the next may begin at this wall time.
@@ -36,6 +38,18 @@ struct Unit {
         case queueTimedOut
         /// It has not ended in time.
         case deadlinePassed
+        /// A condition of the group failed: nothing in it begins.
+        case conditionFailed
+    }
+
+    /// What a unit waits for whose conditions said "not now".
+    enum Postponement: Hashable {
+        /// A time of day: this wall time.
+        case window(until: Int64)
+        /// What a worker is asked again at this wall time.
+        case later(until: Int64)
+        /// Its turn under a rate limit, since this wall time.
+        case turn(since: Int64)
     }
 
     /// Where it stands with the locks that it needs.
@@ -79,6 +93,12 @@ struct Unit {
     var lastWorker: WorkerNumber?
     /// A process died while it ran in it: it runs alone.
     var isSuspect = false
+    /// Its conditions were judged, and the attempt is about to be handed out.
+    var isCleared = false
+    /// The attempt that it was given out for evaluates its conditions.
+    var isEvaluating = false
+    /// Workers have answered for this attempt.
+    var isProbed = false
     /// It counts among its group's active children.
     var isActive = false
     /// Volatile: the worker said that the current attempt has begun.
@@ -111,6 +131,10 @@ enum Effect {
     case retry(UnitID, at: Int64)
     /// It waits for this wall time, and for its `notBefore`.
     case delayed(UnitID, until: Int64)
+    /// It waits to be judged again.
+    case postponed(UnitID, Unit.Postponement)
+    /// An attempt starts under a rate limit.
+    case counted(RateLimit)
     /// It waits to be started, and may not for ever.
     case waits(UnitID)
     /// It must have ended by this wall time.

@@ -299,6 +299,44 @@ public nonisolated enum WireUnitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+  case satisfied // = 0
+  case failed // = 1
+  case notNow // = 2
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .satisfied
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .satisfied
+    case 1: self = .failed
+    case 2: self = .notNow
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .satisfied: return 0
+    case .failed: return 1
+    case .notNow: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [WireConditionFinding] = [
+    .satisfied,
+    .failed,
+    .notNow,
+  ]
+
+}
+
 public nonisolated enum WireOutputStream: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
   case stdout // = 0
@@ -716,47 +754,77 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireHello: Sendable {
+public nonisolated struct WireHello: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var protocolMajor: UInt32 = 0
+  public var protocolMajor: UInt32 {
+    get {_storage._protocolMajor}
+    set {_uniqueStorage()._protocolMajor = newValue}
+  }
 
-  public var protocolMinor: UInt32 = 0
+  public var protocolMinor: UInt32 {
+    get {_storage._protocolMinor}
+    set {_uniqueStorage()._protocolMinor = newValue}
+  }
 
-  public var role: WireRole = .unspecified
+  public var role: WireRole {
+    get {_storage._role}
+    set {_uniqueStorage()._role = newValue}
+  }
 
-  public var productVersion: String = String()
+  public var productVersion: String {
+    get {_storage._productVersion}
+    set {_uniqueStorage()._productVersion = newValue}
+  }
 
   /// on loopback: contents of the cookie file
-  public var cookie: Data = Data()
+  public var cookie: Data {
+    get {_storage._cookie}
+    set {_uniqueStorage()._cookie = newValue}
+  }
 
-  public var host: String = String()
+  public var host: String {
+    get {_storage._host}
+    set {_uniqueStorage()._host = newValue}
+  }
 
-  public var pid: UInt32 = 0
+  public var pid: UInt32 {
+    get {_storage._pid}
+    set {_uniqueStorage()._pid = newValue}
+  }
 
   /// random, drawn once when the peer's process starts
-  public var incarnation: UInt64 = 0
+  public var incarnation: UInt64 {
+    get {_storage._incarnation}
+    set {_uniqueStorage()._incarnation = newValue}
+  }
 
-  public var capabilities: [String] = []
+  public var capabilities: [String] {
+    get {_storage._capabilities}
+    set {_uniqueStorage()._capabilities = newValue}
+  }
 
   public var executor: WireExecutorHello {
-    get {_executor ?? WireExecutorHello()}
-    set {_executor = newValue}
+    get {_storage._executor ?? WireExecutorHello()}
+    set {_uniqueStorage()._executor = newValue}
   }
   /// Returns true if `executor` has been explicitly set.
-  public var hasExecutor: Bool {self._executor != nil}
+  public var hasExecutor: Bool {_storage._executor != nil}
   /// Clears the value of `executor`. Subsequent reads from it will return its default value.
-  public mutating func clearExecutor() {self._executor = nil}
+  public mutating func clearExecutor() {_uniqueStorage()._executor = nil}
 
-  public var lastCoordinatorIncarnation: UInt64 = 0
+  public var lastCoordinatorIncarnation: UInt64 {
+    get {_storage._lastCoordinatorIncarnation}
+    set {_uniqueStorage()._lastCoordinatorIncarnation = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _executor: WireExecutorHello? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireExecutorHello: Sendable {
@@ -778,6 +846,9 @@ public nonisolated struct WireExecutorHello: Sendable {
 
   /// position among its supervisor's executors, from 0
   public var index: UInt32 = 0
+
+  /// registered condition types
+  public var conditions: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1333,11 +1404,74 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
     set {_uniqueStorage()._atMostOnce = newValue}
   }
 
+  /// of an evaluate unit
+  public var conditions: [WireConditionQuestion] {
+    get {_storage._conditions}
+    set {_uniqueStorage()._conditions = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// A condition that an evaluate unit is to evaluate.
+public nonisolated struct WireConditionQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// position among the node's conditions
+  public var condition: UInt32 = 0
+
+  /// registered name
+  public var type: String = String()
+
+  /// JSON
+  public var parameters: Data = Data()
+
+  public var templated: Bool = false
+
+  public var negated: Bool = false
+
+  public var wait: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireConditionAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var condition: UInt32 = 0
+
+  public var finding: WireConditionFinding = .satisfied
+
+  public var reason: String = String()
+
+  /// not now: when to ask again
+  public var retryAfterMilliseconds: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireConditionAnswers: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var answers: [WireConditionAnswer] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// The fencing token of an attempt for a key that it runs under.
@@ -1598,6 +1732,15 @@ public nonisolated struct WireAttemptEnd: Sendable {
     set {outcome = .storedElements(newValue)}
   }
 
+  /// of an evaluate unit: one for each question
+  public var answers: WireConditionAnswers {
+    get {
+      if case .answers(let v)? = outcome {return v}
+      return WireConditionAnswers()
+    }
+    set {outcome = .answers(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Outcome: Equatable, Sendable {
@@ -1609,6 +1752,8 @@ public nonisolated struct WireAttemptEnd: Sendable {
     case elements(WireElements)
     /// a serialized Elements, when it would not fit a message
     case storedElements(WireBlobReference)
+    /// of an evaluate unit: one for each question
+    case answers(WireConditionAnswers)
 
   }
 
@@ -1980,6 +2125,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._atMostOnce = newValue}
   }
 
+  /// what must hold before each attempt; not of a forEach
+  public var conditions: [WireCondition] {
+    get {_storage._conditions}
+    set {_uniqueStorage()._conditions = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -2097,6 +2248,146 @@ public nonisolated struct WireRetryReason: Sendable {
     case error(String)
 
   }
+
+  public init() {}
+}
+
+public nonisolated struct WireCondition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var kind: WireCondition.OneOf_Kind? = nil
+
+  public var noFailedDependencies: WireNoFailedDependencies {
+    get {
+      if case .noFailedDependencies(let v)? = kind {return v}
+      return WireNoFailedDependencies()
+    }
+    set {kind = .noFailedDependencies(newValue)}
+  }
+
+  public var noCancelledDependencies: WireNoCancelledDependencies {
+    get {
+      if case .noCancelledDependencies(let v)? = kind {return v}
+      return WireNoCancelledDependencies()
+    }
+    set {kind = .noCancelledDependencies(newValue)}
+  }
+
+  public var timeWindow: WireTimeWindow {
+    get {
+      if case .timeWindow(let v)? = kind {return v}
+      return WireTimeWindow()
+    }
+    set {kind = .timeWindow(newValue)}
+  }
+
+  public var rateLimit: WireRateLimit {
+    get {
+      if case .rateLimit(let v)? = kind {return v}
+      return WireRateLimit()
+    }
+    set {kind = .rateLimit(newValue)}
+  }
+
+  public var probe: WireProbe {
+    get {
+      if case .probe(let v)? = kind {return v}
+      return WireProbe()
+    }
+    set {kind = .probe(newValue)}
+  }
+
+  public var negated: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Kind: Equatable, Sendable {
+    case noFailedDependencies(WireNoFailedDependencies)
+    case noCancelledDependencies(WireNoCancelledDependencies)
+    case timeWindow(WireTimeWindow)
+    case rateLimit(WireRateLimit)
+    case probe(WireProbe)
+
+  }
+
+  public init() {}
+}
+
+public nonisolated struct WireNoFailedDependencies: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireNoCancelledDependencies: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireTimeWindow: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// after midnight
+  public var startMinute: UInt32 = 0
+
+  /// not after the start: over midnight
+  public var endMinute: UInt32 = 0
+
+  /// IANA name; empty: UTC
+  public var zone: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireRateLimit: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var key: String = String()
+
+  public var count: UInt32 = 0
+
+  public var perMilliseconds: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Evaluated by a worker that could run the node.
+public nonisolated struct WireProbe: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// registered name
+  public var type: String = String()
+
+  /// index into Graph.parameters
+  public var parameters: UInt32 = 0
+
+  public var templated: Bool = false
+
+  /// what does not hold is asked again, and is no failure
+  public var wait: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -2905,6 +3196,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._priority = newValue}
   }
 
+  /// what its conditions said last
+  public var conditions: [WireConditionView] {
+    get {_storage._conditions}
+    set {_uniqueStorage()._conditions = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -2952,6 +3249,31 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireConditionView: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var key: String = String()
+
+  public var finding: WireConditionFinding = .satisfied
+
+  public var reason: String = String()
+
+  /// worker; empty: the coordinator
+  public var evaluator: String = String()
+
+  /// milliseconds since 1970
+  public var at: Int64 = 0
+
+  /// not now: when it is asked again
+  public var until: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireFollow: Sendable {
@@ -3316,6 +3638,10 @@ nonisolated extension WireFailureState: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WireUnitKind: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNIT_KIND_EXECUTE\0\u{1}UNIT_KIND_EVALUATE\0\u{1}UNIT_KIND_DECIDE\0")
+}
+
+nonisolated extension WireConditionFinding: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CONDITION_FINDING_SATISFIED\0\u{1}CONDITION_FINDING_FAILED\0\u{1}CONDITION_FINDING_NOT_NOW\0")
 }
 
 nonisolated extension WireOutputStream: SwiftProtobuf._ProtoNameProviding {
@@ -3757,81 +4083,137 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
   public static let protoMessageName: String = _protobuf_package + ".Hello"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_major\0\u{3}protocol_minor\0\u{1}role\0\u{3}product_version\0\u{1}cookie\0\u{1}host\0\u{1}pid\0\u{1}incarnation\0\u{1}capabilities\0\u{1}executor\0\u{3}last_coordinator_incarnation\0")
 
+  fileprivate class _StorageClass {
+    var _protocolMajor: UInt32 = 0
+    var _protocolMinor: UInt32 = 0
+    var _role: WireRole = .unspecified
+    var _productVersion: String = String()
+    var _cookie: Data = Data()
+    var _host: String = String()
+    var _pid: UInt32 = 0
+    var _incarnation: UInt64 = 0
+    var _capabilities: [String] = []
+    var _executor: WireExecutorHello? = nil
+    var _lastCoordinatorIncarnation: UInt64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _protocolMajor = source._protocolMajor
+      _protocolMinor = source._protocolMinor
+      _role = source._role
+      _productVersion = source._productVersion
+      _cookie = source._cookie
+      _host = source._host
+      _pid = source._pid
+      _incarnation = source._incarnation
+      _capabilities = source._capabilities
+      _executor = source._executor
+      _lastCoordinatorIncarnation = source._lastCoordinatorIncarnation
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.protocolMajor) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.protocolMinor) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.role) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.productVersion) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.cookie) }()
-      case 6: try { try decoder.decodeSingularStringField(value: &self.host) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.pid) }()
-      case 8: try { try decoder.decodeSingularFixed64Field(value: &self.incarnation) }()
-      case 9: try { try decoder.decodeRepeatedStringField(value: &self.capabilities) }()
-      case 10: try { try decoder.decodeSingularMessageField(value: &self._executor) }()
-      case 11: try { try decoder.decodeSingularFixed64Field(value: &self.lastCoordinatorIncarnation) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._protocolMajor) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._protocolMinor) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._role) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._productVersion) }()
+        case 5: try { try decoder.decodeSingularBytesField(value: &_storage._cookie) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._host) }()
+        case 7: try { try decoder.decodeSingularUInt32Field(value: &_storage._pid) }()
+        case 8: try { try decoder.decodeSingularFixed64Field(value: &_storage._incarnation) }()
+        case 9: try { try decoder.decodeRepeatedStringField(value: &_storage._capabilities) }()
+        case 10: try { try decoder.decodeSingularMessageField(value: &_storage._executor) }()
+        case 11: try { try decoder.decodeSingularFixed64Field(value: &_storage._lastCoordinatorIncarnation) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.protocolMajor != 0 {
-      try visitor.visitSingularUInt32Field(value: self.protocolMajor, fieldNumber: 1)
-    }
-    if self.protocolMinor != 0 {
-      try visitor.visitSingularUInt32Field(value: self.protocolMinor, fieldNumber: 2)
-    }
-    if self.role != .unspecified {
-      try visitor.visitSingularEnumField(value: self.role, fieldNumber: 3)
-    }
-    if !self.productVersion.isEmpty {
-      try visitor.visitSingularStringField(value: self.productVersion, fieldNumber: 4)
-    }
-    if !self.cookie.isEmpty {
-      try visitor.visitSingularBytesField(value: self.cookie, fieldNumber: 5)
-    }
-    if !self.host.isEmpty {
-      try visitor.visitSingularStringField(value: self.host, fieldNumber: 6)
-    }
-    if self.pid != 0 {
-      try visitor.visitSingularUInt32Field(value: self.pid, fieldNumber: 7)
-    }
-    if self.incarnation != 0 {
-      try visitor.visitSingularFixed64Field(value: self.incarnation, fieldNumber: 8)
-    }
-    if !self.capabilities.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.capabilities, fieldNumber: 9)
-    }
-    try { if let v = self._executor {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    } }()
-    if self.lastCoordinatorIncarnation != 0 {
-      try visitor.visitSingularFixed64Field(value: self.lastCoordinatorIncarnation, fieldNumber: 11)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._protocolMajor != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._protocolMajor, fieldNumber: 1)
+      }
+      if _storage._protocolMinor != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._protocolMinor, fieldNumber: 2)
+      }
+      if _storage._role != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._role, fieldNumber: 3)
+      }
+      if !_storage._productVersion.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._productVersion, fieldNumber: 4)
+      }
+      if !_storage._cookie.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._cookie, fieldNumber: 5)
+      }
+      if !_storage._host.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._host, fieldNumber: 6)
+      }
+      if _storage._pid != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._pid, fieldNumber: 7)
+      }
+      if _storage._incarnation != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._incarnation, fieldNumber: 8)
+      }
+      if !_storage._capabilities.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._capabilities, fieldNumber: 9)
+      }
+      try { if let v = _storage._executor {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      } }()
+      if _storage._lastCoordinatorIncarnation != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._lastCoordinatorIncarnation, fieldNumber: 11)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireHello, rhs: WireHello) -> Bool {
-    if lhs.protocolMajor != rhs.protocolMajor {return false}
-    if lhs.protocolMinor != rhs.protocolMinor {return false}
-    if lhs.role != rhs.role {return false}
-    if lhs.productVersion != rhs.productVersion {return false}
-    if lhs.cookie != rhs.cookie {return false}
-    if lhs.host != rhs.host {return false}
-    if lhs.pid != rhs.pid {return false}
-    if lhs.incarnation != rhs.incarnation {return false}
-    if lhs.capabilities != rhs.capabilities {return false}
-    if lhs._executor != rhs._executor {return false}
-    if lhs.lastCoordinatorIncarnation != rhs.lastCoordinatorIncarnation {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._protocolMajor != rhs_storage._protocolMajor {return false}
+        if _storage._protocolMinor != rhs_storage._protocolMinor {return false}
+        if _storage._role != rhs_storage._role {return false}
+        if _storage._productVersion != rhs_storage._productVersion {return false}
+        if _storage._cookie != rhs_storage._cookie {return false}
+        if _storage._host != rhs_storage._host {return false}
+        if _storage._pid != rhs_storage._pid {return false}
+        if _storage._incarnation != rhs_storage._incarnation {return false}
+        if _storage._capabilities != rhs_storage._capabilities {return false}
+        if _storage._executor != rhs_storage._executor {return false}
+        if _storage._lastCoordinatorIncarnation != rhs_storage._lastCoordinatorIncarnation {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3839,7 +4221,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ExecutorHello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3853,6 +4235,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
       case 4: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.units) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.index) }()
+      case 60: try { try decoder.decodeRepeatedStringField(value: &self.conditions) }()
       default: break
       }
     }
@@ -3877,6 +4260,9 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.index != 0 {
       try visitor.visitSingularUInt32Field(value: self.index, fieldNumber: 6)
     }
+    if !self.conditions.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.conditions, fieldNumber: 60)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3887,6 +4273,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.labels != rhs.labels {return false}
     if lhs.units != rhs.units {return false}
     if lhs.index != rhs.index {return false}
+    if lhs.conditions != rhs.conditions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4623,7 +5010,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -4643,6 +5030,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _graceMilliseconds: UInt32 = 0
     var _fences: [WireFence] = []
     var _atMostOnce: Bool = false
+    var _conditions: [WireConditionQuestion] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -4670,6 +5058,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _graceMilliseconds = source._graceMilliseconds
       _fences = source._fences
       _atMostOnce = source._atMostOnce
+      _conditions = source._conditions
     }
   }
 
@@ -4705,6 +5094,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 15: try { try decoder.decodeSingularUInt32Field(value: &_storage._graceMilliseconds) }()
         case 16: try { try decoder.decodeRepeatedMessageField(value: &_storage._fences) }()
         case 40: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
+        case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         default: break
         }
       }
@@ -4764,6 +5154,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if _storage._atMostOnce != false {
         try visitor.visitSingularBoolField(value: _storage._atMostOnce, fieldNumber: 40)
       }
+      if !_storage._conditions.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -4790,10 +5183,141 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._graceMilliseconds != rhs_storage._graceMilliseconds {return false}
         if _storage._fences != rhs_storage._fences {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
+        if _storage._conditions != rhs_storage._conditions {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConditionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConditionQuestion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}type\0\u{1}parameters\0\u{1}templated\0\u{1}negated\0\u{1}wait\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.condition) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.templated) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.negated) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.condition != 0 {
+      try visitor.visitSingularUInt32Field(value: self.condition, fieldNumber: 1)
+    }
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 2)
+    }
+    if !self.parameters.isEmpty {
+      try visitor.visitSingularBytesField(value: self.parameters, fieldNumber: 3)
+    }
+    if self.templated != false {
+      try visitor.visitSingularBoolField(value: self.templated, fieldNumber: 4)
+    }
+    if self.negated != false {
+      try visitor.visitSingularBoolField(value: self.negated, fieldNumber: 5)
+    }
+    if self.wait != false {
+      try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConditionQuestion, rhs: WireConditionQuestion) -> Bool {
+    if lhs.condition != rhs.condition {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.parameters != rhs.parameters {return false}
+    if lhs.templated != rhs.templated {return false}
+    if lhs.negated != rhs.negated {return false}
+    if lhs.wait != rhs.wait {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConditionAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConditionAnswer"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}finding\0\u{1}reason\0\u{3}retry_after_milliseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.condition) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.finding) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfterMilliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.condition != 0 {
+      try visitor.visitSingularUInt32Field(value: self.condition, fieldNumber: 1)
+    }
+    if self.finding != .satisfied {
+      try visitor.visitSingularEnumField(value: self.finding, fieldNumber: 2)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 3)
+    }
+    if self.retryAfterMilliseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.retryAfterMilliseconds, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConditionAnswer, rhs: WireConditionAnswer) -> Bool {
+    if lhs.condition != rhs.condition {return false}
+    if lhs.finding != rhs.finding {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.retryAfterMilliseconds != rhs.retryAfterMilliseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConditionAnswers: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConditionAnswers"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}answers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.answers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.answers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.answers, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConditionAnswers, rhs: WireConditionAnswers) -> Bool {
+    if lhs.answers != rhs.answers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5139,7 +5663,7 @@ nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AttemptEnd"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5214,6 +5738,19 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.outcome = .storedElements(v)
         }
       }()
+      case 60: try {
+        var v: WireConditionAnswers?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .answers(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .answers(v)
+        }
+      }()
       default: break
       }
     }
@@ -5250,6 +5787,10 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .storedElements?: try {
       guard case .storedElements(let v)? = self.outcome else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .answers?: try {
+      guard case .answers(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
     }()
     case nil: break
     }
@@ -5645,7 +6186,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -5668,6 +6209,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _retryOn: [WireRetryReason] = []
     var _priority: Int32? = nil
     var _atMostOnce: Bool = false
+    var _conditions: [WireCondition] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5698,6 +6240,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _retryOn = source._retryOn
       _priority = source._priority
       _atMostOnce = source._atMostOnce
+      _conditions = source._conditions
     }
   }
 
@@ -5774,6 +6317,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 46: try { try decoder.decodeRepeatedMessageField(value: &_storage._retryOn) }()
         case 47: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 48: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
+        case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         default: break
         }
       }
@@ -5858,6 +6402,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._priority {
         try visitor.visitSingularSInt32Field(value: v, fieldNumber: 48)
       } }()
+      if !_storage._conditions.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5887,6 +6434,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._retryOn != rhs_storage._retryOn {return false}
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
+        if _storage._conditions != rhs_storage._conditions {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -6009,6 +6557,292 @@ nonisolated extension WireRetryReason: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
   public static func ==(lhs: WireRetryReason, rhs: WireRetryReason) -> Bool {
     if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCondition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Condition"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}no_failed_dependencies\0\u{3}no_cancelled_dependencies\0\u{3}time_window\0\u{3}rate_limit\0\u{1}probe\0\u{2}\u{5}negated\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireNoFailedDependencies?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .noFailedDependencies(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .noFailedDependencies(v)
+        }
+      }()
+      case 2: try {
+        var v: WireNoCancelledDependencies?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .noCancelledDependencies(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .noCancelledDependencies(v)
+        }
+      }()
+      case 3: try {
+        var v: WireTimeWindow?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .timeWindow(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .timeWindow(v)
+        }
+      }()
+      case 4: try {
+        var v: WireRateLimit?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .rateLimit(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .rateLimit(v)
+        }
+      }()
+      case 5: try {
+        var v: WireProbe?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .probe(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .probe(v)
+        }
+      }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.negated) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.kind {
+    case .noFailedDependencies?: try {
+      guard case .noFailedDependencies(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .noCancelledDependencies?: try {
+      guard case .noCancelledDependencies(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .timeWindow?: try {
+      guard case .timeWindow(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .rateLimit?: try {
+      guard case .rateLimit(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .probe?: try {
+      guard case .probe(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case nil: break
+    }
+    if self.negated != false {
+      try visitor.visitSingularBoolField(value: self.negated, fieldNumber: 10)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireCondition, rhs: WireCondition) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.negated != rhs.negated {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireNoFailedDependencies: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".NoFailedDependencies"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireNoFailedDependencies, rhs: WireNoFailedDependencies) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireNoCancelledDependencies: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".NoCancelledDependencies"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireNoCancelledDependencies, rhs: WireNoCancelledDependencies) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireTimeWindow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".TimeWindow"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}start_minute\0\u{3}end_minute\0\u{1}zone\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.startMinute) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.endMinute) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.zone) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.startMinute != 0 {
+      try visitor.visitSingularUInt32Field(value: self.startMinute, fieldNumber: 1)
+    }
+    if self.endMinute != 0 {
+      try visitor.visitSingularUInt32Field(value: self.endMinute, fieldNumber: 2)
+    }
+    if !self.zone.isEmpty {
+      try visitor.visitSingularStringField(value: self.zone, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireTimeWindow, rhs: WireTimeWindow) -> Bool {
+    if lhs.startMinute != rhs.startMinute {return false}
+    if lhs.endMinute != rhs.endMinute {return false}
+    if lhs.zone != rhs.zone {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRateLimit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RateLimit"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}count\0\u{3}per_milliseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.perMilliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 2)
+    }
+    if self.perMilliseconds != 0 {
+      try visitor.visitSingularUInt64Field(value: self.perMilliseconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRateLimit, rhs: WireRateLimit) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.perMilliseconds != rhs.perMilliseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireProbe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Probe"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}parameters\0\u{1}templated\0\u{1}wait\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.parameters) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.templated) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 1)
+    }
+    if self.parameters != 0 {
+      try visitor.visitSingularUInt32Field(value: self.parameters, fieldNumber: 2)
+    }
+    if self.templated != false {
+      try visitor.visitSingularBoolField(value: self.templated, fieldNumber: 3)
+    }
+    if self.wait != false {
+      try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProbe, rhs: WireProbe) -> Bool {
+    if lhs.type != rhs.type {return false}
+    if lhs.parameters != rhs.parameters {return false}
+    if lhs.templated != rhs.templated {return false}
+    if lhs.wait != rhs.wait {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7297,7 +8131,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -7319,6 +8153,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _lastFailure: WireOperationFailure? = nil
     var _atMostOnce: Bool = false
     var _priority: Int32 = 0
+    var _conditions: [WireConditionView] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7348,6 +8183,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _lastFailure = source._lastFailure
       _atMostOnce = source._atMostOnce
       _priority = source._priority
+      _conditions = source._conditions
     }
   }
 
@@ -7385,6 +8221,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 41: try { try decoder.decodeSingularMessageField(value: &_storage._lastFailure) }()
         case 42: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 43: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
+        case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         default: break
         }
       }
@@ -7454,6 +8291,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._priority != 0 {
         try visitor.visitSingularSInt32Field(value: _storage._priority, fieldNumber: 43)
       }
+      if !_storage._conditions.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7482,6 +8322,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._lastFailure != rhs_storage._lastFailure {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._priority != rhs_storage._priority {return false}
+        if _storage._conditions != rhs_storage._conditions {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -7493,6 +8334,61 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView.Kind: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0")
+}
+
+nonisolated extension WireConditionView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConditionView"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}finding\0\u{1}reason\0\u{1}evaluator\0\u{1}at\0\u{1}until\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.finding) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.evaluator) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.until) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if self.finding != .satisfied {
+      try visitor.visitSingularEnumField(value: self.finding, fieldNumber: 2)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 3)
+    }
+    if !self.evaluator.isEmpty {
+      try visitor.visitSingularStringField(value: self.evaluator, fieldNumber: 4)
+    }
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 5)
+    }
+    if self.until != 0 {
+      try visitor.visitSingularInt64Field(value: self.until, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConditionView, rhs: WireConditionView) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.finding != rhs.finding {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.evaluator != rhs.evaluator {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.until != rhs.until {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -9,22 +9,27 @@ import Foundation
 ///
 /// @main struct TextWorker: WorkerCommand {
 ///     static let operations: [any ClusterOperation.Type] = [ReadText.self, CountWords.self]
+///     static let conditions: [any ClusterCondition.Type] = [DiskSpace.self]
 /// }
 /// ```
 /// It has every flag of `aop worker` (``WorkerOptions``), and exits as that does.
 public protocol WorkerCommand {
     /// The types to register.
     static var operations: [any ClusterOperation.Type] { get }
+    /// The conditions to register; none by default.
+    static var conditions: [any ClusterCondition.Type] { get }
     /// What `--help` says it is; a general sentence by default.
     static var abstract: String { get }
 }
 
 extension WorkerCommand {
+    public static var conditions: [any ClusterCondition.Type] { [] }
+
     public static var abstract: String { "Runs operations for a coordinator." }
 
     /// The program.
     public static func main() {
-        WorkerRuntime.runExecutorIfAsked(operations: operations)
+        WorkerRuntime.runExecutorIfAsked(operations: operations, conditions: conditions)
         WorkerProgram<Self>.main()
     }
 }
@@ -41,6 +46,6 @@ struct WorkerProgram<Command: WorkerCommand>: ParsableCommand {
     @OptionGroup var options: WorkerOptions
 
     func run() throws {
-        throw ExitCode(try WorkerRuntime.runSupervisor(options, operations: Command.operations))
+        throw ExitCode(try WorkerRuntime.runSupervisor(options, operations: Command.operations, conditions: Command.conditions))
     }
 }

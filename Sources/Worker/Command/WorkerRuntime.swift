@@ -24,11 +24,13 @@ public enum WorkerRuntime {
     /// - Returns: the exit code: 0 when it was told to end, 77 when the coordinator does not let this user in, 1 when
     ///   it refuses this worker otherwise.
     /// - Throws: an error with a text for people when the worker cannot be set up.
-    public static func runSupervisor(_ options: WorkerOptions, operations: [any ClusterOperation.Type]) throws -> Int32 {
+    public static func runSupervisor(
+        _ options: WorkerOptions, operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []
+    ) throws -> Int32 {
         let level = try options.level()
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
-        _ = try OperationRegistry(operations, withShell: shell)
+        _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
         let settings = SupervisorSettings(
             processes: options.processes, graceMilliseconds: try options.graceMilliseconds(),
             executor: ExecutorConfiguration(
@@ -47,18 +49,18 @@ public enum WorkerRuntime {
     /// Does nothing unless this process was started by a supervisor; then it is an executor and does not return.
     ///
     /// Call it before anything else, on the process's first thread.
-    public static func runExecutorIfAsked(operations: [any ClusterOperation.Type]) {
+    public static func runExecutorIfAsked(operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []) {
         guard CommandLine.arguments.dropFirst().first == ExecutorConfiguration.subcommand,
             ProcessInfo.processInfo.environment[ExecutorConfiguration.environmentName] != nil
         else { return }
-        runExecutor(operations: operations)
+        runExecutor(operations: operations, conditions: conditions)
     }
 
     /// Runs an executor until it has ended, and exits.
     ///
     /// It exits with 0 after a drain, with 75 when it was replaced because of an operation that does not stop, with 78
     /// when it cannot be set up or is refused, with 79 when its supervisor is gone.
-    public static func runExecutor(operations: [any ClusterOperation.Type]) -> Never {
+    public static func runExecutor(operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []) -> Never {
         var logger = WorkerLog.make("aop.executor", level: .warning)
         do {
             guard let configuration = try ExecutorConfiguration.ofThisProcess() else {
@@ -67,7 +69,7 @@ public enum WorkerRuntime {
             }
             logger = WorkerLog.make(
                 "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning)
-            let registry = try OperationRegistry(operations, withShell: configuration.shell)
+            let registry = try OperationRegistry(operations, conditions: conditions, withShell: configuration.shell)
             let executor = try Executor(configuration, registry: registry, logger: logger)
             let code = try executor.run()
             Lifeline.end(

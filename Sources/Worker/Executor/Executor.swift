@@ -138,6 +138,7 @@ final class Executor: @unchecked Sendable {
     private func openLink() throws {
         let endpoint = try Endpoint(configuration.endpoint)
         let types = registry.wireTypes
+        let conditions = registry.conditionNames
         var settings = PeerLink.Configuration(
             endpoint: endpoint, role: .executor,
             cookie: try configuration.cookieDirectory.map { try Cookie.loadOrCreate(directory: $0) },
@@ -147,6 +148,7 @@ final class Executor: @unchecked Sendable {
                 $0.supervisorIncarnation = configuration.supervisorIncarnation
                 $0.slots = UInt32(configuration.slots)
                 $0.operations = types
+                $0.conditions = conditions
                 $0.labels = configuration.labels
                 $0.units = held()
                 $0.index = configuration.index
@@ -344,6 +346,7 @@ extension WireUnitReport {
             case .failure(let failures)?:
                 failures.errors.reduce(64) { $0 + $1.message.utf8.count + $1.stderr.utf8.count + 256 }
             case .elements(let elements)?: elements.elements.reduce(64) { $0 + $1.count + 8 }
+            case .answers(let answers)?: answers.answers.reduce(64) { $0 + $1.reason.utf8.count + 16 }
             case .stopped?, .storedElements?, nil: 128
             }
         case .started?, .released?, nil: 64

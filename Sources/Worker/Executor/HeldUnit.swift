@@ -75,4 +75,5 @@ enum UnitEnding: Equatable, Sendable {
     case cancelled
     case elements(WireElements)
     case storedElements(WireBlobReference)
+    case answers([WireConditionAnswer])
 }

@@ -9,6 +9,7 @@ struct OperationRegistry: Sendable {
     }
 
     private(set) var entries: [String: Entry] = [:]
+    private(set) var conditions: [String: any ClusterCondition.Type] = [:]
 
     /// A type that cannot be registered.
     struct Refused: Error, CustomStringConvertible, Sendable {
@@ -16,13 +17,28 @@ struct OperationRegistry: Sendable {
     }
 
     /// - Throws: ``Refused`` when a type has no wire form, or two have one name.
-    init(_ types: [any ClusterOperation.Type], withShell: Bool) throws {
+    init(_ types: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], withShell: Bool) throws {
         var builtIn: [any ClusterOperation.Type] = [
             NoopOperation.self, DelayOperation.self, HTTPOperation.self, ReadFileOperation.self, WriteFileOperation.self,
         ]
         if withShell { builtIn.append(ShellOperation.self) }
         for type in builtIn + types { try register(type) }
+        var ready: [any ClusterCondition.Type] = [ReachableCondition.self, FileExistsCondition.self]
+        if withShell { ready.append(CommandCondition.self) }
+        for type in ready + conditions { try register(type) }
     }
+
+    private mutating func register(_ type: any ClusterCondition.Type) throws {
+        let name = type.conditionName
+        if name.isEmpty { throw Refused(description: "\(type) has an empty conditionName: give it another one") }
+        if let other = self.conditions[name] {
+            throw Refused(description: "\(type) and \(other) are both called `\(name)`: give one of them another conditionName")
+        }
+        self.conditions[name] = type
+    }
+
+    /// As they are told in a hello, sorted.
+    var conditionNames: [String] { conditions.keys.sorted() }
 
     private mutating func register(_ type: any ClusterOperation.Type) throws {
         let interface: ClusterInterface

@@ -22,6 +22,7 @@ final class UnitRunner {
         /// Being built; `stop` and `kill` are carried out when it is.
         case building(stop: Bool, kill: Bool)
         case running(any ClusterOperation)
+        case evaluating(ConditionRound)
         /// Work of the executor's own, which ends by itself.
         case deciding
     }
@@ -62,7 +63,12 @@ final class UnitRunner {
             let registry = registry
             let run = onLoop { (runner: UnitRunner, built: Built) in runner.run(key, built) }
             background.async { run(Self.build(assignment, registry: registry, context: context, blobs: blobs)) }
-        case .evaluate, .UNRECOGNIZED:
+        case .evaluate:
+            let end = completion(of: key)
+            let round = ConditionRound(assignment, registry: registry, context: context) { answers in end(Finished(.answers(answers))) }
+            bodies[key] = .evaluating(round)
+            background.async { round.begin() }
+        case .UNRECOGNIZED:
             let failure = WireOperationFailure.parameters(
                 "this worker cannot do units of kind \(assignment.kind): it is older than the coordinator",
                 publisher: assignment.operation, host: hostName)
@@ -170,6 +176,7 @@ final class UnitRunner {
         case .building(_, let kill)?: bodies[key] = .building(stop: true, kill: kill)
         // Somebody's `cancel()` may take its time.
         case .running(let operation)?: background.async { operation.cancel() }
+        case .evaluating(let round)?: background.async { round.stop() }
         case .deciding?, nil: break
         }
     }
@@ -181,6 +188,7 @@ final class UnitRunner {
         case .running(let operation)?:
             guard let killable = operation as? any KillableOperation else { return false }
             killable.kill()
+        case .evaluating(let round)?: background.async { round.kill() }
         case .deciding?, nil: break
         }
         return true

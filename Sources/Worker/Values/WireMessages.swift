@@ -34,6 +34,7 @@ extension WireAttemptEnd {
             case .cancelled: $0.stopped = WireStopped()
             case .elements(let elements): $0.elements = elements
             case .storedElements(let reference): $0.storedElements = reference
+            case .answers(let answers): $0.answers = .with { $0.answers = answers }
             }
         }
     }

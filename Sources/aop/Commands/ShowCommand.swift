@@ -69,6 +69,13 @@ struct ShowCommand: ToolCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Its error, or what it waits for.
+    private func message(of view: WireOperationView) -> String {
+        if let error = view.errors.first { return error.message }
+        if view.state == .evaluating { return ConditionText.reason(view.conditions) }
+        return LockText.reason(view.locks)
+    }
+
     private func table(_ tree: OperationTree, style: Style) -> String {
         let views = tree.depthFirst().map(\.view).filter { !$0.path.isEmpty }
         guard !views.isEmpty else { return "" }
@@ -79,7 +86,7 @@ struct ShowCommand: ToolCommand {
                 view.path, view.kind == .operation ? view.type : view.kind.word, view.state.word, "\(view.attempts)",
                 view.startedAt == 0 ? "-" : TimeText.duration(milliseconds: end - view.startedAt),
                 view.worker.isEmpty ? "-" : view.worker,
-                DisplayWidth.cut(view.errors.first?.message ?? WaitText.reason(view), to: 200),
+                DisplayWidth.cut(message(of: view), to: 200),
             ])
         }
         return "\n" + table.text

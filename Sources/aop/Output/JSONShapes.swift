@@ -105,6 +105,7 @@ extension WireOperationView {
             ("atMostOnce", .bool(atMostOnce)),
             ("priority", .integer(Int64(priority))),
             ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
+            ("conditions", .array(conditions.map(\.json))),
         ])
     }
 }

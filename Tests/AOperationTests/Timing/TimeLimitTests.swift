@@ -45,6 +45,41 @@ struct TimeLimitTests {
         await queue.idle()
     }
 
+    @Test func queueTimeout_countsAnewWhenTheOperationIsReadyAgain() async throws {
+        queue.maxConcurrentOperationCount = 1
+        let (gate, dependency) = (Gate(), Gate())
+        queue.addOperation(gate)
+        await gate.started.wait()
+        let waiting = Step().queueTimeout(.seconds(3_600))
+        let timer = try #require(waiting.core.withLock { $0.timeLimits.queueTimeout })
+        queue.addOperation(waiting)
+        #expect(timer.isRunning)
+        waiting.addDependency(dependency)
+        #expect(!timer.isRunning, "it is not ready")
+        AOperationQueue().addOperation(dependency)
+        await dependency.started.wait()
+        dependency.open()
+        #expect(timer.isRunning, "it is ready again")
+        gate.open()
+        await waiting.ended()
+        #expect(!timer.isRunning)
+        #expect(waiting.outcome?.isSuccess == true)
+    }
+
+    @Test func queueTimeout_doesNotCountADelay() async {
+        let delayed = Step().delay(.seconds(3_600)).queueTimeout(.milliseconds(20))
+        let tonight = Step().notBefore(Date(timeIntervalSinceNow: 3_600)).queueTimeout(.milliseconds(20))
+        queue.addOperations([delayed, tonight], waitUntilFinished: false)
+        let later = Signal()
+        let clock = AOperationTimer(interval: 0.06) { later.fire() }
+        await later.wait()
+        clock.cancel()
+        #expect(delayed.outcome == nil)
+        #expect(tonight.outcome == nil)
+        queue.cancelAllOperations()
+        await queue.idle()
+    }
+
     @Test func deadline_endsAnOperationThatWaits_andOneThatRuns() async {
         let never = Gate()
         let waiting = Step().deadline(.milliseconds(20))

@@ -36,6 +36,33 @@ struct JoinTests {
         #expect(log.entries == ["finish", "success(7)"])
     }
 
+    @Test func joinersDeadline_endsItAlone() async {
+        let first = await running()
+        let joiner = joiner().deadline(.milliseconds(20))
+        queue.addOperation(joiner)
+        await joiner.ended()
+        #expect(joiner.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+        #expect(joiner.publishedErrors.first?.publisher == "joiner")
+        #expect(first.outcome == nil)
+        first.open(7)
+        await first.ended()
+        #expect(first.outcome == .success(7))
+        #expect(joiner.outcome?.isFailure == true)
+    }
+
+    @Test func joiningGroupsDeadline_endsItAndItsChildren() async {
+        let first = UniqueGroup(id, [Gate()])
+        let child = Step()
+        let joiner = UniqueGroup(id, onDuplicate: .join, [child]).deadline(.milliseconds(20))
+        queue.addOperations([first, joiner], waitUntilFinished: false)
+        await joiner.ended()
+        #expect(joiner.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+        #expect(child.outcome?.isCancelled == true)
+        #expect(first.outcome == nil)
+        first.cancel()
+        await first.ended()
+    }
+
     @Test func outcomeIsShared_failure() async {
         let failure = AOperationError(Failed(text: "no"))
         let first = await running()

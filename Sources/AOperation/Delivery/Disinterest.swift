@@ -1,0 +1,46 @@
+import Foundation
+
+/// How many of those who receive from an operation, or wait for it, are known to have been cancelled: the first so many.
+///
+/// Who was cancelled stays so. Each cancelled receiver asks whether all the others were: only from here on they are
+/// looked at, so that cancelling 100,000 receivers of one producer is not quadratic.
+struct Disinterest {
+    fileprivate var receivers = 0
+    fileprivate var waiters = 0
+    /// Counts the waiters that were removed: what was counted before one of these is of no use.
+    fileprivate var removals = 0
+
+    mutating func waiterRemoved(at index: Int) {
+        removals += 1
+        if index < waiters { waiters -= 1 }
+    }
+
+    /// Remembers what `other` has found beyond this.
+    fileprivate mutating func advance(to other: Disinterest) {
+        receivers = max(receivers, other.receivers)
+        if removals == other.removals { waiters = max(waiters, other.waiters) }
+    }
+}
+
+extension AOperation {
+    /// Whether all who receive from this operation or wait for it have been cancelled. Amortised constant time.
+    final var isUnneeded: Bool {
+        let (receivers, waiters, known) = core.withLock { core in
+            (core.receivers, core.waiters, core.attachments?.disinterest ?? Disinterest())
+        }
+        var disinterest = known
+        while disinterest.receivers < receivers.count, receivers[disinterest.receivers].wasCancelled {
+            disinterest.receivers += 1
+        }
+        while disinterest.waiters < waiters.count,
+            (waiters[disinterest.waiters] as? AOperation)?.wasCancelled == true
+        {
+            disinterest.waiters += 1
+        }
+        withAttachments { $0.disinterest.advance(to: disinterest) }
+        return disinterest.receivers >= receivers.count && disinterest.waiters >= waiters.count
+    }
+
+    /// Whether somebody cancelled it; an attempt that has timed out was not.
+    private var wasCancelled: Bool { core.withLock { $0.isCancelRequested } }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Scheduling
+import Wire
+
+extension Scheduling.Condition {
+    /// - Throws: `TranslationError` for a condition without a kind, and for names that are too long.
+    init(wire: WireCondition, index: Int) throws(TranslationError) {
+        let kind: Kind
+        switch wire.kind {
+        case .noFailedDependencies: kind = .noFailedDependencies
+        case .noCancelledDependencies: kind = .noCancelledDependencies
+        case .timeWindow(let window):
+            try TranslationError.checkName(window.zone, "the time zone of a condition of node \(index) of the graph")
+            kind = .timeWindow(
+                TimeWindow(startMinute: Int(window.startMinute), endMinute: Int(window.endMinute), zone: window.zone))
+        case .rateLimit(let limit):
+            try TranslationError.checkName(limit.key, "the key of a rate limit of node \(index) of the graph")
+            guard limit.perMilliseconds <= UInt32.max else {
+                throw TranslationError(
+                    "node \(index) of the graph has a rate limit per \(limit.perMilliseconds) ms; the limit is \(UInt32.max) ms (49 days)")
+            }
+            kind = .rateLimit(
+                Scheduling.RateLimit(key: limit.key, count: Int(limit.count), perMilliseconds: Int64(limit.perMilliseconds)))
+        case .probe(let probe):
+            try TranslationError.checkName(probe.type, "the type of a condition of node \(index) of the graph")
+            kind = .probe(
+                Probe(type: probe.type, parameters: Int(probe.parameters), isTemplated: probe.templated, waits: probe.wait))
+        case nil:
+            throw TranslationError(
+                "node \(index) of the graph has a condition of a kind that this coordinator (\(ProductVersion.current)) does not know"
+                    + "; the client may be newer")
+        }
+        self.init(kind, isNegated: wire.negated)
+    }
+}
+
+extension ConditionQuestion {
+    var wire: WireConditionQuestion {
+        var wire = WireConditionQuestion()
+        wire.condition = UInt32(clamping: condition)
+        wire.type = type
+        wire.parameters = Data(parameters)
+        wire.templated = isTemplated
+        wire.negated = isNegated
+        wire.wait = waits
+        return wire
+    }
+}
+
+extension ConditionAnswer {
+    /// - Throws: `TranslationError` for an unknown finding.
+    init(wire: WireConditionAnswer) throws(TranslationError) {
+        let finding: Finding
+        switch wire.finding {
+        case .satisfied: finding = .satisfied
+        case .failed: finding = .failed
+        case .notNow: finding = .retryAfter(milliseconds: Int64(wire.retryAfterMilliseconds))
+        case .UNRECOGNIZED(let number): throw TranslationError("an answer to a condition with the unknown finding \(number)")
+        }
+        self.init(condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax))
+    }
+}
+
+extension ConditionView {
+    var wire: WireConditionView {
+        var wire = WireConditionView()
+        wire.key = key
+        switch verdict.finding {
+        case .satisfied: wire.finding = .satisfied
+        case .failed: wire.finding = .failed
+        case .notNow(let until):
+            wire.finding = .notNow
+            wire.until = until
+        }
+        wire.reason = verdict.reason
+        wire.evaluator = verdict.evaluator
+        wire.at = verdict.at
+        return wire
+    }
+}

@@ -1,0 +1,56 @@
+import DequeModule
+
+/// When attempts started under rate limits: what survives of them. By key; looked up, never iterated but to be rebuilt.
+struct RateTable {
+    struct Record {
+        /// Wall times, oldest first.
+        var starts = Deque<Int64>()
+        /// How many are remembered: the largest count that anybody named.
+        var kept = 0
+    }
+    private(set) var records: [String: Record] = [:]
+
+    mutating func start(_ limit: RateLimit, at: Int64) {
+        var record = records.removeValue(forKey: limit.key) ?? Record()
+        record.kept = max(record.kept, limit.count)
+        record.starts.append(at)
+        if record.starts.count > record.kept { record.starts.removeFirst(record.starts.count - record.kept) }
+        records[limit.key] = record
+    }
+}
+
+/// Those who wait for their turn under rate limits. Volatile: on boot time, so that a step of the wall clock moves nobody.
+struct RateLines {
+    struct Line {
+        var starts = Deque<Int64>()
+        var kept = 0
+        /// In line; those that do not wait any more are skipped when their turn comes.
+        var waiting = Deque<UnitID>()
+        /// When the front of the line is looked at; nil: nobody waits.
+        var wakeAt: Int64?
+
+        /// When one more may start, if `woken` others do so now.
+        func opening(_ limit: RateLimit, at now: Int64, woken: Int = 0) -> Int64 {
+            let index = starts.count + woken - limit.count
+            guard index >= 0 else { return now }
+            return index < starts.count ? max(now, starts[index] + limit.perMilliseconds) : now + limit.perMilliseconds
+        }
+    }
+    private(set) var numbers: [String: Int32] = [:]
+    var lines: [Line] = []
+
+    mutating func number(of key: String) -> Int32 {
+        if let known = numbers[key] { return known }
+        let number = Int32(lines.count)
+        numbers[key] = number
+        lines.append(Line())
+        return number
+    }
+
+    mutating func start(_ limit: RateLimit, at boot: Int64) {
+        let line = Int(number(of: limit.key))
+        lines[line].kept = max(lines[line].kept, limit.count)
+        lines[line].starts.append(boot)
+        if lines[line].starts.count > lines[line].kept { lines[line].starts.removeFirst() }
+    }
+}

@@ -1,0 +1,234 @@
+import DequeModule
+
+/// Judging units, just before they would start: an operation when a slot is there for it, a group when nothing else is in
+/// its way.
+extension Scheduler {
+    enum Judgement {
+        case start
+        /// A worker is to be asked first.
+        case evaluate
+        /// It has failed, or waits to be judged again.
+        case leave
+    }
+
+    mutating func judge(_ unit: UnitID, _ outputs: inout Outputs) -> Judgement {
+        let index = durable.index(of: unit.submission)
+        guard durable.submissions[index].mayBeJudged(unit.index) else { return .leave }
+        let verdicts = durable.submissions[index].conditions(of: unit.index).enumerated()
+            .compactMap { $1.isProbe ? nil : verdict(on: $1, at: $0, of: unit) }
+        if durable.submissions[index].needsProbing(unit.index) {
+            // Nobody is asked while it could not start in any case; all are evaluated when one has failed.
+            let waits = verdicts.contains { if case .notNow = $0.finding { true } else { false } }
+            if !waits || verdicts.contains(where: { $0.finding == .failed }) { return .evaluate }
+        }
+        emit(.judged(unit, verdicts, at: now.wall), &outputs)
+        return durable.submissions[index].units[unit.index].isCleared ? .start : .leave
+    }
+
+    mutating func judgeGroups(_ outputs: inout Outputs) {
+        while let unit = groupsToJudge.popFirst() { _ = judge(unit, &outputs) }
+    }
+
+    /// A unit asks for no locks while it would only have to wait for a time of day.
+    ///
+    /// - Returns: whether it waits for that now.
+    mutating func waitsForWindow(_ unit: UnitID, _ outputs: inout Outputs) -> Bool {
+        let index = durable.index(of: unit.submission)
+        guard durable.submissions[index].hasConditions(unit.index) else { return false }
+        var closed: [Verdict] = []
+        for (position, condition) in durable.submissions[index].conditions(of: unit.index).enumerated() {
+            switch condition.kind {
+            case .timeWindow: break
+            case .noFailedDependencies, .noCancelledDependencies:
+                // What fails in any case need not wait.
+                if verdict(on: condition, at: position, of: unit).finding == .failed { return false }
+                continue
+            case .rateLimit, .probe: continue
+            }
+            let verdict = verdict(on: condition, at: position, of: unit)
+            if verdict.finding != .satisfied { closed.append(verdict) }
+        }
+        guard !closed.isEmpty else { return false }
+        emit(.judged(unit, closed, at: now.wall), &outputs)
+        return true
+    }
+
+    private func verdict(on condition: Condition, at position: Int, of unit: UnitID) -> Verdict {
+        var verdict = Verdict(condition: position, finding: .satisfied, at: now.wall)
+        switch condition.kind {
+        case .noFailedDependencies: judgeDependencies(condition, ofFailed: true, of: unit, &verdict)
+        case .noCancelledDependencies: judgeDependencies(condition, ofFailed: false, of: unit, &verdict)
+        case .timeWindow(let window): judge(window, condition, &verdict)
+        case .rateLimit(let limit): judge(limit, condition, of: unit, &verdict)
+        // Workers say.
+        case .probe: break
+        }
+        return verdict
+    }
+
+    private func judgeDependencies(_ condition: Condition, ofFailed: Bool, of unit: UnitID, _ verdict: inout Verdict) {
+        let index = durable.index(of: unit.submission)
+        var failed: [String] = []
+        var cancelled: [String] = []
+        for dependency in durable.submissions[index].declaredDependencies(of: unit.index) {
+            switch durable.submissions[index].units[dependency].outcome {
+            case .failure?: if ofFailed { failed.append(durable.submissions[index].path(of: dependency)) }
+            case .cancelled?: cancelled.append(durable.submissions[index].path(of: dependency))
+            case .success?, nil: break
+            }
+        }
+        let holds = failed.isEmpty && cancelled.isEmpty
+        guard holds == condition.isNegated else { return }
+        verdict.finding = .failed
+        if condition.isNegated {
+            verdict.reason = ofFailed ? "all dependencies succeeded" : "no dependency was cancelled"
+        } else {
+            verdict.reason = [("failed", failed), ("cancelled", cancelled)].filter { !$0.1.isEmpty }
+                .map { "\($0.0): \($0.1.prefix(10).joined(separator: ", "))\($0.1.count > 10 ? ", …" : "")" }.joined(separator: "; ")
+            verdict.reason = "not all dependencies succeeded; \(verdict.reason)"
+        }
+    }
+
+    private func judge(_ window: TimeWindow, _ condition: Condition, _ verdict: inout Verdict) {
+        guard let zone = window.zone.isEmpty ? .utc : durable.zones[window.zone] else {
+            preconditionFailure("a graph with the time zone \(window.zone) was admitted without its table")
+        }
+        let opening = window.next(from: now.wall, open: !condition.isNegated, in: zone)
+        guard opening > now.wall else { return }
+        verdict.finding = .notNow(until: opening)
+        verdict.reason = condition.isNegated ? "it is \(window.text)" : "it is not \(window.text)"
+    }
+
+    private func judge(_ limit: RateLimit, _ condition: Condition, of unit: UnitID, _ verdict: inout Verdict) {
+        let opening = opening(of: limit, for: unit)
+        if condition.isNegated {
+            guard opening <= now.boot else { return }
+            verdict.finding = .failed
+            verdict.reason = "the rate limit \(limit.text) is not used up"
+        } else if opening > now.boot {
+            verdict.finding = .notNow(until: now.wall + (opening - now.boot))
+            verdict.reason = "the rate limit \(limit.text) is used up"
+        }
+    }
+
+    // MARK: Rate limits
+
+    /// Boot time at which the unit may start under the limit: now, or when the line before it has moved.
+    private func opening(of limit: RateLimit, for unit: UnitID) -> Int64 {
+        guard let number = rateLines.numbers[limit.key] else { return now.boot }
+        let line = rateLines.lines[Int(number)]
+        let opening = line.opening(limit, at: now.boot)
+        guard opening <= now.boot, !isInTurn(unit), line.waiting.contains(where: isInTurn) else { return opening }
+        return now.boot + limit.perMilliseconds
+    }
+
+    /// Whether it stands in a line, or did and was just called.
+    private func isInTurn(_ unit: UnitID) -> Bool {
+        if case .postponed(.turn) = durable.phase(unit) { true } else { false }
+    }
+
+    mutating func noteStart(_ limit: RateLimit) {
+        rateLines.start(limit, at: now.boot)
+        watchLine(rateLines.number(of: limit.key))
+    }
+
+    /// The unit waits for its turn; who was called too early goes to the front again.
+    mutating func standInLine(_ unit: UnitID, since: Int64) {
+        let index = durable.index(of: unit.submission)
+        let limits = durable.submissions[index].conditions(of: unit.index).compactMap(\.countedRate)
+        guard let limit = limits.first(where: { opening(of: $0, for: unit) > now.boot }) ?? limits.first else { return }
+        let number = rateLines.number(of: limit.key)
+        if since == now.wall {
+            rateLines.lines[Int(number)].waiting.append(unit)
+        } else {
+            rateLines.lines[Int(number)].waiting.prepend(unit)
+        }
+        watchLine(number)
+    }
+
+    /// Boot time at which one in line may start, if `woken` others do so now; nil: it is not in line any more.
+    private func opening(for unit: UnitID, line number: Int32, woken: Int = 0) -> Int64? {
+        guard isInTurn(unit) else { return nil }
+        let line = rateLines.lines[Int(number)]
+        return durable.submissions[durable.index(of: unit.submission)].conditions(of: unit.index)
+            .compactMap(\.countedRate).filter { rateLines.numbers[$0.key] == number }
+            .map { line.opening($0, at: now.boot, woken: woken) }.max()
+    }
+
+    /// Looks at the front of the line when it may start.
+    private mutating func watchLine(_ number: Int32, notBefore: Int64 = 0) {
+        let index = Int(number)
+        while let first = rateLines.lines[index].waiting.first {
+            guard let opening = opening(for: first, line: number) else {
+                rateLines.lines[index].waiting.removeFirst()
+                continue
+            }
+            let due = max(notBefore, opening)
+            if let earlier = rateLines.lines[index].wakeAt, earlier <= due { return }
+            rateLines.lines[index].wakeAt = due
+            return timers.insert(.turn(number), due: due)
+        }
+    }
+
+    /// Calls as many from the front of the line as may start. Who is called takes its turn when it gets a slot; those
+    /// behind it are called a little later if it does not.
+    mutating func turnDue(_ number: Int32) {
+        let index = Int(number)
+        guard let wakeAt = rateLines.lines[index].wakeAt, wakeAt <= now.boot else { return }
+        rateLines.lines[index].wakeAt = nil
+        var woken = 0
+        while let first = rateLines.lines[index].waiting.first {
+            if let opening = opening(for: first, line: number, woken: woken) {
+                guard opening <= now.boot else { break }
+                woken += 1
+                queue(first)
+            }
+            rateLines.lines[index].waiting.removeFirst()
+        }
+        watchLine(number, notBefore: now.boot + Self.lineLookMilliseconds)
+    }
+
+    private static let lineLookMilliseconds: Int64 = 1_000
+
+    // MARK: Waiting
+
+    mutating func register(_ tables: [ZoneTable], _ outputs: inout Outputs) {
+        let new = tables.filter { durable.zones[$0.name] != $0 }
+        if !new.isEmpty { emit(.zonesRegistered(new), &outputs) }
+    }
+
+    mutating func watchPostponement(of unit: UnitID, _ postponement: Unit.Postponement) {
+        switch postponement {
+        case .window(let until): wallTimers.insert(.postponement(unit, until), due: until)
+        case .later(let until): timers.insert(.postponement(unit, until), due: now.boot + max(0, until - now.wall))
+        case .turn(let since): standInLine(unit, since: since)
+        }
+    }
+
+    mutating func postponementDue(_ unit: UnitID, _ until: Int64) {
+        guard [.postponed(.window(until: until)), .postponed(.later(until: until))].contains(durable.phase(unit)) else { return }
+        if durable.submissions[durable.index(of: unit.submission)].lacksLocks(unit.index) {
+            lockIntake.wanting.append(unit)
+        } else {
+            queue(unit)
+        }
+    }
+
+    /// After a start: lines are as they were, and starts are as long ago as they were.
+    mutating func rebuildLines() {
+        for key in durable.rates.records.keys.sorted() {
+            guard let record = durable.rates.records[key] else { continue }
+            let line = Int(rateLines.number(of: key))
+            rateLines.lines[line].kept = record.kept
+            for start in record.starts { rateLines.lines[line].starts.append(now.boot - max(0, now.wall - start)) }
+        }
+        var waiting: [(since: Int64, unit: UnitID)] = []
+        for submission in durable.submissions where submission.outcome == nil && !submission.verdicts.isEmpty {
+            for unit in submission.units.indices {
+                guard case .postponed(.turn(let since)) = submission.units[unit].phase else { continue }
+                waiting.append((since, UnitID(submission.number, unit)))
+            }
+        }
+        for (_, unit) in waiting.sorted(by: { ($0.since, $0.unit) < ($1.since, $1.unit) }) { standInLine(unit, since: now.wall) }
+    }
+}

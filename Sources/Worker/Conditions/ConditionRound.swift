@@ -1,0 +1,171 @@
+import AOperation
+import Foundation
+import Synchronization
+import Wire
+
+/// One evaluate unit: all conditions that it asks for, evaluated at once.
+///
+/// It ends when all have answered and commands have ended; a condition of a program's own that does not answer is given up
+/// when the round is stopped.
+final class ConditionRound: Sendable {
+    /// What a condition found, before `negated` and `wait`.
+    enum Finding {
+        case holds
+        case fails(String)
+        case notNow(milliseconds: Int64, String)
+    }
+
+    private struct State {
+        var answers: [WireConditionAnswer?]
+        var commands: [Int: ShellOperation] = [:]
+        var isStopped = false
+        var completion: (@Sendable ([WireConditionAnswer]) -> Void)?
+    }
+
+    /// How long what is waited for is left alone.
+    private static let waitMilliseconds: Int64 = 2_000
+
+    private let assignment: WireAssignment
+    private let registry: OperationRegistry
+    private let context: UnitContext
+    private let queue = AOperationQueue()
+    private let state: Mutex<State>
+
+    /// - Parameter completion: called once, with an answer to each question in their order.
+    init(
+        _ assignment: WireAssignment, registry: OperationRegistry, context: UnitContext,
+        completion: @escaping @Sendable ([WireConditionAnswer]) -> Void
+    ) {
+        self.assignment = assignment
+        self.registry = registry
+        self.context = context
+        state = Mutex(State(answers: Array(repeating: nil, count: assignment.conditions.count), completion: completion))
+    }
+
+    func begin() {
+        for (index, question) in assignment.conditions.enumerated() { ask(index, question) }
+        endIfAnswered()
+    }
+
+    /// Commands are asked to end; nobody else is waited for.
+    func stop() {
+        let commands = state.withLock { state in
+            state.isStopped = true
+            return state.commands
+        }
+        for command in commands.values { command.cancel() }
+        for index in assignment.conditions.indices where commands[index] == nil { answer(index, .fails("was stopped")) }
+        endIfAnswered()
+    }
+
+    func kill() {
+        for command in state.withLock({ $0.commands }).values { command.kill() }
+    }
+
+    private func ask(_ index: Int, _ question: WireConditionQuestion) {
+        guard let type = registry.conditions[question.type] else {
+            return answer(index, .fails("the condition `\(question.type)` is not registered on \(context.worker)"))
+        }
+        do {
+            let parameters =
+                question.templated ? try Template.render(question.parameters, bindings: context.bindings) : question.parameters
+            let condition = try type.decoded(from: parameters)
+            if let command = condition as? CommandCondition { return run(command, index) }
+            condition.evaluateForOperation(StandIn(path: assignment.path)) { result in
+                self.answer(index, Finding(result))
+                self.endIfAnswered()
+            }
+        } catch {
+            answer(index, .fails("`\(question.type)`: \(error.localizedDescription)"))
+        }
+    }
+
+    private func run(_ condition: CommandCondition, _ index: Int) {
+        let operation = condition.operation(in: context)
+        let mayRun = state.withLock { state in
+            if !state.isStopped { state.commands[index] = operation }
+            return !state.isStopped
+        }
+        guard mayRun else { return answer(index, .fails("was stopped")) }
+        operation.whenEnded { outcome in
+            self.state.withLock { $0.commands[index] = nil }
+            switch outcome {
+            case .success: self.answer(index, .holds)
+            case .failure(let errors):
+                self.answer(index, .fails("the command \(errors.first?.localizedDescription ?? "failed")"))
+            case .cancelled: self.answer(index, .fails("was stopped"))
+            }
+            self.endIfAnswered()
+        }
+        operation.add(to: queue)
+    }
+
+    /// The first answer counts.
+    private func answer(_ index: Int, _ finding: Finding) {
+        let question = assignment.conditions[index]
+        state.withLock { state in
+            if state.answers[index] == nil { state.answers[index] = Self.answer(question, finding) }
+        }
+    }
+
+    private func endIfAnswered() {
+        let end = state.withLock { state -> (tell: @Sendable ([WireConditionAnswer]) -> Void, answers: [WireConditionAnswer])? in
+            let answers = state.answers.compactMap(\.self)
+            guard answers.count == state.answers.count, let completion = state.completion else { return nil }
+            state.completion = nil
+            return (completion, answers)
+        }
+        if let end { end.tell(end.answers) }
+    }
+
+    private static func answer(_ question: WireConditionQuestion, _ finding: Finding) -> WireConditionAnswer {
+        var answer = WireConditionAnswer()
+        answer.condition = question.condition
+        switch (finding, question.negated) {
+        case (.holds, false), (.fails, true):
+            answer.finding = .satisfied
+        case (.holds, true):
+            fail(&answer, "the condition `\(question.type)` holds", question)
+        case (.fails(let reason), false):
+            fail(&answer, reason, question)
+        case (.notNow(let milliseconds, let reason), _):
+            answer.finding = .notNow
+            answer.retryAfterMilliseconds = UInt32(clamping: max(1, milliseconds))
+            answer.reason = String(reason.prefix(reasonCharactersMax))
+        }
+        return answer
+    }
+
+    private static func fail(_ answer: inout WireConditionAnswer, _ reason: String, _ question: WireConditionQuestion) {
+        answer.reason = String(reason.prefix(reasonCharactersMax))
+        answer.finding = question.wait ? .notNow : .failed
+        if question.wait { answer.retryAfterMilliseconds = UInt32(waitMilliseconds) }
+    }
+
+    private static let reasonCharactersMax = 4 * 1024
+}
+
+extension ConditionRound.Finding {
+    fileprivate init(_ result: OperationConditionResult) {
+        switch result {
+        case .success: self = .holds
+        case .failure(let error): self = .fails(error.localizedDescription)
+        case .ignored: self = .fails("the condition says that the operation is not to run")
+        case .retry(let after, let reason):
+            let (seconds, attoseconds) = after.components
+            let milliseconds = seconds.multipliedReportingOverflow(by: 1_000)
+            self = .notNow(
+                milliseconds: milliseconds.overflow ? .max : milliseconds.partialValue + attoseconds / 1_000_000_000_000_000, reason)
+        }
+    }
+}
+
+/// What conditions are told they are evaluated for.
+private final class StandIn: VoidOperation, @unchecked Sendable {
+    init(path: String) {
+        super.init()
+        name = path
+    }
+
+    override func execute() { finish() }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// Cancelled receivers cancel a producer that nobody else needs.
+@Suite(.timeLimit(Load.patience))
+struct DeliveryCancellationTests {
+    let queue = AOperationQueue()
+
+    private func running(receivers count: Int) async -> (producer: Gate, receivers: [Keep<Void>]) {
+        let producer = Gate("producer", isDeaf: true)
+        let receivers = (0..<count).map { _ in producer.deliver(to: Keep<Void>()) }
+        producer.add(to: queue)
+        await producer.started.wait()
+        return (producer, receivers)
+    }
+
+    // A cost that rises with the square of their number would meet the time limit.
+    @Test func manyReceivers_cancelledInOrder_cancelTheProducerWithTheLast() async {
+        let (producer, receivers) = await running(receivers: Load.count(40_000))
+        for receiver in receivers.dropLast() { receiver.cancel() }
+        #expect(!producer.isCancelled)
+        receivers.last?.cancel()
+        #expect(producer.isCancelled)
+        producer.open()
+        await queue.idle()
+    }
+
+    @Test(arguments: 0..<20) func inWhateverOrder_theLastCancelsTheProducer(seed: UInt64) async {
+        var random = Dice(state: seed)
+        let (producer, receivers) = await running(receivers: 12)
+        var order = receivers.shuffled(using: &random)
+        let last = order.removeLast()
+        for receiver in order {
+            receiver.cancel()
+            #expect(!producer.isCancelled, "seed \(seed)")
+        }
+        last.cancel()
+        #expect(producer.isCancelled, "seed \(seed)")
+        producer.open()
+        await queue.idle()
+    }
+
+    @Test func receiverThatComesLate_needsTheProducer() async {
+        let (producer, receivers) = await running(receivers: 3)
+        for receiver in receivers.dropLast() { receiver.cancel() }
+        let late = producer.deliver(to: Keep<Void>())
+        late.add(to: queue)
+        receivers.last?.cancel()
+        #expect(!producer.isCancelled)
+        late.cancel()
+        #expect(producer.isCancelled)
+        producer.open()
+        await queue.idle()
+    }
+
+    @Test func dependentThatIsRemoved_needsTheProducerNoMore() async {
+        let (producer, receivers) = await running(receivers: 2)
+        let dependents = (0..<2).map { _ in Step() }
+        for dependent in dependents {
+            dependent.addDependency(producer)
+            queue.addOperation(dependent)
+        }
+        receivers[0].cancel()
+        dependents[0].removeDependency(producer)
+        receivers[1].cancel()
+        #expect(!producer.isCancelled, "the other one waits for it")
+        producer.open()
+        await queue.idle()
+        #expect(producer.outcome?.isSuccess == true)
+    }
+}

@@ -1,0 +1,102 @@
+import GraphFile
+import Testing
+
+/// `conditions` in graph files.
+@Suite struct ConditionTests {
+    @Test func conditions_areRead_everywhere() throws {
+        let text = """
+            vars: {stage: test, zone: Europe/Berlin}
+            conditions: [{timeWindow: "22:00-06:00"}]
+            group:
+              - {id: a, run: a}
+              - {run: b, after: a, conditions: [{noFailedDependencies: true}, {noCancelledDependencies: true, negated: true}]}
+              - {group: [], conditions: [{timeWindow: 8:00-24:00, zone: "${zone}", negated: false}]}
+              - {forEach: [1], op: noop, conditions: [{rateLimit: {key: "api-${stage}", count: 10, per: 1m}}]}
+            """
+        let expected = #"""
+            0 - group window=1320-360@
+            1 a shell {"run":"a","variables":{"stage":"test","zone":"Europe/Berlin"}}
+            2 run1 shell {"run":"b","variables":{"stage":"test","zone":"Europe/Berlin"}} after=[1] noFailed not(noCancelled)
+            3 group2 group window=480-1440@Europe/Berlin
+            4 op3 forEach as=item [1]
+            5 op3/* noop templated {} in=4 rate=api-test:10/60000
+            """#
+        #expect(try outline(text) == expected)
+    }
+
+    @Test func conditionsForWorkers_areRead() throws {
+        let text = """
+            vars: {port: 80}
+            group:
+              - {run: a, conditions: [{reachable: "tcp://h:${port}", wait: true}, {command: test -e x, negated: true}]}
+              - {forEach: [1], run: b, conditions: [{fileExists: "/data/${item}"}, {type: Disk, with: {bytes: "${item}"}}]}
+            """
+        let expected = #"""
+            0 - group
+            1 run0 shell {"run":"a","variables":{"port":"80"}} probe=reachable:0 wait not(probe=command:1)
+            2 run1 forEach as=item [1]
+            3 run1/* shell templated {"run":"b","variables":{"port":"80"}} in=2 probe=fileExists:3 templated probe=Disk:4 templated
+            """#
+        let loaded = try GraphFileLoader.load(text: text, file: "f.yaml")
+        #expect(outline(loaded) == expected)
+        #expect(
+            loaded.graph.parameters.map { String(decoding: $0, as: UTF8.self) }.sorted() == [
+                #"{"bytes":"${item}"}"#, #"{"path":"/data/${item}"}"#, #"{"run":"a","variables":{"port":"80"}}"#,
+                #"{"run":"b","variables":{"port":"80"}}"#, #"{"run":"test -e x","variables":{"port":"80"}}"#, #"{"url":"tcp://h:80"}"#,
+            ])
+    }
+
+    @Test(arguments: [
+        ("{}", "`conditions` must be a list such as `[{noFailedDependencies: true}]`, found a map"),
+        ("[]", "`conditions` names no condition"),
+        ("[a]", "a condition must be a map such as `{noFailedDependencies: true}`, found text `a`"),
+        (
+            "[{negated: true}]",
+            "a condition needs one of `noFailedDependencies`, `noCancelledDependencies`, `timeWindow`, `rateLimit`, `reachable`, `fileExists`, "
+                + "`command`, `type`"
+        ),
+        ("[{reachable: db}]", "`reachable` must be a URL such as `tcp://host:port` or `https://host`, found `db`"),
+        (
+            "[{fileExists: ready}]",
+            "`fileExists` must be a path from the root such as `/data/ready`, found `ready`; a worker has no directory of the node's"
+        ),
+        ("[{command: ''}]", "`command` is empty"),
+        ("[{type: command}]", "the condition `command` is written as `{command: …}`, not as a `type`"),
+        ("[{type: Disk, with: 1}]", "`with` must be a map of parameters, found `1`"),
+        ("[{type: Disk, wait: true}]", "`wait` belongs to `reachable`, `fileExists` and `command`, and this is `type`"),
+        ("[{fileExists: /a, with: {}}]", "`with` belongs to `type`, and this is `fileExists`"),
+        (
+            "[{noFailedDependencies: true, timeWindow: '1:00-2:00'}]",
+            "a condition has `noFailedDependencies` and `timeWindow`; write one condition for each"
+        ),
+        ("[{noFailedDependency: true}]", "unknown key `noFailedDependency` in a condition, did you mean `noFailedDependencies`?"),
+        (
+            "[{noFailedDependencies: false}]",
+            "`noFailedDependencies` must be `true`, found `false`; the opposite has `negated: true` beside it"
+        ),
+        ("[{noFailedDependencies: true, negated: 1}]", "`negated` must be `true` or `false`, found `1`"),
+        ("[{noFailedDependencies: true, zone: UTC}]", "`zone` belongs to `timeWindow`, and there is none in this condition"),
+        ("[{timeWindow: 22-6}]", "`timeWindow`: bad time window `22-6`; write it as `22:00-06:00`"),
+        (
+            "[{timeWindow: '6:00-6:00'}]",
+            "`timeWindow`: the time window `6:00-6:00` ends when it starts; leave it out, or give it another end"
+        ),
+        ("[{timeWindow: '6:00-25:00'}]", "`timeWindow`: bad time window `6:00-25:00`; write it as `22:00-06:00`"),
+        ("[{timeWindow: '6:00-7:00', zone: Europe/Berln}]", "unknown time zone `Europe/Berln`, did you mean `Europe/Berlin`?"),
+        ("[{rateLimit: api}]", "`rateLimit` must be a map such as `{key: api, count: 10, per: 1s}`, found text `api`"),
+        ("[{rateLimit: {key: api, count: 10}}]", "`rateLimit` needs `per`, as in `{key: api, count: 10, per: 1s}`"),
+        ("[{rateLimit: {key: api, count: 0, per: 1s}}]", "`count` must be a whole number from 1 to 100000, found `0`"),
+        ("[{rateLimit: {key: api, count: 1, per: 1}}]", "`per`: `1` has no unit; write `1s` for seconds"),
+        ("[{rateLimit: {key: api, count: 1, per: 0s}}]", "`per` must be longer than 0"),
+        ("[{rateLimit: {key: api, cont: 1, count: 1, per: 1s}}]", "unknown key `cont` in `rateLimit`, did you mean `count`?"),
+        (
+            "[{rateLimit: {key: '${item}', count: 1, per: 1s}}]",
+            "`key` of `rateLimit`: `${item}` cannot be used here; it must be the same for all elements of a forEach"
+        ),
+        ("[{operation: {run: x}}]", "`operation` in a condition is not supported yet"),
+    ])
+    func mistakes_areNamed(value: String, message: String) {
+        let found = faults("group: [{id: n, forEach: [1], run: a, conditions: \(value)}]")
+        #expect(found.count == 1 && found.first?.hasSuffix(": n: \(message)") == true, "\(found)")
+    }
+}
