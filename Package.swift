@@ -137,6 +137,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "TrialOperations", dependencies: ["AOperation"], path: "Tests/Trial/TrialOperations", swiftSettings: strict),
+        .executableTarget(
+            name: "TrialWorker", dependencies: ["AOperation", "TrialOperations", "Worker"], path: "Tests/Trial/TrialWorker",
+            swiftSettings: strict),
         .testTarget(
             name: "AOperationTests",
             dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
@@ -164,12 +169,14 @@ let package = Package(
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
         .testTarget(name: "CoordinatorTests", dependencies: ["Coordinator", "Scheduling", "Wire"], swiftSettings: strict),
         .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Worker", "Wire"], swiftSettings: strict),
-        .testTarget(name: "ClusterTests", dependencies: ["Cluster", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "ClusterTests", dependencies: ["AOperation", "Cluster", "TrialOperations", "Wire"], swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "aop", "TextWorker", "CLinux",
+                "aop", "TextWorker", "TrialWorker", "CLinux",
+                "AOperation", "Cluster", "TrialOperations", "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -65,7 +65,8 @@ public struct ExecutorAttachment: Sendable {
 }
 
 public enum Request: Sendable {
-    case submit(key: String, name: String, graph: Graph, waitForWorkers: Bool)
+    /// `cancelled`: nodes that are cancelled before any of it can start.
+    case submit(key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int] = [])
     /// Admission check only.
     case check(graph: Graph, waitForWorkers: Bool)
     /// `path` empty: the whole submission.
@@ -73,7 +74,8 @@ public enum Request: Sendable {
     case list(before: String, limit: Int)
     case show(submission: String)
     case operations(OperationQuery)
-    case follow(submission: String)
+    /// `details`: the events tell of groups too, and bring the values.
+    case follow(submission: String, details: Bool = false)
     case unfollow(submission: String)
     case workers
     /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.

@@ -131,4 +131,10 @@ public struct UnitEvent: Hashable, Sendable {
     public var worker: String
     public var errors: [Failure]
     public var attempt: Int
+    /// Milliseconds since 1970; 0: it has not started.
+    public var startedAt: Int64 = 0
+    /// Of a success, for followers who want details.
+    public var value: Payload?
+    /// Only for followers who want details.
+    public var isGroup = false
 }

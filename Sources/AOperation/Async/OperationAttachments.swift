@@ -8,6 +8,10 @@ final class OperationAttachments {
     var progress: ProgressBoard?
     /// When the operation reached its stages; only while the debugger asks for it.
     var trace: OperationTrace?
+    /// When it is tried again, if that was said by a policy.
+    var retryPolicy: RetryPolicy?
+    /// Its body, if that is elsewhere.
+    var remote: RemoteBody?
     /// How many of those who wait for the operation are known to have been cancelled.
     var disinterest = Disinterest()
 }

@@ -1,15 +1,18 @@
 extension AOperation {
     /// Adds a condition. Once conditions are being evaluated it is too late and nothing happens.
     public final func addCondition(_ condition: any AOperationCondition) {
-        core.withLock { core in
+        let isMirror = core.withLock { core in
+            guard core.attachments?.remote == nil else { return true }
             switch core.state {
             case .initialized, .waiting, .ready:
-                guard !core.isPrepared else { return }
+                guard !core.isPrepared else { return false }
                 core.conditions.append(condition)
                 core.preparation = nil  // made early, when the group around it asked for locks
             case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: break
             }
+            return false
         }
+        if isMirror { return tooLate("a condition") }
         forgetLockScan()
     }
 
@@ -57,7 +60,7 @@ public struct BlockCondition: AOperationCondition {
 }
 
 /// Takes a lock by name; always holds.
-struct ExclusiveCondition: AOperationCondition {
+struct ExclusiveCondition: LockCondition {
     let exclusion: MutualExclusion?
 
     init(_ exclusion: MutualExclusion) {

@@ -83,3 +83,6 @@ enum ConditionDependency {
 
 /// The prefix of the keys of older condition errors.
 public let OperationConditionKey = "OperationCondition"
+
+/// A condition that is nothing but a lock: it runs no code of its own.
+protocol LockCondition: AOperationCondition {}

@@ -7,8 +7,10 @@ enum DeliveryNet {
     ///
     /// `fill` must not hold the receiver; it is let go when the receiver has ended. Producers and receivers hold each
     /// other until they have ended: a net that is never run, nor cancelled, stays in memory.
+    ///
+    /// - Parameter form: how the producers' values become the received one.
     static func connect<Receiver: ReceiverOperation>(
-        _ producers: [AOperation], to receiver: Receiver, fill: @escaping (Receiver) -> Void
+        _ producers: [AOperation], to receiver: Receiver, as form: DeliveryForm.Shape, fill: @escaping (Receiver) -> Void
     ) {
         for producer in producers {
             receiver.addDependency(producer)
@@ -18,6 +20,7 @@ enum DeliveryNet {
         }
         receiver.core.withLock { core in
             core.producers += producers
+            core.delivery = .of(producers.count, form)
             core.inbox = { operation in
                 if let operation = operation as? Receiver { fill(operation) }
             }
@@ -40,6 +43,24 @@ enum DeliveryNet {
         for case .failure(let error)? in results { return error }
         return nil
     }
+}
+
+/// How the values of the producers that were connected last become the received value.
+enum DeliveryForm {
+    enum Shape {
+        /// The only producer's value as it is.
+        case value
+        /// A list of all values, or a tuple.
+        case list
+        /// What a group's children delivered.
+        case children
+        /// Something that only this process can make.
+        case custom
+    }
+
+    case none
+    /// Of so many producers, the last ones.
+    case of(Int, Shape)
 }
 
 extension AOperation {

@@ -7,7 +7,9 @@ extension GroupOperation {
     @discardableResult
     public final func deliver<Value, Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == [Value] {
-        DeliveryNet.connect([self], to: receiver) { [self] receiver in receiver.receivedValue = values(of: Value.self) }
+        DeliveryNet.connect([self], to: receiver, as: .children) { [self] receiver in
+            receiver.receivedValue = values(of: Value.self)
+        }
         return receiver
     }
 
@@ -15,7 +17,9 @@ extension GroupOperation {
     @discardableResult
     public final func deliver<Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == GroupOutcomes {
-        DeliveryNet.connect([self], to: receiver) { [self] receiver in receiver.receivedValue = .success(outcomes) }
+        DeliveryNet.connect([self], to: receiver, as: .custom) { [self] receiver in
+            receiver.receivedValue = .success(outcomes)
+        }
         return receiver
     }
 

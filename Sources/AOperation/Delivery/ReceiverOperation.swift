@@ -21,7 +21,7 @@ extension ReceiverOperation {
     /// Lets `operation` deliver its result. If its value is no `Input`, what is delivered is the failure
     /// ``AOperationError/DeliveryMismatch``. Prefer ``ResultableOperation/deliver(to:)``, which does not compile then.
     public func accept<Value>(_ operation: ResultableOperation<Value>) {
-        DeliveryNet.connect([operation], to: self) { receiver in
+        DeliveryNet.connect([operation], to: self, as: .value) { receiver in
             guard let result = operation.result else { return }
             switch result {
             case .failure(let error):

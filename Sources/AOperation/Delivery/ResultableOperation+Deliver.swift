@@ -9,7 +9,7 @@ extension ResultableOperation {
     @discardableResult
     public final func deliver<Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == Output {
-        DeliveryNet.connect([self], to: receiver) { [self] receiver in receiver.receivedValue = result }
+        DeliveryNet.connect([self], to: receiver, as: .value) { [self] receiver in receiver.receivedValue = result }
         return receiver
     }
 }
@@ -21,7 +21,7 @@ extension Sequence {
     public func deliver<Value, Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Element: ResultableOperation<Value>, Receiver.Input == [Value] {
         let producers = Array(self)
-        DeliveryNet.connect(producers, to: receiver) { receiver in
+        DeliveryNet.connect(producers, to: receiver, as: .list) { receiver in
             let results = producers.map(\.result)
             if let error = DeliveryNet.firstError(of: results) {
                 receiver.receivedValue = .failure(error)
@@ -46,7 +46,7 @@ public func deliver<First, Second, each Other, Receiver: ReceiverOperation>(
 ) -> Receiver where Receiver.Input == (First, Second, repeat each Other) {
     var producers: [AOperation] = [first, second]
     repeat producers.append(each others)
-    DeliveryNet.connect(producers, to: receiver) { receiver in
+    DeliveryNet.connect(producers, to: receiver, as: .list) { receiver in
         do throws(AOperationError) {
             let (one, two) = (try first.delivered(to: receiver), try second.delivered(to: receiver))
             receiver.receivedValue = .success((one, two, repeat try (each others).delivered(to: receiver)))

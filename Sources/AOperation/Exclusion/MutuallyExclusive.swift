@@ -4,7 +4,7 @@
 /// enum Database {}
 /// migrate.conditions(MutuallyExclusive<Database>())
 /// ```
-public struct MutuallyExclusive<T>: AOperationCondition {
+public struct MutuallyExclusive<T>: AOperationCondition, LockCondition {
     public static var isMutuallyExclusive: Bool { true }
 
     private let limit: Int

@@ -110,7 +110,11 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         }
         set {
             let limit = newValue < 0 ? Int.max : newValue
-            roster.withLock { $0.limit = limit }
+            let isMirrored = roster.withLock { roster in
+                roster.limit = limit
+                return roster.isMirrored
+            }
+            guard !isMirrored else { return tooLate("maxConcurrentOperationCount") }
             lane.withLock { $0 }?.limit = limit
         }
     }
@@ -174,6 +178,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         case .refused:
             operation.cancel()
             Debugger.error("an operation was added to the group \(publisherName), which has ended; it is cancelled")
+        case .foreign:
+            refuse(operation)
         }
     }
 
@@ -234,7 +240,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// was abandoned.
     private func openLane() -> Lane {
         let (outer, hasSlot) = core.withLock { ($0.membership?.lane ?? .outside, $0.holdsSlot) }
-        let limit = roster.withLock { $0.limit }
+        let limit = roster.withLock { $0.isMirrored ? .max : $0.limit }
         return lane.withLock { lane in
             if let lane { return lane }
             let opened = Lane(of: outer, hasSlot: hasSlot, limit: limit)
@@ -346,8 +352,16 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         }
     }
 
-    private func letGo() {
+    final func letGo() {
         if roster.withLock({ $0.letGo() }) { complete() }
+    }
+
+    final override func didBecomeMirror() {
+        roster.withLock { $0.mirror() }
+    }
+
+    final override func takeRemoteEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        takeGroupEnd(ending, hasStarted: hasStarted)
     }
 
     private func complete() {

@@ -51,6 +51,10 @@ struct GroupRoster {
     var onFailure = FailurePolicy.continue
     /// How many children may run at once.
     var limit = Int.max
+    /// Its children run elsewhere, and no other ones can be added.
+    private(set) var isMirrored = false
+    /// How the group ended elsewhere, if that does not follow from its children.
+    private var imposed: Ending?
 
     private var phase = Phase.gathering
     private var children: [Child] = []
@@ -94,10 +98,13 @@ extension GroupRoster {
         case known
         /// The group has ended.
         case refused
+        /// The group runs elsewhere, and knows nothing of it there.
+        case foreign
     }
 
     mutating func add(_ operation: Foundation.Operation) -> Addition {
         guard !contains(operation) else { return .known }
+        guard !isMirrored else { return .foreign }
         var child = Child(operation: operation)
         let addition: Addition
         switch phase {
@@ -140,6 +147,18 @@ extension GroupRoster {
         }
         open += children.count - listed.count
     }
+
+    /// The group runs elsewhere: it ends after ``letGo()`` only.
+    mutating func mirror() {
+        isMirrored = true
+        stayOpen()
+    }
+
+    /// Decides how the group ends once its children have, unless that is decided.
+    mutating func impose(_ ending: Ending) { imposed = ending }
+
+    /// Whether the failure of a child has stopped the others.
+    var hasStopped: Bool { isStopping }
 
     /// Holds the group's end until ``letGo()``.
     mutating func stayOpen() { open += 1 }
@@ -260,7 +279,7 @@ extension GroupRoster {
     /// How the group ends, once it is closed: failures in child order, the group's own errors, then cancelled
     /// children in child order. Forgiven children are among them if the group fails.
     var ending: Ending {
-        if let verdict { return verdict }
+        if let decided = verdict ?? imposed { return decided }
         guard !isSuccess else { return .success }
         var failures: [AOperationError] = []
         var cancellations: [AOperationError] = []

@@ -74,7 +74,7 @@ extension AOperation {
         }
 
         /// Reports what somebody should look at.
-        static func error(_ line: String) {
+        package static func error(_ line: String) {
             let (handler, logger) = sinks.withLock { ($0.errorHandler, $0.logger) }
             if let handler {
                 handler(line)

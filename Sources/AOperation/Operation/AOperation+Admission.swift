@@ -135,6 +135,7 @@ extension AOperation: Waiter {
         guard case .wait(let request) = dependence else { return announceChange(isShortcut: false) }
         queueTimer?.stop()  // it waits for another dependency: it is not ready any more
         if let request { LockTable.shared.release(request) }
+        if isMirror { tooLate("a dependency") }
         subscribe(to: operation)
         unsubscribe(fromRemoved: [operation])
         checkDependencies()

@@ -12,7 +12,11 @@ extension AOperation {
     /// ones, that are in no queue yet. What is in a queue already is left there.
     @discardableResult
     public final func add(to queue: AOperationQueue) -> Self {
-        for operation in unqueuedDependencies() { queue.addOperation(operation) }
+        if let intake = queue.intake {
+            intake(queue, unqueuedDependencies())
+        } else {
+            for operation in unqueuedDependencies() { queue.addOperation(operation) }
+        }
         return self
     }
 

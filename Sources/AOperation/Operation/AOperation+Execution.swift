@@ -22,6 +22,12 @@ extension AOperation {
             Debugger.event(.executed, of: self)
             execute()
             return true
+        case .mirror:
+            receive()
+            if core.withLock({ $0.isBodyDue }) { tellStart() }
+            Debugger.event(.executed, of: self)
+            awaitRemoteEnd()
+            return true
         }
     }
 
@@ -104,9 +110,10 @@ extension AOperation {
         }
     }
 
-    /// Lets go of what waits for a body that ignores its cancellation. Parts have a limit of their own.
+    /// Lets go of what waits for a body that ignores its cancellation. Parts have a limit of their own, and so has a
+    /// body somewhere else.
     final func limitBody(to grace: Duration) {
-        guard let number = core.withLock({ $0.parts.isEmpty ? $0.retries : nil }) else { return }
+        guard let number = core.withLock({ $0.parts.isEmpty && $0.attachments?.remote == nil ? $0.retries : nil }) else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + grace.interval) { [weak self] in
             guard let self, let proposal = core.withLock({ $0.abandonBody(ofAttempt: number) }) else { return }
             Debugger.error(

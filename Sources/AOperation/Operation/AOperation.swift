@@ -90,7 +90,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     final var ending: Ending? { core.withLock { $0.state.ending } }
 
     /// Whether outcome and body are over, and everything that waited for the operation has been let go.
-    final var isEnded: Bool { core.withLock { $0.state.isEnded } }
+    package final var isEnded: Bool { core.withLock { $0.state.isEnded } }
 
     /// How long a body may go on after its outcome was decided (by a cancellation, a timeout), 5 s by default.
     ///
@@ -121,14 +121,15 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     open override func cancel() {
-        guard TimeOut.current !== self else { return }
+        guard TimeOut.current !== self else { return cancelRemoteBody() }
         let cancelled = Ending.cancelled(.isCancelled(self))
         guard core.withLock({ $0.requestCancel(cancelled) }) else { return }
         super.cancel()
         Debugger.event(.cancelled, of: self)
-        let (observers, producers) = core.withLock { ($0.observers, $0.producers) }
+        let (observers, producers, isMirror) = core.withLock { ($0.observers, $0.producers, $0.attachments?.remote != nil) }
         for observer in observers { observer.operationDidCancel(self) }
         carryOutCancellation()
+        if isMirror { cancelRemoteBody() }
         DeliveryNet.cancelUnneeded(producers)
     }
 
@@ -207,6 +208,15 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// The AOperations inside of this one, while it has not started.
     var unstartedMembers: [AOperation] { [] }
+
+    /// It has become a mirror of an operation somewhere else.
+    func didBecomeMirror() {}
+
+    /// The body somewhere else has ended.
+    func takeRemoteEnd(_ ending: RemoteEnding, hasStarted: Bool) { takeLeafEnd(ending, hasStarted: hasStarted) }
+
+    /// Ends the work with a value that came from elsewhere.
+    func concludeRemotely(with value: EncodedValue) throws { conclude(with: .success) }
 
     /// Takes over the value of an attempt that succeeded; under the lock of this operation.
     func adoptValue(of attempt: AOperation) {}

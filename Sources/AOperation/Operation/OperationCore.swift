@@ -40,6 +40,8 @@ struct OperationCore {
     var receivers: [AOperation] = []
     /// Sets the received value from the producers' outcomes, just before the operation runs.
     var inbox: ((AOperation) -> Void)?
+    /// How these outcomes become that value.
+    var delivery = DeliveryForm.none
     /// What is called after that, to take something from its dependencies.
     var injections: [ResultInjection] = []
     /// The group it is a child of.
@@ -175,13 +177,16 @@ extension OperationCore {
     /// its children end before it does.
     var isBodyDue: Bool { if case .executing = state { true } else { false } }
 
+    /// Whether it waits, beside everything else, for the start of its body somewhere else.
+    private var isHeldBack: Bool { attachments?.remote.map { !$0.hasStarted } ?? false }
+
     /// Into a lane. The membership is made under the operation's lock, so that it cannot end before it is a member.
     mutating func admit(_ announcement: Announcement, join: () -> Membership) -> Entrance {
         switch state {
         case .initialized:
             self.announcement = announcement
             let wanted = dependencies.all
-            state = .waiting(unmet: wanted.count + 1)
+            state = .waiting(unmet: wanted.count + (isHeldBack ? 2 : 1))
             blocker = nil
             membership = join()
             return .admitted(wanted)
@@ -256,7 +261,7 @@ extension OperationCore {
 
     /// Somebody asks for cancellation. False when the outcome is decided, or when it was asked for before.
     mutating func requestCancel(_ cancelled: Ending) -> Bool {
-        guard state.ending == nil, verdict == nil else { return false }
+        guard state.ending == nil, verdict == nil, attachments?.remote?.isDecided != true else { return false }
         verdict = cancelled
         return true
     }
@@ -264,6 +269,8 @@ extension OperationCore {
     /// What a free slot is used for.
     enum Start {
         case execute
+        /// Somebody else executes it.
+        case mirror
         case prepare(round: UInt64)
         /// Nothing: it was cancelled, has ended, or waits again, since it was given to the slot.
         case nothing
@@ -284,6 +291,7 @@ extension OperationCore {
         state = .executing
         holdsSlot = true
         if lockRequest != nil { fencingToken = FencingTokens.next() }
+        if attachments?.remote != nil, !isContainer { return .mirror }
         return .execute
     }
 
@@ -392,7 +400,7 @@ extension OperationCore {
         let ending = verdict ?? proposed
         switch state {
         case .initialized, .waiting, .ready, .holding, .provisional:
-            state = .telling(ending, .over)
+            state = .telling(ending, attachments?.remote?.isAway == true ? .running : .over)
         case .preparing:
             state = .telling(ending, parts.isEmpty ? .over : .running)
         case .executing:

@@ -97,7 +97,12 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
         _ completion:
             @escaping @Sendable (Result<Output, AOperationError>, _ finish: @escaping @Sendable () -> Void) -> Void
     ) -> Self {
-        core.withLock { _ in willFinishHandler = completion }
+        let isMirror = core.withLock { core in
+            guard core.attachments?.remote == nil else { return true }
+            willFinishHandler = completion
+            return false
+        }
+        if isMirror { tooLate("`willFinish`") }
         return self
     }
 
@@ -120,6 +125,11 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     final override func adoptValue(of attempt: AOperation) {
         guard let attempt = attempt as? ResultableOperation<Output> else { return }
         value = attempt.core.withLock { _ in attempt.value }
+    }
+
+    final override func concludeRemotely(with value: EncodedValue) throws {
+        let decoded = try ValueCodec.decode(Output.self, from: value)
+        conclude(withResult: .success(decoded))
     }
 
     final override class var outputType: Any.Type { Output.self }

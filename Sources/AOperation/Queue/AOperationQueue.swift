@@ -30,7 +30,19 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var progress: Progress?
     }
 
+    /// Takes what ``AOperation/add(to:)`` adds at once; nil, for a queue of this process, if each is added by itself.
+    let intake: (@Sendable (AOperationQueue, [AOperation]) -> Void)?
+
     public override init() {
+        intake = nil
+        super.init()
+    }
+
+    /// A queue for operations that run elsewhere.
+    ///
+    /// - Parameter intake: takes operations that are added together.
+    package init(intake: @escaping @Sendable (AOperationQueue, [AOperation]) -> Void) {
+        self.intake = intake
         super.init()
     }
 

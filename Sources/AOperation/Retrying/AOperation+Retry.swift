@@ -14,6 +14,7 @@ extension AOperation {
     /// At the end of a delivery chain this also tries those again that failed above it: see ``RetryPolicy``.
     @discardableResult
     public final func retry(_ policy: RetryPolicy) -> Self {
+        withAttachments { $0.retryPolicy = policy }
         setRetryDecider { retries, error, decide in
             decide(policy.wait(after: retries + 1, error: error, random: .random(in: 0...1)))
         }
@@ -29,6 +30,7 @@ extension AOperation {
     public final func retryOnFailure(
         _ retryHandler: @escaping @Sendable (_ numberOfRetries: NumberOfRetries, _ error: AOperationError, _ retry: @escaping Retry) -> Void
     ) -> Self {
+        core.withLock { $0.attachments?.retryPolicy = nil }
         setRetryDecider { retries, error, decide in
             retryHandler(retries, error) { again in decide(again ? .zero : nil) }
         }
@@ -36,6 +38,7 @@ extension AOperation {
     }
 
     private func setRetryDecider(_ decider: @escaping RetryDecider) {
+        guard !isMirror else { return tooLate("a retry policy") }
         core.withLock { core in
             switch core.state {
             case .initialized, .waiting, .ready, .preparing: core.retryDecider = decider

@@ -30,17 +30,20 @@ public struct RetryPolicy: Sendable {
     /// not come back together.
     public var jitter: Double
     /// Which errors are worth another attempt; all of them by default.
-    public var retries: @Sendable (AOperationError) -> Bool
+    public var retries: @Sendable (AOperationError) -> Bool { didSet { hasFilter = true } }
+    /// Whether the program decides which errors are worth it.
+    package private(set) var hasFilter: Bool
 
     public init(
         attempts: Int, backoff: Backoff = .none, cap: Duration? = nil, jitter: Double = 0,
-        retries: @escaping @Sendable (AOperationError) -> Bool = { _ in true }
+        retries: (@Sendable (AOperationError) -> Bool)? = nil
     ) {
         self.attempts = max(1, attempts)
         self.backoff = backoff
         self.cap = cap
         self.jitter = min(max(0, jitter), 1)
-        self.retries = retries
+        self.retries = retries ?? { _ in true }
+        hasFilter = retries != nil
     }
 
     /// The wait before another attempt; nil when there is none.

@@ -43,7 +43,7 @@ extension AOperation {
     /// It is not tried again.
     @discardableResult
     public final func queueTimeout(_ limit: Duration) -> Self {
-        core.withLock { $0.timeLimits.queueTimeout = QueueTimer(limit) }
+        setLimit("queueTimeout") { $0.queueTimeout = QueueTimer(limit) }
         return self
     }
 
@@ -52,22 +52,31 @@ extension AOperation {
     /// another operation (``DuplicatePolicy/join``) waits no longer than this; that one goes on.
     @discardableResult
     public final func deadline(_ limit: Duration) -> Self {
-        core.withLock { $0.timeLimits.deadline = limit }
+        setLimit("deadline") { $0.deadline = limit }
         return self
     }
 
     /// Lets the operation start `wait` after its dependencies have ended, at the earliest; it waits without a slot.
     @discardableResult
     public final func delay(_ wait: Duration) -> Self {
-        core.withLock { $0.timeLimits.start = .delay(wait) }
+        setLimit("delay") { $0.start = .delay(wait) }
         return self
     }
 
     /// Lets the operation start at `date` at the earliest; it waits without a slot.
     @discardableResult
     public final func notBefore(_ date: Date) -> Self {
-        core.withLock { $0.timeLimits.start = .notBefore(date) }
+        setLimit("notBefore") { $0.start = .notBefore(date) }
         return self
+    }
+
+    private func setLimit(_ name: String, _ change: (inout TimeLimits) -> Void) {
+        let isMirror = core.withLock { core in
+            guard core.attachments?.remote == nil else { return true }
+            change(&core.timeLimits)
+            return false
+        }
+        if isMirror { tooLate("`\(name)`") }
     }
 
     /// The operation has entered a queue.
@@ -97,6 +106,12 @@ extension AOperationError {
         public let operation: String
         public let limit: Duration
 
+        /// Also for an operation of another process.
+        package init(operation: String, limit: Duration) {
+            self.operation = operation
+            self.limit = limit
+        }
+
         public var errorDescription: String? {
             "The Operation \(operation) did not start within \(limit) after it was ready"
         }
@@ -107,6 +122,12 @@ extension AOperationError {
         /// The name of the operation.
         public let operation: String
         public let limit: Duration
+
+        /// Also for an operation of another process.
+        package init(operation: String, limit: Duration) {
+            self.operation = operation
+            self.limit = limit
+        }
 
         public var errorDescription: String? { "The Operation \(operation) did not end within \(limit)" }
     }

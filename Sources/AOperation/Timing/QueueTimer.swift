@@ -5,7 +5,7 @@ import Foundation
 /// An operation that is ready, and then waits for another dependency, is ready anew later: an earlier timer must not
 /// end it then.
 final class QueueTimer: Sendable {
-    private let limit: Duration
+    let limit: Duration
     private let timer = Guarded<AOperationTimer?>(nil)
 
     init(_ limit: Duration) {

@@ -28,7 +28,7 @@ public struct TimeoutObserver: AttemptObserver {
         }
     }
 
-    private let timeout: TimeInterval
+    let timeout: TimeInterval
     private let timers = AttemptTimers()
 
     /// - Parameter timeout: seconds from the start of an attempt; zero and less end it as soon as it has started.

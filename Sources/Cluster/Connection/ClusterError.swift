@@ -1,9 +1,10 @@
+import Foundation
 import Wire
 
 /// Why the coordinator did not do what a client asked.
 ///
 /// `message` says what happened, to which object, and what to do next; it is meant to be shown as it is.
-public struct ClusterError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ClusterError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     public enum Code: String, Hashable, Sendable {
         /// No coordinator answered within the connect timeout.
         case unreachable
@@ -54,6 +55,7 @@ public struct ClusterError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { message }
+    public var errorDescription: String? { message }
 }
 
 extension ClusterError {

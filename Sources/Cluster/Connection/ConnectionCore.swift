@@ -161,10 +161,10 @@ final class ConnectionCore: Sendable {
 
     // MARK: following
 
-    func follow(_ submission: String) -> AsyncThrowingStream<FollowEvent, any Error> {
+    func follow(_ submission: String, details: Bool = false) -> AsyncThrowingStream<FollowEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream<FollowEvent, any Error>.makeStream()
         let (id, actions) = state.withLock { state in
-            let (id, actions) = state.ledger.follow(submission)
+            let (id, actions) = state.ledger.follow(submission, details: details)
             state.followers[id] = continuation
             return (id, actions)
         }

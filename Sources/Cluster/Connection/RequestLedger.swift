@@ -23,6 +23,8 @@ struct RequestLedger {
     private struct Followed {
         /// As the user named it, until the coordinator has told the whole id.
         var submission: String
+        /// Events tell of groups too, and bring values.
+        var wantsDetails: Bool
         var isAnswered = false
     }
 
@@ -41,10 +43,15 @@ struct RequestLedger {
     }
 
     /// Follows a submission; its events are delivered under the id.
-    mutating func follow(_ submission: String) -> (id: UInt64, actions: [Action]) {
-        let request = draw(.follow(.with { $0.submission = submission }))
+    mutating func follow(_ submission: String, details: Bool = false) -> (id: UInt64, actions: [Action]) {
+        let request = draw(
+            .follow(
+                .with {
+                    $0.submission = submission
+                    $0.details = details
+                }))
         if case .ended(let error) = connection { return (request.id, [.endFollow(request.id, error)]) }
-        follows[request.id] = Followed(submission: submission)
+        follows[request.id] = Followed(submission: submission, wantsDetails: details)
         return (request.id, take(request))
     }
 
@@ -73,6 +80,7 @@ struct RequestLedger {
             pending[id] = .with {
                 $0.id = id
                 $0.follow.submission = followed.submission
+                $0.follow.details = followed.wantsDetails
             }
         }
         return pending.keys.sorted().compactMap { pending[$0].map(Action.send) }
@@ -108,7 +116,20 @@ struct RequestLedger {
     mutating func received(_ events: WireEvents) -> [Action] {
         follows.keys.sorted().flatMap { id -> [Action] in
             guard let followed = follows[id], followed.isAnswered, followed.submission == events.submission else { return [] }
-            return deliver(.events(events.events, events.view), to: id, view: events.view)
+            // What was left out is in the view.
+            if events.missed, followed.wantsDetails { return deliver(.view(events.view), to: id, view: events.view) }
+            let told = followed.wantsDetails ? events.events : Self.withoutDetails(events.events)
+            return deliver(.events(told, events.view), to: id, view: events.view)
+        }
+    }
+
+    /// Somebody else on this connection may have asked for them.
+    private static func withoutDetails(_ events: [WireEvent]) -> [WireEvent] {
+        guard events.contains(where: { $0.group || $0.hasValue }) else { return events }
+        return events.filter { !$0.group }.map { event in
+            var event = event
+            event.clearValue()
+            return event
         }
     }
 

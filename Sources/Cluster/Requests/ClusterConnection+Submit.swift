@@ -30,7 +30,15 @@ extension ClusterConnection {
     public func submit(
         _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false
     ) async throws -> SubmittedGraph {
+        try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [])
+    }
+
+    /// - Parameter cancelled: nodes that are cancelled from the outset, by index in the graph.
+    func submit(
+        _ graph: WireGraph, key: String?, name: String?, waitForWorkers: Bool, cancelled: [UInt32]
+    ) async throws -> SubmittedGraph {
         var submit = WireSubmit()
+        submit.cancelled = cancelled
         submit.key = key ?? UUID().uuidString
         submit.name = name ?? ""
         submit.waitForWorkers = waitForWorkers

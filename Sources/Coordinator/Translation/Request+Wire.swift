@@ -39,7 +39,7 @@ enum ClientRequest {
                         limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly)))
         case .follow(let follow):
             try Self.checkText(follow.submission, "the submission's id")
-            self = .scheduler(.follow(submission: follow.submission))
+            self = .scheduler(.follow(submission: follow.submission, details: follow.details))
         case .unfollow(let unfollow):
             try Self.checkText(unfollow.submission, "the submission's id")
             self = .scheduler(.unfollow(submission: unfollow.submission))
@@ -69,7 +69,7 @@ enum ClientRequest {
             return .scheduler(
                 .submit(
                     key: submit.key, name: submit.name, graph: try Graph(wire: submit.graph),
-                    waitForWorkers: submit.waitForWorkers))
+                    waitForWorkers: submit.waitForWorkers, cancelled: submit.cancelled.map(Int.init)))
         case (false, true):
             return .submitStored(submit, try BlobKey(wire: submit.graphBlob, limit: CoordinatorLimits.graphBytes))
         case (false, false): throw TranslationError("a submission without a graph")

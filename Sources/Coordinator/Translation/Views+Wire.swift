@@ -91,10 +91,15 @@ extension UnitEvent {
         wire.worker = worker
         wire.errors = errors.map(\.wire)
         wire.attempt = UInt32(clamping: attempt)
+        wire.startedAt = startedAt
+        wire.group = isGroup
+        if let value { wire.value = value.wire }
         return wire
     }
 
-    var wireBytes: Int { 40 + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes } }
+    var wireBytes: Int {
+        40 + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes } + (value?.wireBytes ?? 0)
+    }
 }
 
 extension OutputPage {

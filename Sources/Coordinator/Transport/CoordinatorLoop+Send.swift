@@ -138,13 +138,16 @@ extension CoordinatorLoop {
         sendEvents(batch.submission, events, batch.view, to: peer)
     }
 
-    private func sendEvents(_ submission: String, _ events: [WireEvent], _ view: SubmissionView, to peer: Peer) {
+    private func sendEvents(
+        _ submission: String, _ events: [WireEvent], _ view: SubmissionView, missed: Bool = false, to peer: Peer
+    ) {
         send(
             .with {
                 $0.events = .with {
                     $0.submission = submission
                     $0.events = events
                     $0.view = view.wire
+                    $0.missed = missed
                 }
             }, to: peer)
     }
@@ -153,7 +156,7 @@ extension CoordinatorLoop {
         guard !peer.laggingViews.isEmpty, peer.outbox.bytes <= CoordinatorLimits.followerBytes / 2 else { return }
         let views = peer.laggingViews.sorted { $0.key < $1.key }
         peer.laggingViews = [:]
-        for (submission, view) in views { sendEvents(submission, [], view, to: peer) }
+        for (submission, view) in views { sendEvents(submission, [], view, missed: true, to: peer) }
     }
 
     // MARK: Outboxes

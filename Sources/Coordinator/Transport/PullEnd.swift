@@ -44,7 +44,8 @@ struct PullEnd {
             return .submit(
                 request: request,
                 .submit(
-                    key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers))
+                    key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers,
+                    cancelled: submit.cancelled.map(Int.init)))
         case .failure(let error): return .refuse(request: request, WireRequestFailed(.malformed, "\(error)"))
         }
     }

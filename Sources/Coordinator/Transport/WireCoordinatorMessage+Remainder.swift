@@ -14,6 +14,7 @@ extension WireCoordinatorMessage {
             }
         case .events(var events)? where !events.events.isEmpty:
             events.events = []
+            events.missed = true
             return .with { $0.events = events }
         case .events?, .welcome?, .refusal?, .heartbeatAnswer?, .dispatch?, .stop?, .acknowledgement?, .blobRequest?,
             .blobChunk?, .farewell?, .helloWanted?, nil:

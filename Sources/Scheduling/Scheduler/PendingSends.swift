@@ -37,7 +37,11 @@ extension Scheduler {
             guard !followers.isEmpty else { continue }
             let view = view(of: number)
             let batch = EventBatch(submission: view.id, events: pending.events[number] ?? [], view: view)
-            for follower in followers { outputs.sends.append(.init(to: follower, message: .events(batch), after: after)) }
+            let plain = followers.contains { !$0.wantsDetails } ? batch.withoutDetails : batch
+            for follower in followers {
+                let batch = follower.wantsDetails ? batch : plain
+                outputs.sends.append(.init(to: follower.peer, message: .events(batch), after: after))
+            }
         }
         pending = PendingSends()
     }
@@ -46,34 +50,59 @@ extension Scheduler {
         guard followers.isFollowed(unit.submission) else { return }
         pending.touch(unit.submission)
         let submission = durable.index(of: unit.submission)
-        guard case .operation = durable.submissions[submission].node(unit.index).kind else { return }
+        let isGroup = if case .operation = durable.submissions[submission].node(unit.index).kind { false } else { true }
+        let wantsDetails = followers.wantsDetails(of: unit.submission)
+        guard !isGroup || wantsDetails else { return }
         let state = durable.submissions[submission].units[unit.index]
         var worker = ""
         if case .assigned(_, let number) = state.phase { worker = durable.workers[number.index].identity.name }
-        pending.events[unit.submission, default: []].append(
-            UnitEvent(
-                unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
-                state: operationState(of: state), at: at, worker: worker, errors: errors, attempt: Int(state.attempts)
-            ))
+        var event = UnitEvent(
+            unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
+            state: operationState(of: state), at: at, worker: worker, errors: errors, attempt: Int(state.attempts),
+            startedAt: state.startedAt, isGroup: isGroup
+        )
+        if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }
+        pending.events[unit.submission, default: []].append(event)
+    }
+}
+
+extension EventBatch {
+    /// For those who follow without details.
+    fileprivate var withoutDetails: EventBatch {
+        var batch = self
+        batch.events = events.filter { !$0.isGroup }
+        for index in batch.events.indices { batch.events[index].value = nil }
+        return batch
     }
 }
 
 /// Who watches which submission.
 struct FollowerTable {
-    private var bySubmission: [SubmissionNumber: [PeerID]] = [:]
+    struct Follower {
+        let peer: PeerID
+        /// Groups' events as well, and values.
+        var wantsDetails: Bool
+    }
+
+    private var bySubmission: [SubmissionNumber: [Follower]] = [:]
     private var byPeer: [PeerID: [SubmissionNumber]] = [:]
 
     func isFollowed(_ number: SubmissionNumber) -> Bool { bySubmission[number] != nil }
-    func followers(of number: SubmissionNumber) -> [PeerID] { bySubmission[number] ?? [] }
+    func followers(of number: SubmissionNumber) -> [Follower] { bySubmission[number] ?? [] }
+    func wantsDetails(of number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.wantsDetails } ?? false }
 
-    mutating func add(_ peer: PeerID, to number: SubmissionNumber) {
-        guard !(bySubmission[number]?.contains(peer) ?? false) else { return }
-        bySubmission[number, default: []].append(peer)
+    /// One who follows already may ask for details by following again.
+    mutating func add(_ peer: PeerID, to number: SubmissionNumber, details: Bool) {
+        if let place = bySubmission[number]?.firstIndex(where: { $0.peer == peer }) {
+            if details { bySubmission[number]?[place].wantsDetails = true }
+            return
+        }
+        bySubmission[number, default: []].append(Follower(peer: peer, wantsDetails: details))
         byPeer[peer, default: []].append(number)
     }
 
     mutating func remove(_ peer: PeerID, from number: SubmissionNumber) {
-        bySubmission[number]?.removeAll { $0 == peer }
+        bySubmission[number]?.removeAll { $0.peer == peer }
         if bySubmission[number]?.isEmpty ?? false { bySubmission[number] = nil }
         byPeer[peer]?.removeAll { $0 == number }
         if byPeer[peer]?.isEmpty ?? false { byPeer[peer] = nil }

@@ -3,8 +3,8 @@ extension Scheduler {
     mutating func answer(_ request: RequestID, _ body: Request, _ outputs: inout Outputs) {
         let reply: Reply
         switch body {
-        case .submit(let key, let name, let graph, let waitForWorkers):
-            reply = submit(key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, &outputs)
+        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled):
+            reply = submit(key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, &outputs)
         case .check(let graph, let waitForWorkers):
             reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers))
         case .cancel(let submission, let path, let reason, let now):
@@ -15,8 +15,8 @@ extension Scheduler {
             reply = resolving(submission) { number in .submission(view(of: number)) }
         case .operations(let query):
             reply = resolving(query.submission) { number in operations(query, of: number) }
-        case .follow(let submission):
-            reply = follow(submission, request.peer)
+        case .follow(let submission, let details):
+            reply = follow(submission, details: details, request.peer)
         case .unfollow(let submission):
             reply = unfollow(submission, request.peer)
         case .workers:
@@ -31,7 +31,9 @@ extension Scheduler {
 
     // MARK: Admission
 
-    private mutating func submit(key: String, name: String, graph: Graph, waitForWorkers: Bool, _ outputs: inout Outputs) -> Reply {
+    private mutating func submit(
+        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], _ outputs: inout Outputs
+    ) -> Reply {
         if let first = durable.submissionByKey[key] {
             let submission = durable.submission(first)
             guard submission.graph == graph else {
@@ -61,6 +63,10 @@ extension Scheduler {
                 Admission(
                     number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall
                 )), &outputs)
+        // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.
+        for node in cancelled where graph.nodes.indices.contains(node) {
+            emit(.cancelRequested(UnitID(number, node), reason: "", now: false, at: now.wall), &outputs)
+        }
         return .submitted(id: id, existing: false)
     }
 
@@ -185,11 +191,11 @@ extension Scheduler {
         }
     }
 
-    private mutating func follow(_ text: String, _ peer: PeerID) -> Reply {
+    private mutating func follow(_ text: String, details: Bool, _ peer: PeerID) -> Reply {
         switch resolve(text) {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
-            followers.add(peer, to: number)
+            followers.add(peer, to: number, details: details)
             return .following(view(of: number))
         }
     }

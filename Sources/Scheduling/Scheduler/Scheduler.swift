@@ -152,7 +152,9 @@ public struct Scheduler {
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
-        case .opened(let unit, let at): watchTimeout(ofGroup: unit, startedAt: at)
+        case .opened(let unit, let at):
+            watchTimeout(ofGroup: unit, startedAt: at)
+            if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }
         case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
         case .submissionEnded(let number): pending.touch(number)
         }

@@ -2833,6 +2833,9 @@ public nonisolated struct WireSubmit: Sendable {
 
   public var waitForWorkers: Bool = false
 
+  /// nodes that are cancelled from the outset, by index in the graph
+  public var cancelled: [UInt32] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3280,6 +3283,9 @@ public nonisolated struct WireFollow: Sendable {
 
   public var submission: String = String()
 
+  /// events also of groups, and with when it started and the value of a success
+  public var details: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3319,30 +3325,42 @@ public nonisolated struct WireFollowing: Sendable {
 }
 
 /// What happened to a followed submission since `Following`, after its commit, in order.
-public nonisolated struct WireEvents: Sendable {
+public nonisolated struct WireEvents: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var submission: String = String()
+  public var submission: String {
+    get {_storage._submission}
+    set {_uniqueStorage()._submission = newValue}
+  }
 
-  public var events: [WireEvent] = []
+  public var events: [WireEvent] {
+    get {_storage._events}
+    set {_uniqueStorage()._events = newValue}
+  }
 
   /// as it stands after these events
   public var view: WireSubmissionView {
-    get {_view ?? WireSubmissionView()}
-    set {_view = newValue}
+    get {_storage._view ?? WireSubmissionView()}
+    set {_uniqueStorage()._view = newValue}
   }
   /// Returns true if `view` has been explicitly set.
-  public var hasView: Bool {self._view != nil}
+  public var hasView: Bool {_storage._view != nil}
   /// Clears the value of `view`. Subsequent reads from it will return its default value.
-  public mutating func clearView() {self._view = nil}
+  public mutating func clearView() {_uniqueStorage()._view = nil}
+
+  /// the follower read too slowly: events before these were left out
+  public var missed: Bool {
+    get {_storage._missed}
+    set {_uniqueStorage()._missed = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _view: WireSubmissionView? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireEvent: Sendable {
@@ -3365,9 +3383,26 @@ public nonisolated struct WireEvent: Sendable {
 
   public var attempt: UInt32 = 0
 
+  /// of a success, for those who follow with details
+  public var value: WireValue {
+    get {_value ?? WireValue()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  public var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  public mutating func clearValue() {self._value = nil}
+
+  /// milliseconds since 1970; 0: it has not started
+  public var startedAt: Int64 = 0
+
+  public var group: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _value: WireValue? = nil
 }
 
 public nonisolated struct WireReadOutput: Sendable {
@@ -7519,7 +7554,7 @@ nonisolated extension WireAdmissionError: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Submit"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}graph\0\u{3}graph_blob\0\u{1}name\0\u{3}wait_for_workers\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}graph\0\u{3}graph_blob\0\u{1}name\0\u{3}wait_for_workers\0\u{2}K\u{1}cancelled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7532,6 +7567,7 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 3: try { try decoder.decodeSingularMessageField(value: &self._graphBlob) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.waitForWorkers) }()
+      case 80: try { try decoder.decodeRepeatedUInt32Field(value: &self.cancelled) }()
       default: break
       }
     }
@@ -7557,6 +7593,9 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.waitForWorkers != false {
       try visitor.visitSingularBoolField(value: self.waitForWorkers, fieldNumber: 5)
     }
+    if !self.cancelled.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.cancelled, fieldNumber: 80)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7566,6 +7605,7 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs._graphBlob != rhs._graphBlob {return false}
     if lhs.name != rhs.name {return false}
     if lhs.waitForWorkers != rhs.waitForWorkers {return false}
+    if lhs.cancelled != rhs.cancelled {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8353,7 +8393,7 @@ nonisolated extension WireConditionView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Follow"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{2}O\u{1}details\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8362,6 +8402,7 @@ nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
+      case 80: try { try decoder.decodeSingularBoolField(value: &self.details) }()
       default: break
       }
     }
@@ -8371,11 +8412,15 @@ nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if !self.submission.isEmpty {
       try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
     }
+    if self.details != false {
+      try visitor.visitSingularBoolField(value: self.details, fieldNumber: 80)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireFollow, rhs: WireFollow) -> Bool {
     if lhs.submission != rhs.submission {return false}
+    if lhs.details != rhs.details {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8447,43 +8492,90 @@ nonisolated extension WireFollowing: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Events"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}events\0\u{1}view\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}events\0\u{1}view\0\u{2}M\u{1}missed\0")
+
+  fileprivate class _StorageClass {
+    var _submission: String = String()
+    var _events: [WireEvent] = []
+    var _view: WireSubmissionView? = nil
+    var _missed: Bool = false
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _submission = source._submission
+      _events = source._events
+      _view = source._view
+      _missed = source._missed
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
-      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._view) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._submission) }()
+        case 2: try { try decoder.decodeRepeatedMessageField(value: &_storage._events) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._view) }()
+        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._missed) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.submission.isEmpty {
-      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._submission.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._submission, fieldNumber: 1)
+      }
+      if !_storage._events.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._events, fieldNumber: 2)
+      }
+      try { if let v = _storage._view {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._missed != false {
+        try visitor.visitSingularBoolField(value: _storage._missed, fieldNumber: 80)
+      }
     }
-    if !self.events.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 2)
-    }
-    try { if let v = self._view {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireEvents, rhs: WireEvents) -> Bool {
-    if lhs.submission != rhs.submission {return false}
-    if lhs.events != rhs.events {return false}
-    if lhs._view != rhs._view {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._submission != rhs_storage._submission {return false}
+        if _storage._events != rhs_storage._events {return false}
+        if _storage._view != rhs_storage._view {return false}
+        if _storage._missed != rhs_storage._missed {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8491,7 +8583,7 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Event"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8506,12 +8598,19 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 5: try { try decoder.decodeSingularStringField(value: &self.worker) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.errors) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.attempt) }()
+      case 80: try { try decoder.decodeSingularMessageField(value: &self._value) }()
+      case 81: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
+      case 82: try { try decoder.decodeSingularBoolField(value: &self.group) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.unit != 0 {
       try visitor.visitSingularUInt32Field(value: self.unit, fieldNumber: 1)
     }
@@ -8533,6 +8632,15 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.attempt != 0 {
       try visitor.visitSingularUInt32Field(value: self.attempt, fieldNumber: 7)
     }
+    try { if let v = self._value {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+    } }()
+    if self.startedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.startedAt, fieldNumber: 81)
+    }
+    if self.group != false {
+      try visitor.visitSingularBoolField(value: self.group, fieldNumber: 82)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8544,6 +8652,9 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.worker != rhs.worker {return false}
     if lhs.errors != rhs.errors {return false}
     if lhs.attempt != rhs.attempt {return false}
+    if lhs._value != rhs._value {return false}
+    if lhs.startedAt != rhs.startedAt {return false}
+    if lhs.group != rhs.group {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,178 @@
+import Foundation
+
+/// What a queue does with operations that run elsewhere.
+extension AOperation {
+    /// Makes the operation a mirror of one that runs elsewhere. What it has that is shipped, or must not happen twice,
+    /// is taken off: conditions, retries, time limits.
+    ///
+    /// - Parameter whenCancelled: called, once, when it is cancelled here while its body is away.
+    /// - Returns: false for an operation that is in a queue or has ended.
+    package final func becomeMirror(whenCancelled: @escaping @Sendable (AOperation) -> Void) -> Bool {
+        let body = RemoteBody(whenCancelled: whenCancelled)
+        let isInTime = core.withLock { core in
+            guard core.state.isInitialized, core.verdict == nil else { return false }
+            let attachments = core.attachments ?? OperationAttachments()
+            attachments.remote = body
+            attachments.retryPolicy = nil
+            core.attachments = attachments
+            core.conditions = []
+            core.preparation = nil
+            core.retryDecider = nil
+            core.retryScope = nil
+            core.timeLimits = TimeLimits()
+            core.attemptObservers = []
+            return true
+        }
+        if isInTime { didBecomeMirror() }
+        return isInTime
+    }
+
+    /// Whether its body is elsewhere.
+    package final var isMirror: Bool { attachment(\.remote) != nil }
+
+    /// The body is about to be handed over. False when the operation has been cancelled before that.
+    package final func handOver() -> Bool {
+        core.withLock { core in
+            guard let remote = core.attachments?.remote, case .here = remote.phase else { return false }
+            guard core.verdict == nil, core.state.ending == nil else { return false }
+            remote.phase = .away
+            return true
+        }
+    }
+
+    /// The body has started there. A second call does nothing.
+    package final func remoteDidStart() {
+        let isHeld = core.withLock { core in
+            guard let remote = core.attachments?.remote, !remote.hasStarted else { return false }
+            remote.hasStarted = true
+            if case .waiting = core.state { return true }
+            return false
+        }
+        if isHeld { dependencyEnded() }
+    }
+
+    /// The body has ended there. Only the first call counts.
+    ///
+    /// - Parameter hasStarted: whether it had started at all.
+    package final func remoteDidEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        if case .success = ending {
+        } else {
+            noteFailureInGroup()
+        }
+        takeRemoteEnd(ending, hasStarted: hasStarted)
+    }
+
+    /// Ends an operation that is in no queue, and can be run by none, as a failure.
+    package final func refuse(_ error: AOperationError) {
+        failBeforeExecution([error.published(by: publisherName)])
+    }
+
+    /// Calls `handler` once outcome and body are over; at once when that is past.
+    package final func whenOver(_ handler: @escaping @Sendable () -> Void) { onEnd { _ in handler() } }
+
+    /// The name with which its errors are published.
+    package final var errorName: String { publisherName }
+
+    /// The operation and its delivery net, as far as they are in no queue; producers come before their receivers.
+    package final func netInNoQueue() -> [AOperation] { deliveryNet() }
+
+    /// The same, with everything they wait for.
+    package final func everythingInNoQueue() -> [AOperation] { unqueuedDependencies() }
+
+    private func noteFailureInGroup() {
+        guard let group = core.withLock({ $0.group }) else { return }
+        group.core.withLock { $0.attachments?.remote?.stopsItself = true }
+    }
+}
+
+/// What becomes of a leaf; groups have their own way.
+extension AOperation {
+    private enum Step {
+        case nothing
+        /// The operation goes on to its start, if it waits for that.
+        case start
+        case conclude
+        case endBody
+    }
+
+    final func takeLeafEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        let step = core.withLock { core -> Step in
+            guard let remote = core.attachments?.remote else { return .nothing }
+            switch remote.phase {
+            case .ended, .over: return .nothing
+            case .here, .away: break
+            }
+            let isSuccess = if case .success = ending { true } else { false }
+            switch core.state {
+            case .executing:
+                remote.phase = remote.isAwaited ? .over : .ended(ending)
+                return remote.isAwaited ? .conclude : .nothing
+            case .telling, .finished:
+                remote.phase = .over
+                return .endBody
+            case .ended:
+                remote.phase = .over
+                return .nothing
+            case .initialized, .waiting, .ready, .preparing, .deliberating, .retrying, .provisional, .holding:
+                let isToStart = hasStarted || remote.hasStarted || isSuccess
+                remote.phase = isToStart ? .ended(ending) : .over
+                return isToStart ? .start : .conclude
+            }
+        }
+        switch step {
+        case .nothing: break
+        case .start: remoteDidStart()
+        case .conclude: conclude(with: ending)
+        case .endBody: endBody()
+        }
+    }
+
+    /// The operation has begun here; its body is elsewhere.
+    final func awaitRemoteEnd() {
+        if let ending = core.withLock({ $0.attachments?.remote?.takeEnding() }) { conclude(with: ending) }
+    }
+
+    private func conclude(with ending: RemoteEnding) {
+        switch ending {
+        case .success(let value):
+            do {
+                try concludeRemotely(with: value)
+            } catch {
+                conclude(with: Ending.failure([AOperationError(error, state: .execution, publisher: publisherName)]))
+            }
+        case .failure(let errors):
+            conclude(with: Ending.failure(errors))
+        case .cancelled:
+            cancel()
+            endBody()
+        }
+    }
+
+    /// It was cancelled here, or has timed out: its body is to end as well.
+    final func cancelRemoteBody() {
+        let (remote, isAway) = core.withLock { core -> (RemoteBody?, Bool) in
+            let remote = core.attachments?.remote
+            guard let remote, case .here = remote.phase else { return (remote, remote?.isAway ?? false) }
+            return (remote, false)
+        }
+        guard let remote else { return }
+        if isAway {
+            if !isCancelledThere { remote.whenCancelled(self) }
+        } else {
+            takeRemoteEnd(.cancelled, hasStarted: false)  // it was nowhere yet
+        }
+    }
+
+    /// Whether it ends there by itself, because of a group that it is in.
+    private var isCancelledThere: Bool {
+        var inner = core.withLock { $0.group }
+        while let group = inner {
+            let (isDecided, stopsItself, outer) = group.core.withLock { core in
+                (core.verdict != nil, core.attachments?.remote?.stopsItself ?? false, core.group)
+            }
+            if isDecided || stopsItself && group.isStopping { return true }
+            inner = outer
+        }
+        return false
+    }
+}

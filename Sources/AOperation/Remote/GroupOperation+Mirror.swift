@@ -1,0 +1,70 @@
+import Foundation
+
+extension GroupOperation {
+    /// The children in child order, those included that belong to a child's delivery net: what the group would run if
+    /// it started now.
+    package final func settledChildren() -> [Foundation.Operation] {
+        let list = listWithNets(operations)
+        roster.withLock { $0.relist(list) }
+        return list
+    }
+
+    final var isStopping: Bool { roster.withLock { $0.hasStopped } }
+
+    /// The group has ended elsewhere: so it does here when all its children have.
+    final func takeGroupEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        let wasStarted = core.withLock { core -> Bool? in
+            guard let remote = core.attachments?.remote else { return nil }
+            switch remote.phase {
+            case .ended, .over: return nil
+            case .here, .away: break
+            }
+            // How it was cancelled there has still to be carried out here.
+            if case .cancelled = ending { remote.phase = .over } else { remote.phase = .ended(ending) }
+            return hasStarted || remote.hasStarted
+        }
+        guard let wasStarted else { return }
+        switch ending {
+        case .success:
+            remoteDidStart()
+        case .failure(let errors) where wasStarted:
+            if !errors.isEmpty { roster.withLock { $0.impose(.failure(errors)) } }
+            remoteDidStart()
+        case .failure(let errors):
+            failBeforeExecution(errors)
+        case .cancelled:
+            cancel()
+        }
+        letGo()
+    }
+
+    /// Something was added to a group that runs elsewhere.
+    final func refuse(_ operation: Foundation.Operation) {
+        let line =
+            "an operation was added to the group \(publisherName) after that was handed over to a cluster; "
+            + "add all children before"
+        Debugger.error(line)
+        guard let operation = operation as? AOperation else { return operation.cancel() }
+        operation.refuse(AOperationError(AddedTooLate(group: publisherName, operation: operation.publisherName)))
+    }
+}
+
+extension AOperation {
+    /// Says that something was set on a mirror, where it has no effect any more.
+    final func tooLate(_ what: String) {
+        Debugger.error(
+            "\(what) was set on the operation \(publisherName) after that was handed over to a cluster: it has no effect there")
+    }
+}
+
+/// An operation was added to a group that runs on a cluster.
+public struct AddedTooLate: LocalizedError, Hashable, Sendable {
+    /// The name of the group.
+    public let group: String
+    /// The name of the operation.
+    public let operation: String
+
+    public var errorDescription: String? {
+        "The Operation \(operation) was added to the group \(group) after that was handed over to a cluster. Add it before"
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+
+/// What somebody must know of an operation to run it elsewhere, and what it has that only this process has.
+package struct OperationManifest {
+    package enum Body {
+        case operation(any ClusterOperation)
+        case group(Group)
+        /// Nothing that can run elsewhere: why.
+        case none(LocalPart)
+    }
+
+    package struct Group {
+        package let children: [Foundation.Operation]
+        package let isOrdered: Bool
+        package let stopsOnFailure: Bool
+        /// Nil: unlimited.
+        package let maxConcurrent: Int?
+    }
+
+    /// Whose values it receives, in declared order.
+    package struct Reception {
+        package let producers: [AOperation]
+        /// Whether it receives a list, also of one.
+        package let isList: Bool
+    }
+
+    /// Something that lives in this process.
+    package struct LocalPart {
+        /// What there is, e.g. "has a `willFinish` closure".
+        package let what: String
+        /// What to do about it.
+        package let remedy: String
+
+        package init(_ what: String, _ remedy: String) {
+            self.what = what
+            self.remedy = remedy
+        }
+    }
+
+    package let name: String
+    package let body: Body
+    package let reception: Reception?
+    /// Everything it waits for, its producers included.
+    package let dependencies: [Foundation.Operation]
+    package let exclusions: [MutualExclusion]
+    package let retry: RetryPolicy?
+    /// Of one attempt, in seconds.
+    package let timeout: TimeInterval?
+    /// Nil: as usual.
+    package let grace: Duration?
+    package let delay: Duration?
+    package let notBefore: Date?
+    package let queueTimeout: Duration?
+    package let deadline: Duration?
+    /// Among those that could start; nil: as usual.
+    package let priority: Int?
+    /// What keeps it from running elsewhere.
+    package let localParts: [LocalPart]
+}
+
+extension AOperation {
+    /// What is needed to run the operation elsewhere. A group settles which children it has: those that belong to the
+    /// delivery net of a child become children too.
+    package final func manifest() -> OperationManifest {
+        let body = manifestBody()
+        let core = core.withLock { $0 }
+        let limits = core.timeLimits
+        let timeouts = core.attemptObservers.compactMap { ($0 as? TimeoutObserver)?.timeout }
+        var (delay, notBefore): (Duration?, Date?)
+        switch limits.start {
+        case .delay(let wait)?: delay = wait
+        case .notBefore(let date)?: notBefore = date
+        case nil: break
+        }
+        return OperationManifest(
+            name: publisherName, body: body, reception: reception(core), dependencies: core.dependencies.all,
+            exclusions: core.conditions.filter { $0 is any LockCondition }.compactMap(\.exclusion),
+            retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
+            delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
+            priority: queuePriority == .normal ? nil : queuePriority.rawValue,
+            localParts: localParts(core, body))
+    }
+
+    private func manifestBody() -> OperationManifest.Body {
+        if let group = self as? GroupOperation {
+            guard type(of: group) == GroupOperation.self || type(of: group) == OrderedGroupOperation.self else {
+                return .none(
+                    .init(
+                        "is a group of its own kind (\(type(of: self)))",
+                        "put its children into a GroupOperation or an OrderedGroupOperation"))
+            }
+            let limit = group.maxConcurrentOperationCount
+            return .group(
+                .init(
+                    children: group.settledChildren(), isOrdered: group.isOrdered, stopsOnFailure: group.onFailure == .stop,
+                    maxConcurrent: limit < 0 ? nil : limit))
+        }
+        if let operation = self as? any ClusterOperation { return .operation(operation) }
+        return .none(
+            .init(
+                "lives in this process (\(type(of: self)))",
+                "conform it to ClusterOperation and register it with a worker, or run it on an AOperationQueue"))
+    }
+
+    /// The producers that were connected last; with earlier ones it only waits.
+    private func reception(_ core: OperationCore) -> OperationManifest.Reception? {
+        guard case .of(let count, let shape) = core.delivery else { return nil }
+        return .init(producers: core.producers.suffix(count), isList: shape == .list)
+    }
+
+    private func localParts(_ core: OperationCore, _ body: OperationManifest.Body) -> [OperationManifest.LocalPart] {
+        var parts: [OperationManifest.LocalPart] = []
+        func found(_ what: String, _ remedy: String) { parts.append(.init(what, remedy)) }
+        if case .none(let part) = body { parts.append(part) }
+        for condition in core.conditions where !(condition is any LockCondition) {
+            found(
+                "has the condition \(type(of: condition).key), whose code is in this process",
+                "take it off; a lock (`exclusive`, MutuallyExclusive) can stay")
+        }
+        if core.retryDecider != nil, core.attachments?.retryPolicy == nil {
+            found("has a `retryOnFailure` closure", "use `retry` with a RetryPolicy")
+        }
+        if let policy = core.attachments?.retryPolicy {
+            if policy.hasFilter { found("has a RetryPolicy that chooses among errors", "use one without `retries`") }
+            if case .exponential(_, let factor) = policy.backoff, factor != 2 {
+                found("has a RetryPolicy whose waits grow by the factor \(factor)", "use 2, or another kind of back-off")
+            }
+            if isContainer { found("is a group with a RetryPolicy", "let its children be tried again, each with a policy of its own") }
+            if retriesProducers(core) {
+                found(
+                    "is the end of a delivery net and has a RetryPolicy, which tries its producers again as well",
+                    "let these be tried again themselves, each with a policy of its own")
+            }
+        }
+        if self.core.withLock({ _ in holdsBack() }) {
+            found("has a `willFinish` closure", "use `didFinish`, or an operation that comes after it")
+        }
+        if self is any UniqueOperation { found("has a unique id (UniqueOperation)", "use a submission key") }
+        if !core.injections.isEmpty { found("has an injected result (`injectResult`)", "use `deliver(to:)`") }
+        if case .of(_, .custom) = core.delivery {
+            found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
+        }
+        if core.attachments?.partialResults != nil { found("has readers of its partial results", "read its value") }
+        if isContainer, queuePriority != .normal { found("is a group with a queue priority", "give its children theirs") }
+        return parts
+    }
+
+    /// Whether some producer would be tried again with it: one in the same unordered group, all of whose receivers are
+    /// this operation. (If there is one further up, there is one here.)
+    private func retriesProducers(_ core: OperationCore) -> Bool {
+        guard core.receivers.isEmpty, core.group?.isOrdered != true else { return false }
+        return core.producers.contains { producer in
+            let (receivers, group) = producer.core.withLock { ($0.receivers, $0.group) }
+            return group === core.group && receivers.allSatisfy { $0 === self }
+        }
+    }
+}
+
+/// Types of values, to be compared without knowing them.
+extension AOperation {
+    /// Whether what `producer` delivers is what this operation receives: of a group a list of what each child delivers.
+    package final func fits(_ producer: AOperation) -> Bool {
+        guard let input = (self as? any ReceiverOperation).map({ type(of: $0).inputType }) else { return true }
+        guard let group = producer as? GroupOperation else {
+            return input == type(of: producer).outputType || input == EncodedValue.self
+        }
+        guard let element = (input as? any ListValue.Type)?.elementType else { return false }
+        return group.operations.allSatisfy { child in
+            guard let child = child as? AOperation, !child.isContainer else { return false }
+            return type(of: child).outputType == element
+        }
+    }
+
+    /// What its success delivers, in words.
+    package final var deliveredTypeName: String {
+        isContainer ? "its children's values, not all of that type" : "\(type(of: self).outputType)"
+    }
+
+    package final var inputTypeName: String {
+        (self as? any ReceiverOperation).map { "\(type(of: $0).inputType)" } ?? "nothing"
+    }
+
+    /// Everything that has to end, or to start, before this operation can end: what it waits for, the groups around it,
+    /// and those inside of it.
+    package final var prerequisites: [Foundation.Operation] {
+        let (dependencies, group, whole) = core.withLock { ($0.dependencies.all, $0.group, $0.whole) }
+        return dependencies + [group, whole].compactMap { $0 }.flatMap(\.dependencies) + openMembers
+    }
+}

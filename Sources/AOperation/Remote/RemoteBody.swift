@@ -1,0 +1,54 @@
+/// How an operation ended that runs elsewhere.
+package enum RemoteEnding: Sendable {
+    /// With the value in its wire form.
+    case success(EncodedValue)
+    /// With at least one error, unless it is a group: that has those of its children besides.
+    case failure([AOperationError])
+    case cancelled
+}
+
+/// The body of an operation that runs elsewhere: on a cluster. The operation itself is a mirror: it lives through
+/// everything that any operation lives through, in its queue and its group, only its work is done by somebody else.
+///
+/// Invariant: its variables are only reached under the lock of the operation's core.
+final class RemoteBody {
+    enum Phase {
+        /// It has not been handed over: it does not run anywhere.
+        case here
+        /// It was handed over, and may be running.
+        case away
+        /// It has ended like this; the operation has not come to that yet. A group stays here.
+        case ended(RemoteEnding)
+        /// It has ended, and the operation has taken that over.
+        case over
+    }
+
+    var phase = Phase.here
+    /// It is known to have started there: until then the operation does not start here.
+    var hasStarted = false
+    /// The operation has told its start and waits for the end.
+    var isAwaited = false
+    /// Of a group: a child failed there, so that the group stops itself if it is to.
+    var stopsItself = false
+    /// Called when the operation is cancelled here while the body is away.
+    let whenCancelled: @Sendable (AOperation) -> Void
+
+    init(whenCancelled: @escaping @Sendable (AOperation) -> Void) {
+        self.whenCancelled = whenCancelled
+    }
+
+    var isAway: Bool { if case .away = phase { true } else { false } }
+
+    /// How it ended is known, and nothing that happens here changes it.
+    var isDecided: Bool { if case .ended = phase { true } else { false } }
+
+    /// The operation has begun: takes what there is to take, or is called when there is.
+    func takeEnding() -> RemoteEnding? {
+        guard case .ended(let ending) = phase else {
+            isAwaited = true
+            return nil
+        }
+        phase = .over
+        return ending
+    }
+}

@@ -1,0 +1,247 @@
+import AOperation
+import Foundation
+import Wire
+
+/// Turns operations that are in no queue into a graph.
+///
+/// A group that comes alone is the root; anything else becomes the content of an unordered one. Iterative: graphs are as
+/// deep as a program makes them.
+struct GraphBuilder {
+    private var graph = OperationGraph()
+    private var nodes: [ObjectIdentifier: Int] = [:]
+    private var manifests: [(node: Int, manifest: OperationManifest)] = []
+    private var parameters: [Data: UInt32] = [:]
+    /// What is wrong with a type's values; nil: nothing.
+    private var typeFaults: [ObjectIdentifier: String?] = [:]
+
+    /// An operation that has still to become a node.
+    private struct Pending {
+        let operation: AOperation
+        let manifest: OperationManifest
+        let parent: Int
+        let id: String
+    }
+
+    /// The graph of `operations` and everything inside of them, with whatever is wrong with it.
+    static func graph(of operations: [AOperation]) -> OperationGraph {
+        var builder = GraphBuilder()
+        builder.build(operations)
+        return builder.graph
+    }
+
+    private mutating func build(_ operations: [AOperation]) {
+        let top = operations.map { ($0, $0.manifest()) }
+        if let (root, manifest) = top.first, top.count == 1, case .group = manifest.body {
+            graph.wire.name = manifest.label
+            add([Pending(operation: root, manifest: manifest, parent: 0, id: "")])
+        } else {
+            graph.wire.name = top.last?.1.label ?? ""
+            var node = WireNode()
+            node.group = WireGroupNode()
+            graph.append(.init(nil, path: "", parent: 0, isGroup: true), node)
+            add(named(top, under: 0))
+        }
+        for (node, manifest) in manifests { connect(node, manifest) }
+        refuseCircles()
+    }
+
+    // MARK: Nodes
+
+    private mutating func add(_ first: [Pending]) {
+        var pending = Array(first.reversed())
+        while let next = pending.popLast() {
+            let index = graph.members.count
+            let isGroup = if case .group = next.manifest.body { true } else { false }
+            let isRoot = index == 0
+            let parentPath = isRoot ? "" : graph.members[next.parent].path
+            let path = parentPath.isEmpty ? next.id : "\(parentPath)/\(next.id)"
+            var node = WireNode()
+            node.id = next.id
+            node.parent = UInt32(next.parent)
+            node.take(next.manifest)
+            graph.append(.init(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup), node)
+            for part in next.manifest.localParts { graph.fault(index, "\(part.what); \(part.remedy)") }
+            if !next.operation.isInitialized {
+                graph.fault(index, "is in another queue, or has ended; make a fresh one")
+            }
+            guard nodes.updateValue(index, forKey: ObjectIdentifier(next.operation)) == nil else {
+                graph.fault(index, "is in two groups; give each its own operation")
+                continue
+            }
+            manifests.append((index, next.manifest))
+            switch next.manifest.body {
+            case .operation(let operation): take(operation, index)
+            case .group(let group):
+                if group.maxConcurrent == 0 { graph.fault(index, "has `maxConcurrentOperationCount` 0 and starts nothing; raise it") }
+                pending += children(of: group, index).reversed()
+            case .none: break
+            }
+        }
+    }
+
+    private mutating func children(of group: OperationManifest.Group, _ index: Int) -> [Pending] {
+        var children: [(AOperation, OperationManifest)] = []
+        for child in group.children {
+            if let child = child as? AOperation {
+                children.append((child, child.manifest()))
+            } else {
+                graph.plain.append(child)
+                graph.fault(
+                    index,
+                    "holds the plain operation `\(child.name ?? "\(type(of: child))")`, which lives in this process; "
+                        + "make it a ClusterOperation, or run it on an AOperationQueue")
+            }
+        }
+        return named(children, under: index)
+    }
+
+    /// Gives each an id of its own among its siblings.
+    private func named(_ siblings: [(AOperation, OperationManifest)], under parent: Int) -> [Pending] {
+        var used: Set<String> = []
+        var last: [String: Int] = [:]
+        return siblings.map { operation, manifest in
+            let label = manifest.label
+            var id = label
+            var number = last[label, default: 1]
+            while !used.insert(id).inserted {
+                number += 1
+                id = "\(label)-\(number)"
+            }
+            last[label] = number
+            return Pending(operation: operation, manifest: manifest, parent: parent, id: id)
+        }
+    }
+
+    private mutating func take(_ operation: any ClusterOperation, _ index: Int) {
+        let type = type(of: operation)
+        if let fault = fault(of: type) { graph.fault(index, fault) }
+        var node = WireOperationNode()
+        node.type = type.operationName
+        node.version = UInt32(clamping: type.operationVersion)
+        do {
+            node.parameters = place(of: try operation.encodedParameters())
+        } catch {
+            graph.fault(index, "has parameters without a wire form: \(error.localizedDescription)")
+        }
+        graph.wire.nodes[index].operation = node
+    }
+
+    private mutating func fault(of type: any ClusterOperation.Type) -> String? {
+        let key = ObjectIdentifier(type)
+        if let known = typeFaults[key] { return known }
+        var fault: String?
+        do {
+            _ = try type.clusterInterface()
+        } catch {
+            fault = "cannot leave the process: \(error.localizedDescription)"
+        }
+        typeFaults[key] = .some(fault)
+        return fault
+    }
+
+    private mutating func place(of bytes: Data) -> UInt32 {
+        if let known = parameters[bytes] { return known }
+        let place = UInt32(graph.wire.parameters.count)
+        parameters[bytes] = place
+        graph.wire.parameters.append(bytes)
+        return place
+    }
+
+    // MARK: Edges
+
+    private mutating func connect(_ index: Int, _ manifest: OperationManifest) {
+        var producers: Set<ObjectIdentifier> = []
+        if let reception = manifest.reception {
+            for producer in reception.producers {
+                producers.insert(ObjectIdentifier(producer))
+                guard let node = nodes[ObjectIdentifier(producer)] else {
+                    graph.fault(
+                        index, "receives from `\(producer.errorName)`, which is in another queue; add both to this one, together")
+                    continue
+                }
+                if !reception.isList, let receiver = graph.members[index].operation, !receiver.fits(producer) {
+                    graph.fault(
+                        index,
+                        "receives \(receiver.inputTypeName) from `\(producer.errorName)`, which delivers \(producer.deliveredTypeName); "
+                            + "let them be the same")
+                }
+                graph.wire.nodes[index].receives.append(UInt32(node))
+            }
+            graph.wire.nodes[index].receivesArray = reception.isList
+        }
+        var known = producers
+        for dependency in manifest.dependencies where known.insert(ObjectIdentifier(dependency)).inserted {
+            guard let node = nodes[ObjectIdentifier(dependency)] else {
+                let isOver = (dependency as? AOperation)?.isEnded ?? dependency.isFinished
+                if !isOver { graph.outside.append(dependency) }
+                continue
+            }
+            if node == 0 || isInside(index, of: node) {
+                graph.fault(index, "waits for the group that it is in; take the dependency off")
+            } else if index == 0 {
+                graph.fault(index, "waits for something inside of it; take the dependency off")
+            } else {
+                graph.wire.nodes[index].after.append(UInt32(node))
+            }
+        }
+    }
+
+    private func isInside(_ index: Int, of group: Int) -> Bool {
+        var current = index
+        while current != 0 {
+            current = graph.members[current].parent
+            if current == group { return true }
+        }
+        return false
+    }
+
+    /// What the graph waits for before it is submitted must not wait for the graph.
+    private mutating func refuseCircles() {
+        var seen: Set<ObjectIdentifier> = []
+        var pending = graph.outside
+        while let next = pending.popLast() {
+            if let node = nodes[ObjectIdentifier(next)] {
+                graph.fault(
+                    node,
+                    "is waited for by an operation of another queue, which other operations of this graph wait for; "
+                        + "add these by themselves, after this one")
+                return
+            }
+            guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+            pending += (next as? AOperation)?.prerequisites ?? next.dependencies
+        }
+    }
+}
+
+extension OperationGraph.Member {
+    fileprivate init(_ operation: AOperation?, path: String, parent: Int, isGroup: Bool) {
+        self.init(
+            operation: operation, path: path, parent: parent, isGroup: isGroup, timeout: nil, queueTimeout: nil, deadline: nil)
+    }
+
+    fileprivate init(_ operation: AOperation, _ manifest: OperationManifest, path: String, parent: Int, isGroup: Bool) {
+        self.init(
+            operation: operation, path: path, parent: parent, isGroup: isGroup, timeout: manifest.timeout,
+            queueTimeout: manifest.queueTimeout, deadline: manifest.deadline)
+    }
+}
+
+extension OperationManifest {
+    /// What a node is called, but for a number: the operation's own name, or what its kind is called in graphs.
+    fileprivate var label: String {
+        var kind = name
+        switch body {
+        case .operation(let operation): if name == "\(type(of: operation))" { kind = type(of: operation).operationName }
+        case .group(let group):
+            if ["GroupOperation", "OrderedGroupOperation"].contains(name) { kind = group.isOrdered ? "ordered" : "group" }
+        case .none: break
+        }
+        let plain = kind.unicodeScalars.prefix(Self.labelLength).map { scalar in
+            scalar == "/" || scalar.value < 0x20 || scalar.value == 0x7F ? "-" : Character(scalar)
+        }
+        return plain.isEmpty ? "operation" : String(plain)
+    }
+
+    /// Ids are for people; longer ones are cut.
+    private static let labelLength = 100
+}

@@ -1,0 +1,63 @@
+import AOperation
+import Foundation
+import Wire
+
+/// What an operation asks for, as its node says it.
+extension WireNode {
+    mutating func take(_ manifest: OperationManifest) {
+        if case .group(let group) = manifest.body {
+            self.group = .with {
+                $0.ordered = group.isOrdered
+                $0.stopOnFailure = group.stopsOnFailure
+                $0.maxConcurrent = group.maxConcurrent.map { UInt32(clamping: $0) } ?? 0
+            }
+        }
+        if let retry = manifest.retry { take(retry) }
+        var limits: [String: Int] = [:]
+        for exclusion in manifest.exclusions { limits[exclusion.key] = min(exclusion.limit, limits[exclusion.key] ?? .max) }
+        exclusive = limits.sorted { $0.key < $1.key }.map { key, limit in
+            .with {
+                $0.key = key
+                $0.limit = UInt32(clamping: limit)
+            }
+        }
+        if let value = manifest.priority { priority = Int32(clamping: value) }
+        if let timeout = manifest.timeout { timeoutMilliseconds = Self.milliseconds(timeout) }
+        if let grace = manifest.grace { graceMilliseconds = UInt32(clamping: Self.milliseconds(grace)) }
+        if let delay = manifest.delay, delay > .zero { delayMilliseconds = Self.milliseconds(delay) }
+        if let date = manifest.notBefore { notBefore = Int64(max(0, date.timeIntervalSince1970 * 1_000)) }
+        if let limit = manifest.queueTimeout { queueTimeoutMilliseconds = Self.milliseconds(limit) }
+        if let limit = manifest.deadline { deadlineMilliseconds = Self.milliseconds(limit) }
+    }
+
+    /// The one place where a retry policy becomes part of a node.
+    private mutating func take(_ policy: RetryPolicy) {
+        retries = UInt32(clamping: policy.attempts - 1)
+        let (kind, initial): (WireBackoff.Kind, Duration) =
+            switch policy.backoff {
+            case .none: (.constant, .zero)
+            case .constant(let wait): (.constant, wait)
+            case .linear(let wait): (.linear, wait)
+            case .exponential(let wait, _): (.exponential, wait)  // another factor than 2 was refused
+            case .fibonacci(let wait): (.fibonacci, wait)
+            }
+        backoff = .with {
+            $0.kind = kind
+            $0.initialMilliseconds = Self.wait(initial)
+            $0.maxMilliseconds = policy.cap.map { Self.wait($0) } ?? UInt64(UInt32.max)
+            $0.jitterPermille = UInt32((policy.jitter * 1_000).rounded())
+        }
+    }
+
+    /// As far as the wire says waits: 49 days.
+    private static func wait(_ duration: Duration) -> UInt64 {
+        duration <= .zero ? 0 : min(milliseconds(duration), UInt64(UInt32.max))
+    }
+
+    /// At least 1, as 0 says that there is no limit.
+    private static func milliseconds(_ seconds: TimeInterval) -> UInt64 {
+        UInt64(min(max(1, (seconds * 1_000).rounded(.up)), 1e15))
+    }
+
+    private static func milliseconds(_ duration: Duration) -> UInt64 { milliseconds(duration / .seconds(1)) }
+}

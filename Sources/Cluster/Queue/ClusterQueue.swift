@@ -1,0 +1,253 @@
+import AOperation
+import Foundation
+import Synchronization
+import Wire
+
+/// A queue whose operations run on a cluster: the same graph as on an `AOperationQueue`, only the queue changes.
+///
+/// ```swift
+/// let cluster = try await ClusterQueue.connect("tcp://127.0.0.1:7600")
+/// let words = try await ReadText(.init(path: "a.txt")).deliver(to: CountWords()).value(on: cluster)
+/// await cluster.close()
+/// ```
+/// What is added at once is one submission: an operation with its delivery net, groups with everything in them, and, by
+/// `add(to:)`, the dependencies that are in no queue. Operations are `ClusterOperation`s that workers have registered;
+/// groups are `GroupOperation`s and `OrderedGroupOperation`s. Dependencies on other operations are waited for before
+/// it is submitted.
+///
+/// The local objects mirror the remote ones: observers, delegate, `didStart` and `didFinish` are told, values delivered
+/// and dependents started here as on any queue. `cancel()` decides the outcome at once; what waits for the operation
+/// waits until its body on the cluster has ended.
+///
+/// What has code in this process (closures, types of one's own that no worker knows, conditions, `willFinish`, …) cannot
+/// be submitted: all operations of such a graph fail with errors that name each such thing and what to do about it.
+/// So they do when the coordinator refuses the graph.
+///
+/// A lost connection is made anew, and nothing is lost by that, nor by a restart of the coordinator. After ``close()``
+/// everything that has not ended fails with a ``ClusterError``; the work on the cluster goes on.
+public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
+    /// The connection it uses.
+    public let connection: ClusterConnection
+    private let ownsConnection: Bool
+    private let state = Mutex(State())
+
+    private struct State {
+        var sessions: [ObjectIdentifier: SubmissionSession] = [:]
+        var isSuspended = false
+        var resumption: [CheckedContinuation<Void, Never>] = []
+        var slots = OperationQueue.defaultMaxConcurrentOperationCount
+        var waitsForWorkers = false
+        /// The last one.
+        var barrier: LocalStep?
+        var closing: ClusterError?
+    }
+
+    /// A queue on a connection that others use as well: ``close()`` leaves it open.
+    public convenience init(_ connection: ClusterConnection) {
+        self.init(connection, ownsConnection: false)
+    }
+
+    private init(_ connection: ClusterConnection, ownsConnection: Bool) {
+        self.connection = connection
+        self.ownsConnection = ownsConnection
+        super.init { queue, operations in (queue as? ClusterQueue)?.submit(operations, key: nil) }
+    }
+
+    /// Connects to the coordinator at `url`: `tcp://HOST:PORT` or `ipc:///PATH`.
+    ///
+    /// - Throws: `EndpointError` for what is no URL; ``ClusterError`` with code `unreachable` when nobody answers
+    ///   within `connectTimeout`, `notPermitted` or `version` when the coordinator refuses.
+    public static func connect(_ url: String, connectTimeout: Duration = .seconds(10)) async throws -> ClusterQueue {
+        try await connect(ClusterAddress(url), connectTimeout: connectTimeout)
+    }
+
+    /// Connects to the coordinator at `address`, e.g. ``ClusterAddress/environment``; throws as
+    /// ``connect(_:connectTimeout:)-(String,_)``.
+    public static func connect(_ address: ClusterAddress, connectTimeout: Duration = .seconds(10)) async throws -> ClusterQueue {
+        let endpoint = try address.endpoint()
+        let cookie = endpoint.isLoopback ? try Cookie.loadOrCreate() : nil
+        let connection = try await ClusterConnection.connect(to: endpoint, cookie: cookie, connectTimeout: connectTimeout)
+        return ClusterQueue(connection, ownsConnection: true)
+    }
+
+    /// Ends the queue: what has not ended fails with a ``ClusterError`` of code `closed`, and so does what is added
+    /// later. The work on the cluster goes on.
+    public func close() async {
+        let error = ClusterError(.closed, "the cluster queue was closed; the work on the cluster goes on")
+        let (sessions, resumption) = state.withLock { state in
+            state.closing = error
+            defer { state.resumption = [] }
+            return (Array(state.sessions.values), state.resumption)
+        }
+        for session in sessions { session.close(error) }
+        for continuation in resumption { continuation.resume() }
+        for session in sessions { await session.ended() }
+        if ownsConnection { await connection.close() }
+    }
+
+    // MARK: Adding
+
+    public override func addOperation(_ operation: Foundation.Operation) {
+        guard let operation = operation as? AOperation else { return refuse(operation) }
+        submit(operation.netInNoQueue(), key: nil)
+    }
+
+    /// Adds operations as one submission, and, if asked to, blocks the calling thread until they have ended.
+    public override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
+        var known: Set<ObjectIdentifier> = []
+        let own = operations.compactMap { $0 as? AOperation }
+        for operation in operations where !(operation is AOperation) { refuse(operation) }
+        submit(own.flatMap { $0.netInNoQueue() }.filter { known.insert(ObjectIdentifier($0)).inserted }, key: nil)
+        guard wait else { return }
+        let group = DispatchGroup()
+        for operation in own {
+            group.enter()
+            operation.whenOver { group.leave() }
+        }
+        group.wait()
+    }
+
+    /// Adds `operation`, as `add(to:)` does, and waits until the coordinator has it on its disk.
+    ///
+    /// - Parameter key: names the submission: the same key and the same graph give the first submission again, whose
+    ///   outcomes the operations then have. Drawn at random when nil.
+    /// - Throws: ``ClusterError``: `refused` with everything that is wrong with the graph, `busy`, `closed`, …; the
+    ///   operations have failed with it then.
+    public func submit(_ operation: AOperation, key: String? = nil) async throws -> ClusterSubmission {
+        let session = submit(operation.everythingInNoQueue(), key: key)
+        guard let session else {
+            throw ClusterError(.refused, "`\(operation.name ?? "")` is in a queue already, or has ended; make a fresh one")
+        }
+        return ClusterSubmission(try await session.submitted(), session, connection)
+    }
+
+    @discardableResult
+    private func submit(_ operations: [AOperation], key: String?) -> SubmissionSession? {
+        let fresh = operations.filter(\.isInitialized)
+        for operation in operations where !operation.isInitialized { super.addOperation(operation) }
+        guard !fresh.isEmpty else { return nil }
+        var graph = GraphBuilder.graph(of: fresh)
+        if maxConcurrentOperationCount >= 0 {
+            graph.fault(
+                graph.top.first ?? 0,
+                "was added to a ClusterQueue with a `maxConcurrentOperationCount`; set that of a group, or the slots of the workers")
+        }
+        let (waitsForWorkers, closing, barrier) = state.withLock { ($0.waitsForWorkers, $0.closing, $0.barrier) }
+        if let barrier, !barrier.isEnded { graph.outside.append(barrier) }
+        let link = SessionLink()
+        for (node, member) in graph.members.enumerated() {
+            guard let operation = member.operation else { continue }
+            let path = member.path
+            if !operation.becomeMirror(whenCancelled: { _ in link.session?.cancel(path: path) }) {
+                graph.fault(node, "was added to another queue, or cancelled, at the same moment")
+            }
+        }
+        let session = SubmissionSession(graph, connection, .init(key: key, waitsForWorkers: waitsForWorkers))
+        link.session = session
+        super.addOperations(fresh, waitUntilFinished: false)
+        let problem = closing ?? graph.faults.asRefusal
+        if problem != nil { for operation in graph.plain { operation.cancel() } }
+        if problem == nil { state.withLock { $0.sessions[ObjectIdentifier(session)] = session } }
+        session.start(refusing: problem) { [weak self] in
+            await self?.untilResumed()
+        } ended: { [weak self] session in
+            self?.state.withLock { $0.sessions[ObjectIdentifier(session)] = nil }
+        }
+        return session
+    }
+
+    /// A plain operation lives in this process.
+    private func refuse(_ operation: Foundation.Operation) {
+        AOperation.Debugger.error(
+            "the plain operation \(operation.name ?? "\(type(of: operation))") cannot run on a cluster; it is cancelled. "
+                + "Make it a ClusterOperation, or add it to an AOperationQueue")
+        operation.cancel()
+        super.addOperation(operation)
+    }
+
+    // MARK: Settings
+
+    /// While it is set nothing is submitted. What was submitted goes on.
+    public override var isSuspended: Bool {
+        get { state.withLock { $0.isSuspended } }
+        set {
+            let resumption = state.withLock { state in
+                state.isSuspended = newValue
+                guard !newValue else { return [CheckedContinuation<Void, Never>]() }
+                defer { state.resumption = [] }
+                return state.resumption
+            }
+            for continuation in resumption { continuation.resume() }
+        }
+    }
+
+    private func untilResumed() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.isSuspended, state.closing == nil else { return true }
+                state.resumption.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// Not for a queue whose slots are those of the workers: what is added while it is set is refused. Limit a group,
+    /// with its own `maxConcurrentOperationCount`, or the workers' slots.
+    public override var maxConcurrentOperationCount: Int {
+        get { state.withLock { $0.slots } }
+        set { state.withLock { $0.slots = newValue } }
+    }
+
+    /// Whether operations that no worker has registered yet are taken, and wait for one that does. Otherwise, which is
+    /// the default, they are refused.
+    public var waitsForWorkers: Bool {
+        get { state.withLock { $0.waitsForWorkers } }
+        set { state.withLock { $0.waitsForWorkers = newValue } }
+    }
+
+    /// Runs `barrier` in this process when everything that is in the queue has ended; what is added later is not
+    /// submitted before.
+    public override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+        let step = LocalStep(barrier)
+        let last = state.withLock { state in
+            defer { state.barrier = step }
+            return state.barrier
+        }
+        if let last { step.addDependency(last) }
+        for operation in operations { step.addDependency(operation) }
+        LocalStep.queue.addOperation(step)
+    }
+
+    /// Blocks the calling thread until no operation and no barrier is left.
+    public override func waitUntilAllOperationsAreFinished() {
+        super.waitUntilAllOperationsAreFinished()
+        guard let barrier = state.withLock({ $0.barrier }) else { return }
+        let group = DispatchGroup()
+        group.enter()
+        barrier.whenOver { group.leave() }
+        group.wait()
+    }
+}
+
+/// A mirror's way to its session, which it does not keep.
+private final class SessionLink: Sendable {
+    private let held = Mutex(Weak())
+
+    private struct Weak {
+        weak var session: SubmissionSession?
+    }
+
+    var session: SubmissionSession? {
+        get { held.withLock { $0.session } }
+        set { held.withLock { $0.session = newValue } }
+    }
+}
+
+extension [ClusterError.GraphError] {
+    /// Nil when there is none.
+    fileprivate var asRefusal: ClusterError? {
+        guard !isEmpty else { return nil }
+        return ClusterError(.refused, "the graph cannot run on a cluster: \(count) error\(count == 1 ? "" : "s")", errors: self)
+    }
+}

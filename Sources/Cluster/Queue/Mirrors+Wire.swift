@@ -1,0 +1,81 @@
+import AOperation
+import Foundation
+import Wire
+
+/// What the coordinator says of a node, whether as an event or in a list.
+struct NodeReport: Sendable {
+    var node: Int
+    var state: WireOperationState
+    var startedAt: Int64
+    var finishedAt: Int64
+    var isGroup: Bool
+    var errors: [WireOperationFailure]
+    var value: WireValue
+
+    init(_ event: WireEvent) {
+        node = Int(event.unit)
+        state = event.state
+        startedAt = event.startedAt
+        finishedAt = event.at
+        isGroup = event.group
+        errors = event.errors
+        value = event.value
+    }
+
+    init(_ view: WireOperationView) {
+        node = Int(view.unit)
+        state = view.state
+        startedAt = view.startedAt
+        finishedAt = view.finishedAt
+        isGroup = view.kind != .operation
+        errors = view.errors
+        value = view.value
+    }
+
+    /// Its value lies at the coordinator, and has to be fetched.
+    var isLarge: Bool { if case .blob? = value.storage { true } else { false } }
+
+    private var hasStarted: Bool { startedAt > 0 }
+
+    /// What is news for its mirror; nil: nothing.
+    ///
+    /// - Parameter bytes: of its value.
+    func change(_ graph: OperationGraph, bytes: Data) -> NodeChange? {
+        let news: NodeChange.News
+        switch state {
+        case .running: news = .started
+        case .stopping, .queued, .retrying, .blocked, .locking, .evaluating, .paused:
+            guard hasStarted else { return nil }
+            news = .started
+        case .succeeded: news = .ended(.success(EncodedValue(value.encoding, bytes)), hasStarted: true)
+        case .failed: news = .ended(.failure(errors.map { graph.error($0, of: node) }), hasStarted: hasStarted)
+        case .cancelled: news = .ended(.cancelled, hasStarted: hasStarted)
+        case .UNRECOGNIZED: return nil
+        }
+        return NodeChange(node: node, news: news)
+    }
+
+    /// The order in which they are told when only how they stand is known: groups that have begun, what has ended by its
+    /// time, then what has begun.
+    static func inOrder(_ reports: [NodeReport]) -> [NodeReport] {
+        let groups = reports.filter { $0.isGroup && !$0.state.isFinal }
+        let begun = reports.filter { !$0.isGroup && !$0.state.isFinal }
+        let ended = reports.filter { $0.state.isFinal }.sorted { one, other in
+            if one.finishedAt != other.finishedAt { return one.finishedAt < other.finishedAt }
+            if one.isGroup != other.isGroup { return !one.isGroup }
+            return one.isGroup ? one.node > other.node : one.node < other.node
+        }
+        return groups + ended + begun
+    }
+}
+
+extension EncodedValue {
+    init(_ encoding: WireValueEncoding, _ bytes: Data) {
+        switch encoding {
+        case .void: self = .void
+        case .json: self = .json(bytes)
+        case .text: self.init(encoding: .text, bytes: bytes)
+        case .bytes, .UNRECOGNIZED: self = .bytes(bytes)
+        }
+    }
+}

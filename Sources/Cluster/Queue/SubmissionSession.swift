@@ -1,0 +1,284 @@
+import AOperation
+import Foundation
+import Synchronization
+import Wire
+
+/// One submission of a ``ClusterQueue``: waits until it can be handed over, hands it over, and tells the mirrors what
+/// becomes of it, until all of them have ended.
+final class SubmissionSession: Sendable {
+    let mirrors: Mirrors
+    private let connection: ClusterConnection
+    private let options: Options
+    private let state = Mutex(State())
+    /// Where the mirrors are told: what the program does when it hears of something may take its time.
+    private let applying = DispatchQueue(label: "aop.cluster-queue")
+
+    struct Options: Sendable {
+        var key: String?
+        var waitsForWorkers: Bool
+    }
+
+    private struct State {
+        var task: Task<Void, Never>?
+        var submitted: Result<SubmittedGraph, ClusterError>?
+        var submissionWaiters: [CheckedContinuation<SubmittedGraph, any Error>] = []
+        var hasEnded = false
+        var endWaiters: [CheckedContinuation<Void, Never>] = []
+        /// Paths that are to be cancelled there.
+        var cancellations: [String] = []
+        var isCancelling = false
+        /// Why it was given up.
+        var closing: ClusterError?
+    }
+
+    init(_ graph: OperationGraph, _ connection: ClusterConnection, _ options: Options) {
+        mirrors = Mirrors(graph)
+        self.connection = connection
+        self.options = options
+    }
+
+    private var graph: OperationGraph { mirrors.graph }
+
+    /// - Parameters:
+    ///   - problem: why it cannot be submitted; nil: nothing is known.
+    ///   - ready: returns when the queue lets submissions go.
+    ///   - ended: called when all is over.
+    func start(
+        refusing problem: ClusterError?, when ready: @escaping @Sendable () async -> Void,
+        ended: @escaping @Sendable (SubmissionSession) -> Void
+    ) {
+        let task = Task {
+            if let problem { await fail(problem) } else { await run(when: ready) }
+            end()
+            ended(self)
+        }
+        let isClosing = state.withLock { state in
+            state.task = task
+            return state.closing != nil
+        }
+        if isClosing { task.cancel() }
+    }
+
+    /// Gives the submission up: what has not ended fails with `error`. What was handed over goes on.
+    func close(_ error: ClusterError) {
+        let task = state.withLock { state in
+            state.closing = state.closing ?? error
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    // MARK: Its course
+
+    private func run(when ready: @escaping @Sendable () async -> Void) async {
+        do {
+            await ready()
+            await waitForOutside()
+            try Task.checkCancellation()
+            guard let cancelled = handOver() else {
+                return await fail(ClusterError(.closed, "all of it was cancelled before it was submitted"))
+            }
+            let submitted = try await connection.submit(
+                graph.wire, key: options.key, name: nil, waitForWorkers: options.waitsForWorkers, cancelled: cancelled)
+            settle(.success(submitted))
+            if submitted.isExisting { for node in cancelled { cancel(path: graph.members[Int(node)].path) } }
+            drainCancellations()
+            try await follow(submitted.id)
+        } catch {
+            await fail(self.error(for: error))
+        }
+    }
+
+    private func error(for error: any Error) -> ClusterError {
+        if let closing = state.withLock({ $0.closing }) { return closing }
+        return error as? ClusterError ?? ClusterError(.closed, "the submission was given up: \(error.localizedDescription)")
+    }
+
+    /// Ends everything that has not ended.
+    private func fail(_ error: ClusterError) async {
+        let errors = graph.errors(for: error)
+        await tell { $0.failRest(errors) }
+        settle(.failure(error))
+    }
+
+    /// From here on bodies may run there. Returns the nodes that have been cancelled before; nil: there is nothing to do.
+    private func handOver() -> [UInt32]? {
+        var isDead = [Bool](repeating: false, count: graph.members.count)
+        var cancelled: [UInt32] = []
+        for (node, member) in graph.members.enumerated() {
+            guard let operation = member.operation, !operation.handOver() else { continue }
+            isDead[node] = true
+            if node == 0 || !isDead[member.parent] { cancelled.append(UInt32(node)) }
+        }
+        return graph.top.allSatisfy { isDead[$0] } ? nil : cancelled
+    }
+
+    /// Waits for what is not in the graph; not any longer than there is something in it that has not ended.
+    private func waitForOutside() async {
+        guard !graph.outside.isEmpty else { return }
+        let signal = LocalStep()
+        for operation in graph.outside { signal.addDependency(operation) }
+        let open = Mutex(graph.top.count)
+        for node in graph.top {
+            graph.members[node].operation?.whenOver {
+                let isLast = open.withLock { open in
+                    open -= 1
+                    return open == 0
+                }
+                if isLast { signal.cancel() }
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                signal.whenOver { continuation.resume() }
+                LocalStep.queue.addOperation(signal)
+            }
+        } onCancel: {
+            signal.cancel()
+        }
+    }
+
+    // MARK: Following
+
+    private func follow(_ id: String) async throws {
+        for try await event in connection.core.follow(id, details: true) {
+            switch event {
+            case .view: try await reconcile(id)
+            case .events(let events, _): try await apply(events.map(NodeReport.init))
+            case .interrupted: break
+            }
+        }
+        try Task.checkCancellation()
+        if !mirrors.haveEnded { try await reconcile(id) }
+        if !mirrors.haveEnded {
+            throw ClusterError(.unexpectedAnswer, "the submission \(id) has ended, and what became of some operations is not known")
+        }
+    }
+
+    /// Events may have been missed: tells what is not told yet, from how everything stands.
+    private func reconcile(_ id: String) async throws {
+        var reports: [NodeReport] = []
+        for try await page in connection.operations(of: id, withValues: true) {
+            reports += page.map(NodeReport.init).filter { !mirrors.hasEnded($0.node) }
+        }
+        try await apply(NodeReport.inOrder(reports))
+    }
+
+    /// Applies reports in their order; what lies at the coordinator is fetched first, and nothing overtakes it.
+    private func apply(_ reports: [NodeReport]) async throws {
+        var changes: [NodeChange] = []
+        for report in reports where !mirrors.hasEnded(report.node) {
+            if report.isLarge {
+                await apply(changes)
+                changes = []
+            }
+            if let change = try await change(report) { changes.append(change) }
+        }
+        await apply(changes)
+    }
+
+    private func change(_ report: NodeReport) async throws -> NodeChange? {
+        do {
+            return report.change(graph, bytes: try await connection.bytes(of: report.value))
+        } catch let error as ClusterError where error.code == .valueUnavailable {
+            return NodeChange(node: report.node, news: .ended(.failure([AOperationError(error)]), hasStarted: true))
+        }
+    }
+
+    private func apply(_ changes: [NodeChange]) async {
+        if !changes.isEmpty { await tell { $0.apply(changes) } }
+    }
+
+    private func tell(_ news: @escaping @Sendable (Mirrors) -> Void) async {
+        await withCheckedContinuation { continuation in
+            applying.async { [mirrors] in
+                news(mirrors)
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: Cancelling
+
+    /// The operation at `path` was cancelled here: it is to be cancelled there as well, as soon as it is there.
+    func cancel(path: String) {
+        state.withLock { $0.cancellations.append(path) }
+        drainCancellations()
+    }
+
+    private func drainCancellations() {
+        let id = state.withLock { state -> String? in
+            guard case .success(let submitted)? = state.submitted, !state.isCancelling, !state.cancellations.isEmpty else { return nil }
+            state.isCancelling = true
+            return submitted.id
+        }
+        guard let id else { return }
+        Task { [self] in
+            while let path = nextCancellation() {
+                do {
+                    _ = try await connection.core.ask(
+                        .cancel(
+                            .with {
+                                $0.submission = id
+                                $0.path = path
+                            }))
+                } catch {
+                    // It is cancelled here in any case; there, it ends by itself.
+                    AOperation.Debugger.error("the operation \(path) of submission \(id) could not be cancelled: \(error)")
+                }
+            }
+        }
+    }
+
+    private func nextCancellation() -> String? {
+        state.withLock { state in
+            guard !state.cancellations.isEmpty, state.closing == nil else {
+                state.isCancelling = false
+                return nil
+            }
+            return state.cancellations.removeFirst()
+        }
+    }
+
+    // MARK: Who waits
+
+    private func settle(_ result: Result<SubmittedGraph, ClusterError>) {
+        let waiters = state.withLock { state in
+            if state.submitted == nil { state.submitted = result }
+            defer { state.submissionWaiters = [] }
+            return state.submissionWaiters
+        }
+        for waiter in waiters { waiter.resume(with: result.mapError { $0 as any Error }) }
+    }
+
+    /// Waits until it is on the coordinator's disk.
+    func submitted() async throws -> SubmittedGraph {
+        try await withCheckedThrowingContinuation { continuation in
+            let known = state.withLock { state in
+                if state.submitted == nil { state.submissionWaiters.append(continuation) }
+                return state.submitted
+            }
+            if let known { continuation.resume(with: known.mapError { $0 as any Error }) }
+        }
+    }
+
+    private func end() {
+        let waiters = state.withLock { state in
+            state.hasEnded = true
+            defer { state.endWaiters = [] }
+            return state.endWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until the mirrors know how all of it has ended.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.hasEnded { state.endWaiters.append(continuation) }
+                return state.hasEnded
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import AOperation
+import Foundation
+import Synchronization
+import Testing
+import TrialOperations
+import Wire
+
+@testable import Cluster
+
+/// What becomes of a graph of operations on its way to the cluster.
+@Suite struct GraphBuilderTests {
+    private func graph(_ operations: AOperation...) -> OperationGraph { GraphBuilder.graph(of: operations) }
+
+    @Test func loneGroup_isTheRoot_nodesAreInPreOrder() {
+        let inner = GroupOperation(Emit("a"), Emit("b"))
+        inner.maxConcurrentOperationCount = 2
+        let last = Emit("c")
+        last.name = "last one"
+        let graph = graph(OrderedGroupOperation([inner, last], onFailure: .stop))
+        #expect(graph.faults.isEmpty)
+        #expect(graph.members.map(\.path) == ["", "group", "group/Emit", "group/Emit-2", "last one"])
+        #expect(graph.wire.nodes.map(\.parent) == [0, 0, 1, 1, 0])
+        #expect(graph.wire.nodes[0].group.ordered && graph.wire.nodes[0].group.stopOnFailure)
+        #expect(graph.wire.nodes[1].group.maxConcurrent == 2)
+        #expect(graph.wire.nodes[2].operation.type == "Emit")
+        #expect(graph.top == [0])
+    }
+
+    @Test func delivery_becomesReceives_orderBecomesAfter() {
+        let (a, b, join, shout) = (Emit("a"), Emit("b"), Join(), Shout())
+        [b, a].deliver(to: join).deliver(to: shout)
+        let last = Emit("last")
+        last.addDependency(shout)
+        let graph = graph(a, b, join, shout, last)
+        #expect(graph.faults.isEmpty)
+        #expect(graph.members[0].operation == nil)
+        #expect(graph.wire.nodes[3].receives == [2, 1])
+        #expect(graph.wire.nodes[3].receivesArray)
+        #expect(graph.wire.nodes[3].after.isEmpty)
+        #expect(graph.wire.nodes[4].receives == [3])
+        #expect(!graph.wire.nodes[4].receivesArray)
+        #expect(graph.wire.nodes[5].after == [4])
+        #expect(graph.top == [1, 2, 3, 4, 5])
+    }
+
+    @Test func listOfOne_isAList_groupIsAProducer() {
+        let (a, join) = (Emit("a"), Join())
+        [a].deliver(to: join)
+        let group = GroupOperation(Emit("x"), Emit("y"))
+        let all = Join()
+        group.deliver(to: all)
+        let graph = graph(a, join, group, all)
+        #expect(graph.faults.isEmpty)
+        #expect(graph.wire.nodes[2].receivesArray)
+        #expect(graph.wire.nodes.last?.receives == [3])
+        #expect(graph.wire.nodes.last?.receivesArray == false)
+    }
+
+    @Test func options_becomeNodeOptions() {
+        let operation = Emit("a").exclusive("key", limit: 3).exclusive("key", limit: 2).conditions(MutuallyExclusive<Int>())
+            .retry(RetryPolicy(attempts: 4)).timeout(.seconds(2)).queueTimeout(.seconds(3)).deadline(.milliseconds(4_500))
+            .delay(.seconds(1))
+        operation.grace = .milliseconds(700)
+        let node = graph(operation).wire.nodes[1]
+        #expect(node.exclusive.map(\.key) == ["AOperation.MutuallyExclusive<Swift.Int>", "key"])
+        #expect(node.exclusive.map(\.limit) == [1, 2])
+        #expect(node.retries == 3)
+        #expect(node.timeoutMilliseconds == 2_000)
+        #expect(node.queueTimeoutMilliseconds == 3_000)
+        #expect(node.deadlineMilliseconds == 4_500)
+        #expect(node.delayMilliseconds == 1_000)
+        #expect(node.graceMilliseconds == 700)
+    }
+
+    @Test(
+        arguments: [
+            (RetryPolicy.Backoff.none, WireBackoff.Kind.constant, UInt64(0)), (.constant(.seconds(2)), .constant, 2_000),
+            (.linear(.milliseconds(5)), .linear, 5), (.exponential(.seconds(1)), .exponential, 1_000),
+            (.fibonacci(.seconds(3)), .fibonacci, 3_000),
+        ])
+    func backoff_isTheSameThere(_ backoff: RetryPolicy.Backoff, _ kind: WireBackoff.Kind, _ initial: UInt64) {
+        let policy = RetryPolicy(attempts: 2, backoff: backoff, cap: .seconds(9), jitter: 0.25)
+        let node = graph(Emit("a").retry(policy)).wire.nodes[1]
+        #expect(node.retries == 1)
+        #expect(node.backoff.kind == kind)
+        #expect(node.backoff.initialMilliseconds == initial)
+        #expect(node.backoff.maxMilliseconds == 9_000)
+        #expect(node.backoff.jitterPermille == 250)
+    }
+
+    @Test func priority_isTheSameThere() {
+        let operation = Emit("a")
+        operation.queuePriority = .high
+        let nodes = graph(operation, Emit("b")).wire.nodes
+        #expect(nodes[1].priority == 4 && nodes[1].hasPriority)
+        #expect(!nodes[2].hasPriority)
+    }
+
+    @Test func equalParameters_areSentOnce() {
+        let graph = graph(Emit("a"), Emit("b"), Emit("a"))
+        #expect(graph.wire.parameters.count == 2)
+        #expect(graph.wire.nodes.dropFirst().map(\.operation.parameters) == [0, 1, 0])
+    }
+
+    @Test func dependencyElsewhere_isWaitedForFirst() {
+        let (a, local) = (Emit("a"), BlockOperation {})
+        a.addDependency(local)
+        let graph = graph(a)
+        #expect(graph.faults.isEmpty)
+        #expect(graph.outside.map(ObjectIdentifier.init) == [ObjectIdentifier(local)])
+    }
+
+    @Test func circleThroughAnotherQueue_isRefused() {
+        let (a, local, b) = (Emit("a"), BlockOperation {}, Emit("b"))
+        local.addDependency(a)
+        b.addDependency(local)
+        #expect(graph(a, b).faults.map(\.path) == ["Emit"])
+    }
+
+    // MARK: Refusals
+
+    final class Subgroup: GroupOperation, @unchecked Sendable {}
+
+    final class Unique: ResultableOperation<Int>, ClusterOperation, UniqueOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable {}
+        let parameters = Parameters()
+        let uniqueId = "one"
+        init(_ parameters: Parameters) { super.init() }
+    }
+
+    final class Opaque: ResultableOperation<any Error>, ClusterOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable {}
+        let parameters = Parameters()
+        init(_ parameters: Parameters) { super.init() }
+    }
+
+    private static let refused: [(String, @Sendable () -> AOperation)] = [
+        ("lives in this process (AOperationBlock)", { AOperationBlock { finish in finish() } }),
+        ("group of its own kind (Subgroup)", { Subgroup(Emit("a")) }),
+        ("plain operation `", { GroupOperation(BlockOperation {}) }),
+        ("`willFinish`", { Emit("a").willFinish { _, finish in finish() } }),
+        ("`retryOnFailure`", { Emit("a").retryOnFailure { _, _, retry in retry(false) } }),
+        ("chooses among errors", { Emit("a").retry(RetryPolicy(attempts: 2, retries: { _ in true })) }),
+        ("by the factor 3.0", { Emit("a").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3))) }),
+        ("is a group with a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
+        ("condition NoFailedDependencies", { Emit("a").conditions(NoFailedDependencies()) }),
+        ("condition BlockCondition", { Emit("a").condition { $0(.success) } }),
+        ("unique id", { Unique(.init()) }),
+        ("cannot leave the process", { Opaque(.init()) }),
+        ("injected result", { Emit("a").injectResult(from: Emit("b")) { _, _, _ in } }),
+    ]
+
+    @Test(arguments: refused.map(\.0))
+    func codeOfThisProcess_isRefusedByName(_ what: String) throws {
+        let make = try #require(Self.refused.first { $0.0 == what }?.1)
+        let faults = graph(make()).faults
+        #expect(faults.contains { $0.message.contains(what) }, "\(faults)")
+    }
+
+    @Test func everythingWrongIsTold_eachByItsOperation() {
+        let group = GroupOperation(Unique(.init()), Emit("a").willFinish { _, finish in finish() }, Emit("fine"))
+        let faults = graph(group).faults
+        #expect(faults.map(\.path) == ["Unique", "Emit"])
+        #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })
+    }
+
+    @Test func valuesThatDoNotFit_areRefused() {
+        let (a, shout) = (Emit("a"), Shout())
+        shout.accept(a)
+        #expect(graph(a, shout).faults.isEmpty)
+        let (text, bad) = (Join(), Join())
+        bad.accept(text)
+        #expect(graph(text, bad).faults.contains { $0.message.contains("receives Array<String> from `Join`, which delivers String") })
+        let (nested, all) = (GroupOperation(Emit("a"), GroupOperation(Emit("b"))), Join())
+        nested.deliver(to: all)
+        #expect(graph(nested, all).faults.contains { $0.message.contains("not all of that type") })
+    }
+
+    @Test func retryAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
+        let (a, shout) = (Emit("a"), Shout().retry(RetryPolicy(attempts: 2)))
+        a.deliver(to: shout)
+        #expect(graph(a, shout).faults.contains { $0.message.contains("tries its producers again") })
+        let (b, loud, quiet) = (Emit("b"), Shout().retry(RetryPolicy(attempts: 2)), Shout())
+        b.deliver(to: loud)
+        b.deliver(to: quiet)
+        #expect(graph(b, loud, quiet).faults.isEmpty)
+    }
+}

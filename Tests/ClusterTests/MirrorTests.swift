@@ -1,0 +1,286 @@
+import AOperation
+import Foundation
+import Synchronization
+import Testing
+import TrialOperations
+import Wire
+
+@testable import Cluster
+
+extension Result {
+    fileprivate var value: Success? { if case .success(let value) = self { value } else { nil } }
+}
+
+/// Mirrors that are told by a test what becomes of them.
+@Suite(.timeLimit(.minutes(2))) struct MirrorTests {
+    /// A local queue whose operations are mirrors.
+    private final class Trial: Sendable {
+        let mirrors: Mirrors
+        let cancelled = Mutex<[String]>([])
+        let queue = AOperationQueue()
+
+        init(_ operations: AOperation...) {
+            let graph = GraphBuilder.graph(of: operations)
+            mirrors = Mirrors(graph)
+            for member in graph.members {
+                _ = member.operation?.becomeMirror { [weak self] _ in self?.cancelled.withLock { $0.append(member.path) } }
+            }
+            queue.addOperations(operations, waitUntilFinished: false)
+            for member in graph.members { _ = member.operation?.handOver() }
+        }
+
+        func start(_ node: Int) { mirrors.apply([.init(node: node, news: .started)]) }
+
+        func succeed(_ node: Int, _ text: String? = nil) {
+            mirrors.apply([.init(node: node, news: .ended(.success(text.map { .text($0) } ?? .void), hasStarted: true))])
+        }
+
+        func fail(_ node: Int, _ text: String, hasStarted: Bool = true) {
+            let errors = [AOperationError(TrialError(text: text), state: .execution, publisher: "there")]
+            mirrors.apply([.init(node: node, news: .ended(.failure(errors), hasStarted: hasStarted))])
+        }
+
+        func cancel(_ node: Int, hasStarted: Bool = true) {
+            mirrors.apply([.init(node: node, news: .ended(.cancelled, hasStarted: hasStarted))])
+        }
+    }
+
+    private func end(_ operation: AOperation) async {
+        await withCheckedContinuation { continuation in operation.whenOver { continuation.resume() } }
+    }
+
+    @Test func leaf_isTold_likeAnyOperation() async {
+        let events = Mutex<[String]>([])
+        let emit = Emit("a").didStart { events.withLock { $0.append("start") } }
+        let trial = Trial(emit)
+        #expect(events.withLock { $0 }.isEmpty)
+        trial.start(1)
+        trial.start(1)
+        trial.succeed(1, "A")
+        trial.fail(1, "too late")
+        await end(emit)
+        #expect(emit.outcome?.value == "A")
+        #expect(events.withLock { $0 } == ["start"])
+        #expect(emit.isFinished && !emit.isCancelled)
+    }
+
+    @Test func endWithoutAStart_isAStartToo_ifItHadStarted() async {
+        let starts = Mutex(0)
+        let emit = Emit("a").didStart { starts.withLock { $0 += 1 } }
+        let trial = Trial(emit)
+        trial.fail(1, "broken")
+        await end(emit)
+        #expect(emit.outcome?.errors.map(\.localizedDescription) == ["trial: broken"])
+        #expect(emit.publishedErrors.first?.publisher == "there")
+        #expect(starts.withLock { $0 } == 1)
+    }
+
+    @Test func failureBeforeTheStart_startsNothing() async {
+        let starts = Mutex(0)
+        let emit = Emit("a").didStart { starts.withLock { $0 += 1 } }
+        let trial = Trial(emit)
+        trial.fail(1, "late", hasStarted: false)
+        await end(emit)
+        #expect(emit.outcome?.isFailure == true)
+        #expect(starts.withLock { $0 } == 0)
+    }
+
+    @Test func valuesAndDependents_takeTheLocalWay() async {
+        let (a, b, join) = (Emit("a"), Emit("b"), Join())
+        [a, b].deliver(to: join)
+        let trial = Trial(a, b, join)
+        let after = VoidOperation()
+        after.addDependency(join)
+        AOperationQueue().addOperation(after)
+        trial.succeed(3, "A+B")  // the ends come in any order
+        trial.succeed(2, "B")
+        #expect(join.outcome == nil)
+        trial.succeed(1, "A")
+        await end(join)
+        #expect(join.outcome?.value == "A+B")
+        #expect(join.receivedValue?.value == ["A", "B"])
+        await end(after)
+    }
+
+    @Test func group_endsWhenItIsSaidSo_withItsChildrensErrors() async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = GroupOperation(a, b)
+        let trial = Trial(group)
+        trial.start(0)
+        trial.start(1)
+        trial.succeed(1, "A")
+        trial.fail(2, "b")
+        await end(b)
+        await end(a)
+        #expect(group.outcome == nil)
+        trial.mirrors.apply([.init(node: 0, news: .ended(.failure([]), hasStarted: true))])
+        await end(group)
+        #expect(group.publishedErrors.map(\.localizedDescription) == ["trial: b"])
+        #expect(group.outcomes.map(\.isSuccess) == [true, false])
+    }
+
+    @Test func errorOfTheGroupItself_isItsOutcome() async {
+        let child = Emit("a")
+        let group = GroupOperation(child)
+        let trial = Trial(group)
+        trial.start(0)
+        trial.start(1)
+        trial.cancel(1)
+        trial.fail(0, "deadline")
+        await end(group)
+        #expect(child.outcome?.isCancelled == true)
+        #expect(group.publishedErrors.map(\.localizedDescription) == ["trial: deadline"])
+        #expect(trial.cancelled.withLock { $0 }.isEmpty)
+    }
+
+    @Test func orderedGroup_thatStops_asksForNothing_theClusterStopsItItself() async {
+        let (a, b, c) = (Emit("a"), Emit("b"), Emit("c"))
+        let group = OrderedGroupOperation([a, b, c], onFailure: .stop)
+        let trial = Trial(group)
+        trial.start(0)
+        trial.fail(1, "a")
+        trial.cancel(2, hasStarted: false)
+        trial.cancel(3, hasStarted: false)
+        trial.mirrors.apply([.init(node: 0, news: .ended(.failure([]), hasStarted: true))])
+        await end(group)
+        #expect(group.outcomes.map(\.isCancelled) == [false, true, true])
+        #expect(group.publishedErrors.map(\.localizedDescription) == ["trial: a"])
+        #expect(trial.cancelled.withLock { $0 }.isEmpty)
+    }
+
+    @Test func cancelHere_decidesAtOnce_andWaitsForTheBodyThere() async {
+        let emit = Emit("a")
+        let trial = Trial(emit)
+        trial.start(1)
+        emit.cancel()
+        #expect(emit.outcome?.isCancelled == true)
+        #expect(!emit.isEnded)
+        #expect(trial.cancelled.withLock { $0 } == ["Emit"])
+        trial.succeed(1, "A")
+        await end(emit)
+        #expect(emit.outcome?.isCancelled == true)
+    }
+
+    @Test func cancelOfAGroupHere_isAskedForOnce_andWaitsForAllBodies() async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = GroupOperation(a, b)
+        let trial = Trial(group)
+        trial.start(0)
+        trial.start(1)
+        group.cancel()
+        #expect(trial.cancelled.withLock { $0 } == [""])
+        #expect(a.outcome?.isCancelled == true)
+        trial.cancel(2, hasStarted: false)
+        await end(b)
+        #expect(!group.isFinished)
+        trial.cancel(1)
+        await end(a)
+        #expect(!group.isFinished)
+        trial.cancel(0)
+        await end(group)
+        #expect(group.outcome?.isCancelled == true)
+    }
+
+    @Test func cancelThere_isACancellationHere() async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = GroupOperation(a, b)
+        let trial = Trial(group)
+        trial.start(0)
+        trial.start(1)
+        trial.cancel(1)
+        trial.cancel(2, hasStarted: false)
+        trial.cancel(0)
+        await end(group)
+        #expect(group.outcome?.isCancelled == true)
+        #expect(a.isCancelled && b.isCancelled)
+        #expect(trial.cancelled.withLock { $0 }.isEmpty)
+    }
+
+    @Test func successThere_isNotUndoneByACancellationThatComesLater() async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = OrderedGroupOperation(a, b)
+        let trial = Trial(group)
+        trial.succeed(1, "A")  // the group has not even begun here
+        trial.start(0)
+        group.cancel()
+        trial.cancel(2, hasStarted: false)
+        trial.cancel(0)
+        await end(group)
+        #expect(a.outcome?.value == "A")
+        #expect(b.outcome?.isCancelled == true)
+        #expect(group.outcome?.isCancelled == true)
+    }
+
+    @Test func cancelledBeforeItIsHandedOver_endsAtOnce() async {
+        let (a, group) = (Emit("a"), GroupOperation(Emit("b")))
+        let graph = GraphBuilder.graph(of: [a, group])
+        for member in graph.members { _ = member.operation?.becomeMirror { _ in Issue.record("nothing is there yet") } }
+        AOperationQueue().addOperations([a, group], waitUntilFinished: false)
+        a.cancel()
+        group.cancel()
+        await end(a)
+        await end(group)
+        #expect(graph.members.compactMap(\.operation).allSatisfy { !$0.handOver() })
+    }
+
+    @Test func whatIsLost_fails_groupsLast() async {
+        let (a, b) = (Emit("a"), Emit("b"))
+        let group = OrderedGroupOperation(a, GroupOperation(b))
+        let trial = Trial(group)
+        trial.start(0)
+        trial.start(1)
+        trial.mirrors.failRest([AOperationError(ClusterError(.closed, "gone"))])
+        await end(group)
+        #expect(a.publishedErrors.map(\.localizedDescription) == ["gone"])
+        #expect(b.publishedErrors.map(\.localizedDescription) == ["gone"])
+        #expect(group.publishedErrors.map(\.localizedDescription) == ["gone"])
+        #expect(trial.mirrors.haveEnded)
+    }
+
+    @Test func valueThatDoesNotFit_failsTheOperation() async {
+        let group = GroupOperation(Emit("a"))
+        let trial = Trial(group)
+        trial.mirrors.apply([.init(node: 1, news: .ended(.success(.bytes(Data([0xFF]))), hasStarted: true))])
+        trial.succeed(0)
+        await end(group)
+        #expect(group.publishedErrors.first?.publishedError is ClusterCodingError)
+    }
+
+    @Test func timeLimitSetLater_isKeptHere_andStopsTheBodyThere() async {
+        let emit = Emit("a")
+        let trial = Trial(emit)
+        emit.timeout(.milliseconds(1))
+        trial.start(1)
+        await withCheckedContinuation { continuation in emit.didFinish { _ in continuation.resume() } }
+        #expect(emit.publishedErrors.first?.publishedError is TimeoutObserver.Error)
+        #expect(!emit.isEnded)
+        #expect(trial.cancelled.withLock { $0 } == ["Emit"])
+        trial.cancel(1)
+        await end(emit)
+        #expect(emit.outcome?.isFailure == true)
+    }
+
+    @Test func whatIsSetLater_hasNoEffect() async {
+        let emit = Emit("a")
+        let trial = Trial(emit)
+        emit.retry(RetryPolicy(attempts: 3)).conditions(FalseCondition()).deadline(.zero).willFinish { _, _ in }
+        trial.start(1)
+        trial.fail(1, "once")
+        await end(emit)
+        #expect(emit.publishedErrors.map(\.localizedDescription) == ["trial: once"])
+    }
+
+    @Test func childAddedLater_isRefused() async {
+        let group = GroupOperation(Emit("a"))
+        let trial = Trial(group)
+        trial.start(0)
+        let late = Emit("late")
+        group.addOperation(late)
+        await end(late)
+        #expect(late.publishedErrors.first?.publishedError is AddedTooLate)
+        trial.succeed(1, "A")
+        trial.succeed(0)
+        await end(group)
+        #expect(group.outcome?.isSuccess == true)
+    }
+}

@@ -1,0 +1,71 @@
+import AOperation
+import Testing
+import TrialOperations
+import Wire
+
+@testable import Cluster
+
+/// Errors that come from a cluster, as the program gets them.
+@Suite struct RemoteErrorTests {
+    /// Two operations, of which the program calls one by a name of its own.
+    private var graph: OperationGraph {
+        let named = Emit("a").timeout(.seconds(2)).queueTimeout(.seconds(3)).deadline(.seconds(4))
+        named.name = "first"
+        return GraphBuilder.graph(of: [named, Emit("b")])
+    }
+
+    private func failure(
+        _ code: WireFailureCode, _ publisher: String, type: String = "", origin: String = "first", isCondition: Bool = false
+    ) -> WireOperationFailure {
+        .with {
+            $0.code = code
+            $0.publisher = publisher
+            $0.typeName = type
+            $0.message = "words"
+            $0.origin = origin
+            $0.state = isCondition ? .condition : .execution
+        }
+    }
+
+    @Test func theLibrarysErrors_areThemselves_andNameTheOperationAsTheProgramDoes() {
+        let graph = graph
+        func error(_ code: WireFailureCode, type: String = "") -> any Error {
+            graph.error(failure(code, "first", type: type), of: 1).publishedError
+        }
+        #expect(error(.cancelled) as? AOperationError.IsCancelled == .init(operation: "first"))
+        #expect(error(.receivedValueIsNil) as? AOperationError.ReceivedValueIsNil == .init(operation: "first"))
+        #expect(error(.timeout, type: "Timeout") as? TimeoutObserver.Error == .init(seconds: 2))
+        #expect((error(.timeout, type: "AOperationError.QueueTimeout") as? AOperationError.QueueTimeout)?.limit == .seconds(3))
+        #expect((error(.deadline) as? AOperationError.DeadlinePassed)?.limit == .seconds(4))
+    }
+
+    @Test func anyOtherError_isARemoteOne_withEverythingThatIsKnown() throws {
+        var wire = failure(.exit, "Emit")
+        wire.exitCode = 3
+        wire.host = "h"
+        let error = graph.error(wire, of: 1)
+        let remote = try #require(error.publishedError as? RemoteError)
+        #expect(remote.code == .exit && remote.exitCode == 3 && remote.signal == nil && remote.host == "h" && remote.origin == "first")
+        #expect(error.localizedDescription == "words")
+        #expect(error.publisher == "first")
+    }
+
+    @Test func publisherAndState_areThoseOfTheBirth() {
+        let forwarded = graph.error(failure(.operation, "Emit", origin: "first"), of: 2)
+        #expect(forwarded.publisher == "first")
+        let condition = graph.error(failure(.condition, "DiskSpace", origin: "Emit", isCondition: true), of: 2)
+        #expect(condition.publisher == "DiskSpace" && condition.state == .condition)
+        let own = graph.error(failure(.operation, "", origin: ""), of: 2)
+        #expect(own.publisher == "Emit")
+    }
+
+    @Test func admissionErrors_nameEachItsOperation() {
+        let refused = ClusterError(
+            .refused, "two errors",
+            errors: [.init(node: 1, path: "first", message: "one"), .init(node: 2, path: "Emit", message: "two")])
+        let errors = graph.errors(for: refused)
+        #expect(errors.map(\.publisher) == ["first", "Emit"])
+        #expect(errors.map(\.localizedDescription) == ["first: one", "Emit: two"])
+        #expect(graph.errors(for: ClusterError(.busy, "later")).map(\.localizedDescription) == ["later"])
+    }
+}

@@ -1,0 +1,46 @@
+import Scheduling
+import Testing
+
+/// What followers are told, and what is cancelled from the outset.
+@Suite struct FollowTests {
+    private func events(_ cluster: FakeCluster) -> [UnitEvent] {
+        cluster.sends.flatMap { send -> [UnitEvent] in
+            if case .events(let batch) = send.message { batch.events } else { [] }
+        }
+    }
+
+    private func cluster(details: Bool) -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [Sketch.group("inner", [.op("a")])]).graph())
+        _ = cluster.ask(.follow(submission: "last", details: details))
+        cluster.attach(1)
+        return cluster
+    }
+
+    @Test func details_areGroupsAndValues() {
+        var cluster = cluster(details: true)
+        cluster.end("inner/a", .success(text("A")))
+        #expect(events(cluster).map(\.path) == ["inner/a", "inner", ""])
+        #expect(events(cluster).map(\.isGroup) == [false, true, true])
+        #expect(events(cluster).first?.value == text("A"))
+        #expect(events(cluster).allSatisfy { $0.startedAt > 0 })
+    }
+
+    @Test func withoutDetails_thereAreOnlyOperations() {
+        var cluster = cluster(details: false)
+        cluster.end("inner/a", .success(text("A")))
+        #expect(events(cluster).map(\.path) == ["inner/a"])
+        #expect(events(cluster).first?.value == nil)
+    }
+
+    @Test func cancelledFromTheOutset_isNeverHandedOut() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let graph = Sketch.group("root", [.op("a"), .op("b")]).graph()
+        _ = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true, cancelled: [1, 7]))
+        #expect(!cluster.holds("a"))
+        #expect(cluster.state("a") == .cancelled)
+        cluster.end("b")
+        #expect(cluster.view()?.state == .failed)
+    }
+}

@@ -1,0 +1,9 @@
+import AOperation
+import TrialOperations
+import Worker
+
+/// A worker for tests.
+@main struct TrialWorker: WorkerCommand {
+    static let abstract = "Runs the operations of the tests."
+    static let operations: [any ClusterOperation.Type] = [Emit.self, Join.self, Shout.self]
+}
