@@ -88,6 +88,18 @@ import Testing
         #expect(cluster.state("g/x") == .cancelled)
     }
 
+    @Test func groupThatIsNotTriedAgainForItsCondition_endsAfterItsMembers() {
+        var cluster = cluster()
+        let group = Sketch.group("g", [.op("x")], after: ["a"], retries: 1).having {
+            $0.conditions = [Condition(.noFailedDependencies)]
+            $0.retryOn = [.exitCode(1)]
+        }
+        cluster.submit(Sketch.group("root", [.op("a"), group]).graph())
+        cluster.end("a", failure("no"))
+        #expect(cluster.state("g") == .failed)
+        #expect(cluster.state("g/x") == .cancelled)
+    }
+
     // MARK: Time windows. The cluster's clock begins at 22:13:20 UTC.
 
     @Test func closedTimeWindow_isWaitedFor_withoutSlotAndWithoutLocks() throws {
