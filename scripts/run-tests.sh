@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs built tests: `scripts/run-tests.sh --filter REGEX`, or what else `swift test` takes. A run that does not end
-# within AOP_TEST_LIMIT seconds (default 1,200) fails with what its threads were doing and which tests had not ended.
+# Runs built tests: `scripts/run-tests.sh --filter REGEX`, or what else `swift test` takes. A run that fails ends with
+# what failed. One that does not end within AOP_TEST_LIMIT seconds (default 1,200) fails with what its threads were
+# doing and which tests had not ended.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 limit=${AOP_TEST_LIMIT:-1200}
@@ -8,6 +9,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 exec 3> >(tee "$log")
+tee=$!
 # Line by line, so that a hang hides nothing.
 stdbuf -oL "${SWIFT:-swift}" test --skip-build "$@" >&3 2>&1 &
 run=$!
@@ -20,7 +22,14 @@ until hasEnded || [ "$waited" -ge "$limit" ]; do
 done
 if hasEnded; then
     wait "$run"
-    exit
+    status=$?
+    if [ "$status" -ne 0 ]; then
+        exec 3>&-
+        wait "$tee"
+        echo "--- what failed (exit code $status):"
+        grep -aE '^(✘|↳|error:|fatal:|Fatal error)|: (Fatal error|error):' "$log" | cut -c1-2000 | tail -200
+    fi
+    exit "$status"
 fi
 
 descendants() { for child in $(pgrep -P "$1"); do descendants "$child"; echo "$child"; done; }
