@@ -18,7 +18,7 @@ import Wire
             let worker = try coordinator.peer()
             let welcome = try worker.attach(.executor, incarnation: 1)
             #expect(welcome.name == "here/0")
-            #expect(welcome.leaseMilliseconds == 3000 && welcome.orphanLimitMilliseconds == 600_000)
+            #expect(welcome.leaseMilliseconds == 600_000 && welcome.orphanLimitMilliseconds == 600_000)
             let client = try coordinator.peer()
             _ = try client.attach(.client, incarnation: 2)
             let id = try client.submit(.group([.noop("a"), .noop("b", receives: [1])]))

@@ -17,7 +17,7 @@ final class EventLog<Element: Sendable>: @unchecked Sendable {
 
     /// Goes on to the first element that is not read yet and for which `body` gives something; those before it are skipped.
     func next<Result>(
-        within seconds: Double = 10, _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: (Element) -> Result?
+        within seconds: Double = 60, _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: (Element) -> Result?
     ) throws -> Result {
         let deadline = Date().addingTimeInterval(seconds)
         condition.lock()

@@ -9,13 +9,21 @@ final class FakeCoordinator: Sendable {
             $0.epoch = 1
             $0.coordinatorIncarnation = 1
             $0.heartbeatMilliseconds = 50
-            $0.leaseMilliseconds = 400
-            $0.orphanLimitMilliseconds = 800
+            $0.leaseMilliseconds = 120_000
+            $0.orphanLimitMilliseconds = 240_000
         }
         var refusal: WireRefusal?
         /// Answer nothing at all.
         var isMute = false
         var answersHeartbeats = true
+
+        /// Leases that a test waits for, and that a busy machine does not end.
+        static var withShortLeases: Script {
+            var script = Script()
+            script.welcome.leaseMilliseconds = 2_000
+            script.welcome.orphanLimitMilliseconds = 3_000
+            return script
+        }
     }
 
     private enum Order: Sendable {

@@ -14,7 +14,7 @@ import Wire
         let mail = poller.add(mailbox)
         var next = [Int](repeating: 0, count: writers)
         var count = 0
-        let deadline = BootClock.milliseconds() + 20_000
+        let deadline = BootClock.milliseconds() + 60_000
         while count < writers * each {
             let ready = try poller.wait(until: deadline)
             try #require(BootClock.milliseconds() < deadline, "a wake-up was lost after \(count) elements")

@@ -154,7 +154,7 @@ import Wire
     }
 
     @Test func heartbeats_keepTheLease_andTheirLossEndsIt() throws {
-        let coordinator = try FakeCoordinator(context: context)
+        let coordinator = try FakeCoordinator(.withShortLeases, context: context)
         let link = link(coordinator.endpoint) {
             $0.heartbeat = {
                 .with {
@@ -164,8 +164,8 @@ import Wire
         }
         link.start()
         _ = try attached()
-        // Twelve intervals of 50 ms are longer than the lease of 400.
-        for _ in 0..<12 {
+        // 45 intervals of 50 ms are longer than the lease of 2 s.
+        for _ in 0..<45 {
             let heartbeat = try coordinator.heartbeats.next("heartbeat") { $0 }
             #expect(heartbeat.running == 3 && heartbeat.accepting && heartbeat.sentAt > 0)
         }
@@ -179,7 +179,7 @@ import Wire
     }
 
     @Test func aPeerThatHangs_fallsSilent_andSaysHelloAgainWhenItGoesOn() throws {
-        let coordinator = try FakeCoordinator(context: context)
+        let coordinator = try FakeCoordinator(.withShortLeases, context: context)
         let gate = Gate()
         let link = link(coordinator.endpoint) {
             $0.heartbeat = {
@@ -266,8 +266,7 @@ import Wire
     }
 
     @Test func aCoordinatorThatDoesNotRead_costsABoundedOutbox() throws {
-        var script = FakeCoordinator.Script()
-        script.welcome.leaseMilliseconds = 60_000
+        let script = FakeCoordinator.Script()
         let coordinator = try FakeCoordinator(script, context: context)
         let link = link(coordinator.endpoint)
         link.start()

@@ -39,7 +39,7 @@ import Wire
             var poller = Poller()
             let token = poller.add(dealer)
             poller.watchWritable(token, true)
-            let deadline = BootClock.milliseconds() + 10_000
+            let deadline = BootClock.milliseconds() + 60_000
             while try dealer.send(frames) == .full {
                 try #require(BootClock.milliseconds() < deadline, "the dealer did not become writable")
                 _ = try poller.wait(until: deadline)
@@ -49,7 +49,7 @@ import Wire
         func receive() throws -> RouterMessage {
             var poller = Poller()
             _ = poller.add(router)
-            let deadline = BootClock.milliseconds() + 10_000
+            let deadline = BootClock.milliseconds() + 60_000
             while true {
                 if let message = try router.receive() { return message }
                 try #require(BootClock.milliseconds() < deadline, "nothing came to the router")
@@ -60,7 +60,7 @@ import Wire
         func answer() throws -> [Buffer] {
             var poller = Poller()
             _ = poller.add(dealer)
-            let deadline = BootClock.milliseconds() + 10_000
+            let deadline = BootClock.milliseconds() + 60_000
             while true {
                 if let frames = try dealer.receive() { return frames }
                 try #require(BootClock.milliseconds() < deadline, "nothing came to the dealer")
@@ -123,7 +123,7 @@ import Wire
         var poller = Poller()
         let token = poller.add(monitor)
         pair.dealer.close()
-        let deadline = BootClock.milliseconds() + 10_000
+        let deadline = BootClock.milliseconds() + 60_000
         var event: MonitorEvent?
         while event == nil, BootClock.milliseconds() < deadline {
             if try poller.wait(until: deadline).isReadable(token) { event = try monitor.receive() }
@@ -176,7 +176,7 @@ import Wire
         var poller = Poller()
         _ = poller.add(monitor)
         try pair.send([Buffer([UInt8](repeating: 0, count: Limits.messageBytes + 1))])
-        let deadline = BootClock.milliseconds() + 10_000
+        let deadline = BootClock.milliseconds() + 60_000
         var isGone = false
         while !isGone, BootClock.milliseconds() < deadline {
             _ = try poller.wait(until: deadline)

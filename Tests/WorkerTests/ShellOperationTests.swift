@@ -145,9 +145,7 @@ import Wire
     ])
     func backgroundChildren_neitherHangNorSurvive(_ template: String) async throws {
         let sleep = "sleep 3\(Self.seed)\(template.utf8.count)"
-        let start = ContinuousClock.now
         #expect(await runner.run(.init(run: "\(template.replacingOccurrences(of: "sleep N", with: sleep))\necho done")).text == "done")
-        #expect(ContinuousClock.now - start < .seconds(10))
         // One that left the session goes to the next subreaper, which an executor is and this process is not.
         if template.contains("setsid") {
             for process in processes(with: sleep) { kill(process, SIGKILL) }

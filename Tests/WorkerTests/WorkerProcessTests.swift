@@ -27,8 +27,8 @@ import Wire
     /// A sleep that no other test runs.
     private func sleep(_ number: Int) -> String { "sleep 4\(getpid())\(number)" }
 
-    private func waitFor(_ what: String, within seconds: Double = 20, _ condition: @escaping @Sendable () -> Bool) async throws {
-        let holds = try await eventually(within: seconds, condition)
+    private func waitFor(_ what: String, _ condition: @escaping @Sendable () -> Bool) async throws {
+        let holds = try await eventually(condition)
         #expect(holds, "\(what)")
     }
 
@@ -243,7 +243,7 @@ import Wire
                     ]
                 }
             })
-        guard case .stopped? = try await coordinator.end(of: 1, within: 5).outcome else { return #expect(Bool(false)) }
+        guard case .stopped? = try await coordinator.end(of: 1).outcome else { return #expect(Bool(false)) }
         #expect(processes(with: sleep(2)).isEmpty)
     }
 
@@ -254,7 +254,7 @@ import Wire
         try await waitFor("running") { [self] in processes(with: sleep(3)).count >= 2 }
         kill(pid_t(executor.hello.pid), SIGKILL)
         let incarnation = executor.hello.incarnation
-        try await waitFor("proof of death", within: 5) { [coordinator] in
+        try await waitFor("proof of death") { [coordinator] in
             coordinator.ended.contains { $0.executorIncarnation == incarnation }
         }
         #expect(processes(with: sleep(3)).isEmpty)
@@ -273,7 +273,7 @@ import Wire
         try await waitFor("running") { [self] in processes(with: sleep(4)).count >= 2 }
         worker.signal(SIGKILL)
         let pid = pid_t(executor.hello.pid)
-        try await waitFor("nothing left", within: 1) { [self] in
+        try await waitFor("nothing left") { [self] in
             processes(with: sleep(4)).isEmpty && ProcessTable.Entry(id: pid)?.isZombie != false
         }
     }
@@ -281,13 +281,19 @@ import Wire
     @Test func terminated_drains_thenExits() async throws {
         defer { end() }
         let executor = try await coordinator.executor()
-        coordinator.dispatch([.shell(1, "echo up; sleep 0.5; echo down"), .shell(2, sleep(5)), .shell(3, "true")], to: executor)
+        let gate = directory + "/gate"
+        coordinator.dispatch(
+            [
+                .shell(1, "echo up; until [ -e '\(gate)' ]; do sleep 0.05; done; echo down"), .shell(2, sleep(5)),
+                .shell(3, "true"),
+            ], to: executor)
         try await waitFor("running") { [coordinator] in coordinator.output.contains { $0.unit == 1 } }
         worker.signal(SIGTERM)
-        #expect(try await coordinator.end(of: 1).success.inline == Data("up\ndown".utf8))
         try await waitFor("given back") { [coordinator] in
             coordinator.reports.contains { if case .released? = $0.body { $0.unit == 3 } else { false } }
         }
+        #expect(FileManager.default.createFile(atPath: gate, contents: nil))
+        #expect(try await coordinator.end(of: 1).success.inline == Data("up\ndown".utf8))
         worker.signal(SIGTERM)
         try await waitFor("exited") { [worker] in worker.exitStatus() != nil }
         #expect(worker.exitStatus() == 0)

@@ -21,7 +21,7 @@ final class FakePeer {
     // MARK: Sending
 
     func send(frames: [Buffer]) throws {
-        let deadline = BootClock.milliseconds() + 10_000
+        let deadline = BootClock.milliseconds() + 60_000
         poller.watchWritable(token, true)
         defer { poller.watchWritable(token, false) }
         while try socket.send(frames) != .sent {
@@ -95,13 +95,13 @@ final class FakePeer {
 
     // MARK: Receiving
 
-    /// The first message, of those kept and those to come, of which `extract` makes something. At most 10 s.
+    /// The first message, of those kept and those to come, of which `extract` makes something. At most a minute.
     func expect<Value>(_ extract: (WireCoordinatorMessage) -> Value?) throws -> Value {
         try expectAttached { message, _ in extract(message) }
     }
 
     func expectAttached<Value>(_ extract: (WireCoordinatorMessage, Buffer?) -> Value?) throws -> Value {
-        let deadline = BootClock.milliseconds() + 10_000
+        let deadline = BootClock.milliseconds() + 60_000
         var looked = 0
         while true {
             while looked < inbox.count {

@@ -18,6 +18,7 @@ struct TestCoordinator: Sendable {
     ) async throws -> Value {
         var configuration = CoordinatorConfiguration(dataDirectory: directory)
         configuration.endpoints = [try Endpoint("tcp://127.0.0.1:0")]
+        configuration.leaseMilliseconds = 600_000  // the peers of tests send no heartbeats
         configure(&configuration)
         let context = try ZMQContext()
         let service = try CoordinatorService(configuration, context: context, logger: quiet)

@@ -41,7 +41,7 @@ final class Collector<Element: Sendable>: Sendable {
     /// Waits until `isEnough` of what was collected, at most 10 s. Blocks: call it within `onThread`.
     func wait(until isEnough: ([Element]) -> Bool) throws -> [Element] {
         var all: [Element] = []
-        let deadline = BootClock.milliseconds() + 10_000
+        let deadline = BootClock.milliseconds() + 60_000
         while !isEnough(all) {
             guard case .jobs(let more) = queue.take(withinMilliseconds: max(0, deadline - BootClock.milliseconds())),
                 !more.isEmpty

@@ -82,7 +82,7 @@ extension ClusterOutcome {
 
 /// Waits until `condition` holds.
 /// - Returns: false when it does not within `seconds`.
-func eventually(within seconds: Double = 10, _ condition: @Sendable () -> Bool) async throws -> Bool {
+func eventually(within seconds: Double = 60, _ condition: @Sendable () -> Bool) async throws -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while !condition() {
         if ContinuousClock.now >= deadline { return false }

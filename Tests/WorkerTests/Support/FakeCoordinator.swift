@@ -160,7 +160,7 @@ final class FakeCoordinator: Sendable {
 
     /// Waits for the n-th executor that says hello.
     func executor(_ number: Int = 0) async throws -> Peer {
-        guard try await eventually(within: 30, { self.executors.count > number }) else { throw Failure.missing("executor \(number)") }
+        guard try await eventually({ self.executors.count > number }) else { throw Failure.missing("executor \(number)") }
         return executors[number]
     }
 
@@ -168,12 +168,12 @@ final class FakeCoordinator: Sendable {
         state.withLock { $0.messages.flatMap { $0.message.reports.reports } }
     }
 
-    func end(of unit: UInt64, within seconds: Double = 20) async throws -> WireAttemptEnd {
+    func end(of unit: UInt64) async throws -> WireAttemptEnd {
         let find: @Sendable () -> WireAttemptEnd? = { [self] in
             for report in reports where report.unit == unit { if case .ended(let end)? = report.body { return end } }
             return nil
         }
-        guard try await eventually(within: seconds, { find() != nil }), let end = find() else { throw Failure.missing("end of \(unit)") }
+        guard try await eventually({ find() != nil }), let end = find() else { throw Failure.missing("end of \(unit)") }
         return end
     }
 
