@@ -96,6 +96,44 @@ import Wire
         #expect(!nodes[2].hasPriority)
     }
 
+    /// Evaluated by a worker, under a lock of its own.
+    struct Quiet: ClusterCondition {
+        static var isMutuallyExclusive: Bool { true }
+        var from = 22
+        var dependent = false
+
+        var dependentOperation: AOperation? { dependent ? Emit("dependent") : nil }
+    }
+
+    @Test func conditions_becomeConditionsOfTheNode() throws {
+        let server = try #require(URL(string: "tcp://db:5432"))
+        let operation = Emit("a").conditions(
+            NoFailedDependencies(), NegatedCondition(NoCancelledDependencies()), TrueCondition(),
+            ReachabilityCondition(url: server, waitToConnect: true), NegatedCondition(SilentCondition(Quiet(dependent: true))),
+            MutuallyExclusive<Int>())
+        let graph = graph(operation)
+        #expect(graph.faults.isEmpty)
+        let node = graph.wire.nodes[1]
+        #expect(
+            node.conditions.map(\.kind) == [
+                .noFailedDependencies(.init()), .noCancelledDependencies(.init()),
+                .probe(
+                    .with {
+                        $0.type = "reachable"; $0.wait = true; $0.parameters = 0
+                    }),
+                .probe(
+                    .with {
+                        $0.type = "Quiet"; $0.parameters = 1
+                    }),
+            ])
+        #expect(node.conditions.map(\.negated) == [false, true, false, true])
+        #expect(
+            graph.wire.parameters.prefix(2).map { String(decoding: $0, as: UTF8.self) } == [
+                #"{"url":"tcp:\/\/db:5432"}"#, #"{"dependent":true,"from":22}"#,
+            ])
+        #expect(node.exclusive.map(\.key).count == 2)
+    }
+
     @Test func equalParameters_areSentOnce() {
         let graph = graph(Emit("a"), Emit("b"), Emit("a"))
         #expect(graph.wire.parameters.count == 2)
@@ -143,7 +181,11 @@ import Wire
         ("chooses among errors", { Emit("a").retry(RetryPolicy(attempts: 2, retries: { _ in true })) }),
         ("by the factor 3.0", { Emit("a").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3))) }),
         ("is a group with a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
-        ("condition NoFailedDependencies", { Emit("a").conditions(NoFailedDependencies()) }),
+        ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
+        ("ReachabilityCondition, with more than", { Emit("a").conditions(ReachabilityCondition()) }),
+        ("condition Quiet, with a dependent operation", { Emit("a").conditions(Quiet(dependent: true)) }),
+        ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
+        ("condition TrueCondition, whose code", { Emit("a").conditions(NegatedCondition(TrueCondition())) }),
         ("condition BlockCondition", { Emit("a").condition { $0(.success) } }),
         ("unique id", { Unique(.init()) }),
         ("cannot leave the process", { Opaque(.init()) }),

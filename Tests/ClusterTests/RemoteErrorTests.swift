@@ -1,4 +1,5 @@
 import AOperation
+import Foundation
 import Testing
 import TrialOperations
 import Wire
@@ -48,6 +49,17 @@ import Wire
         #expect(remote.code == .exit && remote.exitCode == 3 && remote.signal == nil && remote.host == "h" && remote.origin == "first")
         #expect(error.localizedDescription == "words")
         #expect(error.publisher == "first")
+    }
+
+    @Test func registeredError_isItself_withPublisherAndStateOfItsBirth() {
+        PortableErrors.register(TrialError.self)
+        var wire = failure(.operation, "Emit", type: "TrialError")
+        wire.error = Data(#"{"name":"TrialOperations.TrialError","error":{"text":"no"}}"#.utf8)
+        let error = graph.error(wire, of: 1)
+        #expect(error.publishedError as? TrialError == TrialError(text: "no"))
+        #expect(error.publisher == "first" && error.localizedDescription == "trial: no")
+        wire.error = Data("damaged".utf8)
+        #expect(graph.error(wire, of: 1).publishedError is RemoteError)
     }
 
     @Test func publisherAndState_areThoseOfTheBirth() {

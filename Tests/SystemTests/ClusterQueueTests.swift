@@ -49,6 +49,7 @@ extension SystemTests {
         }
 
         @Test func sameGraph_onBothQueues_endsAlike_andTellsTheSame() async throws {
+            PortableErrors.register(TrialError.self)
             try await ProcessHarness.with { harness in
                 let folders = try ["here", "there"].map { name in
                     let path = "\(harness.directory)/\(name)"
@@ -69,7 +70,39 @@ extension SystemTests {
                     there.log.ends.filter { ["fetch", "all", "work", "last", "root"].contains($0) } == [
                         "fetch", "all", "work", "last", "root",
                     ])
-                #expect(there.root.publishedErrors.first?.publishedError is RemoteError)
+                #expect(there.root.publishedErrors.first?.publishedError as? TrialError == TrialError(text: "bad"))
+                await cluster.close()
+            }
+        }
+
+        @Test func conditions_decideAlike_onBothQueues() async throws {
+            try await ProcessHarness.with { harness in
+                let there = try harness.write("there", "")
+                func graph() -> (GroupOperation, [Emit]) {
+                    let (bad, fine) = (Emit("bad", failures: 9), Emit("fine"))
+                    let guarded: [any AOperationCondition] = [
+                        NoFailedDependencies(), NegatedCondition(NoFailedDependencies()), FileThere(path: there),
+                        FileThere(path: there + ".not"), NegatedCondition(FileThere(path: there + ".not")),
+                    ]
+                    let after = guarded.enumerated().map { index, condition in
+                        let emit = Emit("\(index)").conditions(condition)
+                        emit.addDependency(bad)
+                        return emit
+                    }
+                    let onFine = Emit("on fine").conditions(NoFailedDependencies(), NoCancelledDependencies())
+                    onFine.addDependency(fine)
+                    return (GroupOperation([bad, fine, onFine] + after), after + [onFine])
+                }
+                let ((here, hereEnds), (remote, remoteEnds)) = (graph(), graph())
+                _ = await here.result(on: AOperationQueue())
+                let cluster = try await harness.trialCluster()
+                _ = await remote.result(on: cluster)
+                #expect(hereEnds.map { $0.outcome?.isSuccess } == [false, true, true, false, true, true])
+                #expect(remoteEnds.map { $0.outcome?.isSuccess } == hereEnds.map { $0.outcome?.isSuccess })
+                let origin = { (operation: Emit) in
+                    operation.publishedErrors.map { [$0.state == .condition ? "condition" : "", $0.publisher] }
+                }
+                #expect(remoteEnds.map(origin) == hereEnds.map(origin))
                 await cluster.close()
             }
         }

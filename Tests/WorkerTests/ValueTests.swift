@@ -125,6 +125,21 @@ import Wire
         }
         #expect(WireOperationFailure(AOperationError(failure), host: "here") == failure)
     }
+
+    struct Refusal: PortableError, Equatable {
+        static let errorName = "WorkerTests.Refusal"
+        var code: Int
+    }
+
+    @Test func registeredError_isItselfForAReceiver_andKeepsItsWireFormWhenForwarded() {
+        PortableErrors.register(Refusal.self)
+        var failure = WireOperationFailure(AOperationError(Refusal(code: 7)), host: "elsewhere")
+        failure.origin = "a/b"
+        let received = AOperationError(failure)
+        #expect(received.publishedError as? Refusal == Refusal(code: 7))
+        #expect(WireOperationFailure(received, host: "here") == failure)
+        #expect(WireOperationFailure(AOperationError(received.publishedError), host: "here").host == "here")
+    }
 }
 
 @Suite struct DecisionTests {

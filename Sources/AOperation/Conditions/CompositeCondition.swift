@@ -4,12 +4,25 @@ protocol CompositeCondition: AOperationCondition {
     var components: [any AOperationCondition] { get }
     /// Whether the components' dependent operations are run.
     var runsDependentOperations: Bool { get }
+    /// What it does with them, as far as others must know.
+    var form: CompositeForm { get }
     /// One result from those of the components, which come in the order of `components`.
     func combine(_ results: [OperationConditionResult]) -> OperationConditionResult
 }
 
+/// What a composite does with its components.
+enum CompositeForm {
+    /// Holds when its one component does not.
+    case negation
+    /// Holds when its one component does, without its dependent operation.
+    case silence
+    case other
+}
+
 extension CompositeCondition {
     var runsDependentOperations: Bool { true }
+
+    var form: CompositeForm { .other }
 
     public var exclusion: MutualExclusion? { nil }
 

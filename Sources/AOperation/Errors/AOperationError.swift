@@ -22,6 +22,9 @@ public struct AOperationError: LocalizedError, Equatable, CustomDebugStringConve
     /// finished with it.
     public internal(set) var publisher: String?
 
+    /// How it came from another process, if it did: forwarded, it travels on like that.
+    package var transit: (any AnyObject & Sendable)?
+
     /// Wraps `failureError`; an `AOperationError` is taken as it is, not wrapped again.
     public init(_ failureError: any Error) {
         if let error = failureError as? AOperationError {

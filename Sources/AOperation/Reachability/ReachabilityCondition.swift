@@ -42,6 +42,12 @@ public struct ReachabilityCondition: AOperationCondition, Sendable {
     private let waitToConnect: Bool
     private let interval: Duration
 
+    /// What a worker needs to evaluate it, if that is all that was asked for.
+    var portableForm: (URL, waits: Bool)? {
+        guard let url, connection == .any, reachability.probe == .connect, reachability.timeout == .seconds(5) else { return nil }
+        return (url, waitToConnect)
+    }
+
     /// - Parameters:
     ///   - url: what is to be reached: an http, https, ws or wss URL, or any other with host and port. Nil, the
     ///     default, for the network: an interface other than the loopback is up.

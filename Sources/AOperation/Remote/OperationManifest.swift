@@ -42,6 +42,7 @@ package struct OperationManifest {
     package let reception: Reception?
     /// Everything it waits for, its producers included.
     package let dependencies: [Foundation.Operation]
+    package let conditions: [ConditionManifest]
     package let exclusions: [MutualExclusion]
     package let retry: RetryPolicy?
     /// Of one attempt, in seconds.
@@ -65,6 +66,7 @@ extension AOperation {
         let body = manifestBody()
         let core = core.withLock { $0 }
         let limits = core.timeLimits
+        let conditions = ConditionManifests(of: core.conditions, for: self)
         let timeouts = core.attemptObservers.compactMap { ($0 as? TimeoutObserver)?.timeout }
         var (delay, notBefore): (Duration?, Date?)
         switch limits.start {
@@ -74,11 +76,11 @@ extension AOperation {
         }
         return OperationManifest(
             name: publisherName, body: body, reception: reception(core), dependencies: core.dependencies.all,
-            exclusions: core.conditions.filter { $0 is any LockCondition }.compactMap(\.exclusion),
+            conditions: conditions.conditions, exclusions: conditions.exclusions,
             retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
-            localParts: localParts(core, body))
+            localParts: localParts(core, body, conditions))
     }
 
     private func manifestBody() -> OperationManifest.Body {
@@ -108,15 +110,13 @@ extension AOperation {
         return .init(producers: core.producers.suffix(count), isList: shape == .list)
     }
 
-    private func localParts(_ core: OperationCore, _ body: OperationManifest.Body) -> [OperationManifest.LocalPart] {
+    private func localParts(
+        _ core: OperationCore, _ body: OperationManifest.Body, _ conditions: ConditionManifests
+    ) -> [OperationManifest.LocalPart] {
         var parts: [OperationManifest.LocalPart] = []
         func found(_ what: String, _ remedy: String) { parts.append(.init(what, remedy)) }
         if case .none(let part) = body { parts.append(part) }
-        for condition in core.conditions where !(condition is any LockCondition) {
-            found(
-                "has the condition \(type(of: condition).key), whose code is in this process",
-                "take it off; a lock (`exclusive`, MutuallyExclusive) can stay")
-        }
+        parts += conditions.localParts
         if core.retryDecider != nil, core.attachments?.retryPolicy == nil {
             found("has a `retryOnFailure` closure", "use `retry` with a RetryPolicy")
         }

@@ -60,6 +60,7 @@ struct GraphBuilder {
             node.parent = UInt32(next.parent)
             node.take(next.manifest)
             graph.append(.init(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup), node)
+            take(next.manifest.conditions, index)
             for part in next.manifest.localParts { graph.fault(index, "\(part.what); \(part.remedy)") }
             if !next.operation.isInitialized {
                 graph.fault(index, "is in another queue, or has ended; make a fresh one")
@@ -124,6 +125,22 @@ struct GraphBuilder {
             graph.fault(index, "has parameters without a wire form: \(error.localizedDescription)")
         }
         graph.wire.nodes[index].operation = node
+    }
+
+    private mutating func take(_ conditions: [ConditionManifest], _ index: Int) {
+        for condition in conditions {
+            do {
+                let (kind, parameters) = try condition.wire()
+                var wire = WireCondition.with {
+                    $0.kind = kind
+                    $0.negated = condition.isNegated
+                }
+                if let parameters { wire.probe.parameters = place(of: parameters) }
+                graph.wire.nodes[index].conditions.append(wire)
+            } catch {
+                graph.fault(index, "has a condition without a wire form: \(error.localizedDescription)")
+            }
+        }
     }
 
     private mutating func fault(of type: any ClusterOperation.Type) -> String? {

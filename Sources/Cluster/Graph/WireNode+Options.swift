@@ -2,6 +2,25 @@ import AOperation
 import Foundation
 import Wire
 
+extension ConditionManifest {
+    /// The condition as a node says it, and the parameters of one that workers evaluate.
+    func wire() throws -> (WireCondition.OneOf_Kind, parameters: Data?) {
+        switch kind {
+        case .noFailedDependencies: (.noFailedDependencies(.init()), nil)
+        case .noCancelledDependencies: (.noCancelledDependencies(.init()), nil)
+        case .reachable(let url, let waits):
+            (
+                .probe(
+                    .with {
+                        $0.type = "reachable"
+                        $0.wait = waits
+                    }), try JSONEncoder().encode(["url": url.absoluteString])
+            )
+        case .registered(let condition): (.probe(.with { $0.type = type(of: condition).conditionName }), try condition.encoded())
+        }
+    }
+}
+
 /// What an operation asks for, as its node says it.
 extension WireNode {
     mutating func take(_ manifest: OperationManifest) {

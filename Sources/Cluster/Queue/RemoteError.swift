@@ -4,8 +4,8 @@ import Wire
 
 /// An error that was born in another process, as far as it is none of the library's own.
 ///
-/// What an operation fails with on a worker is not the program's error value any more: of it there are its type's name
-/// and its text. `AOperationError.state` and `publisher` are those it was born with.
+/// A `PortableError` that this process has registered arrives as itself. Of any other there are its type's name and its
+/// text. `AOperationError.state` and `publisher` are those it was born with.
 public struct RemoteError: LocalizedError, Hashable, Sendable {
     /// What kind of failure it is.
     public enum Code: String, Hashable, Sendable {
@@ -120,7 +120,7 @@ extension OperationGraph {
             .parameters, .spawn, .output, .UNRECOGNIZED:
             break
         }
-        return RemoteError(failure)
+        return PortableErrors.error(from: failure.error) ?? RemoteError(failure)
     }
 
     /// Whether this is what the cluster calls the operation itself: its path, or its type.

@@ -18,6 +18,8 @@ public protocol WorkerCommand {
     static var operations: [any ClusterOperation.Type] { get }
     /// The conditions to register; none by default.
     static var conditions: [any ClusterCondition.Type] { get }
+    /// The errors that are to arrive here as themselves; none by default.
+    static var errors: [any PortableError.Type] { get }
     /// What `--help` says it is; a general sentence by default.
     static var abstract: String { get }
 }
@@ -25,10 +27,13 @@ public protocol WorkerCommand {
 extension WorkerCommand {
     public static var conditions: [any ClusterCondition.Type] { [] }
 
+    public static var errors: [any PortableError.Type] { [] }
+
     public static var abstract: String { "Runs operations for a coordinator." }
 
     /// The program.
     public static func main() {
+        PortableErrors.register(errors)
         WorkerRuntime.runExecutorIfAsked(operations: operations, conditions: conditions)
         WorkerProgram<Self>.main()
     }

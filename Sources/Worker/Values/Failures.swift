@@ -8,15 +8,26 @@ struct RemoteFailure: LocalizedError, Hashable, Sendable {
     var errorDescription: String? { failure.message }
 }
 
+/// How an error of another process came here.
+final class Transit: Sendable {
+    let failure: WireOperationFailure
+
+    init(_ failure: WireOperationFailure) { self.failure = failure }
+}
+
 extension AOperationError {
-    /// An error of another process, with the state and publisher it was born with.
+    /// An error of another process, with the state and publisher it was born with; itself again if its type is known
+    /// here.
     init(_ failure: WireOperationFailure) {
         let state: FailureState = failure.state == .condition ? .condition : .execution
         let publisher = failure.publisher.isEmpty ? nil : failure.publisher
         switch failure.code {
         case .cancelled: self.init(IsCancelled(operation: failure.publisher), state: state, publisher: publisher)
-        default: self.init(RemoteFailure(failure: failure), state: state, publisher: publisher)
+        default:
+            self.init(
+                PortableErrors.error(from: failure.error) ?? RemoteFailure(failure: failure), state: state, publisher: publisher)
         }
+        transit = Transit(failure)
     }
 }
 
@@ -29,6 +40,10 @@ extension WireOperationFailure {
 
     /// The wire form of an operation's error. `host` is where it was born, unless it came from elsewhere.
     init(_ error: AOperationError, host: String) {
+        if let transit = error.transit as? Transit {
+            self = transit.failure
+            return
+        }
         if let remote = error.publishedError as? RemoteFailure {
             self = remote.failure
             return
@@ -39,6 +54,7 @@ extension WireOperationFailure {
         publisher = error.publisher ?? ""
         state = error.state == .condition ? .condition : .execution
         typeName = String(describing: type(of: published))
+        self.error = PortableErrors.image(of: published) ?? Data()
         self.host = host
         switch published {
         case let fault as OperationFault: take(fault)

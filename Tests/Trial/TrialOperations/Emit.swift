@@ -2,7 +2,7 @@ import AOperation
 import Foundation
 
 /// What a trial operation fails with.
-public struct TrialError: LocalizedError, Hashable, Sendable {
+public struct TrialError: PortableError, LocalizedError, Hashable {
     public var text: String
 
     public init(text: String) { self.text = text }

@@ -31,6 +31,8 @@ public struct NegatedCondition<T: AOperationCondition>: AOperationCondition, Com
 
     let components: [any AOperationCondition]
 
+    var form: CompositeForm { .negation }
+
     public init(_ condition: T) {
         components = [condition]
     }

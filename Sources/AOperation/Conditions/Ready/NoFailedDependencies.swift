@@ -30,7 +30,7 @@ public struct NoFailedDependencies: AOperationCondition, Sendable {
         }
     }
 
-    private let ignoreCancellations: Bool
+    let ignoreCancellations: Bool
 
     /// - Parameter ignoreCancellations: whether cancelled dependencies do not matter; they do by default.
     public init(ignoreCancellations: Bool = false) {

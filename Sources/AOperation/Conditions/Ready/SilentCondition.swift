@@ -16,6 +16,8 @@ public struct SilentCondition<T: AOperationCondition>: AOperationCondition, Comp
 
     var runsDependentOperations: Bool { false }
 
+    var form: CompositeForm { .silence }
+
     public init(_ condition: T) {
         components = [condition]
     }

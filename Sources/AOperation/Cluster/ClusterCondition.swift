@@ -1,4 +1,3 @@
-import AOperation
 import Foundation
 
 /// A condition that graphs name and workers evaluate.
@@ -14,7 +13,7 @@ import Foundation
 ///     }
 /// }
 /// ```
-/// A graph file names it with `{type: DiskSpace, with: {minimumBytes: 1000000}}`. It is decoded from `with` on a worker that
+/// A graph on a `ClusterQueue` has it like any condition. A graph file names it with `{type: DiskSpace, with: {minimumBytes: 1000000}}`. It is decoded from `with` on a worker that
 /// could run the node, evaluated for each attempt, and has 60 seconds. `.retry` lets the operation wait without a slot;
 /// `.ignored` counts as a failure. The operation it is given stands in for the one that will run, and has only its name;
 /// dependent operations and locks of the condition are not used.
@@ -26,7 +25,10 @@ public protocol ClusterCondition: AOperationCondition, Codable, Sendable {
 extension ClusterCondition {
     public static var conditionName: String { String(describing: Self.self) }
 
-    static func decoded(from parameters: Data) throws -> Self {
+    package static func decoded(from parameters: Data) throws -> Self {
         try JSONDecoder().decode(Self.self, from: parameters.isEmpty ? Data("{}".utf8) : parameters)
     }
+
+    /// What ``decoded(from:)`` reads.
+    package func encoded() throws -> Data { try JSONForm.encode(self) }
 }
