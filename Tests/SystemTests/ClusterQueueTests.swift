@@ -244,6 +244,42 @@ extension SystemTests {
             }
         }
 
+        @Test func submissionOfAnotherProcess_isFoundByItsKey_afterARestartOfTheCoordinator() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let (submitter, go) = (try await harness.connect(), "\(harness.directory)/go")
+                let (big, waiting) = (Emit(.init(text: "0123456789", until: go, count: 30_000)), Emit("bad", until: go, failures: 1))
+                big.name = "big/one"
+                _ = try await submitter.submit(GroupOperation(big, waiting), key: "nightly/1")
+                await submitter.close()
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                _ = try await harness.startCoordinator()
+
+                let cluster = try await harness.connect()
+                let found = try await cluster.connection.submission(key: "nightly/1")
+                #expect(found.key == "nightly/1")
+                #expect(try await cluster.connection.submission(found.id).id == found.id)
+                async let outcome = found.outcome()
+                _ = try harness.write("go", "")
+                let ended = try await outcome
+                #expect(!ended.isSuccess)
+                #expect(ended.errors.map { $0.publishedError as? TrialError } == [TrialError(text: "bad")])
+                #expect(try await found.value(of: "big-one", as: String.self).utf8.count == 300_000)
+                await #expect(throws: ClusterCodingError.self) { try await found.value(of: "big-one", as: Int.self) }
+                for (path, words) in [("Emit", "has no value: it is failed"), ("", "is a group"), ("x", "no operation `x`")] {
+                    let error = await #expect(throws: ClusterError.self) { try await found.value(of: path, as: String.self) }
+                    #expect(error?.code == .notFound && error?.message.contains(words) == true, "\(String(describing: error))")
+                }
+                let missing = await #expect(throws: ClusterError.self) { try await cluster.connection.submission(key: "x") }
+                #expect(missing?.message.contains("no submission has the key `x`") == true)
+                await cluster.close()
+            }
+        }
+
         @Test func limits_haveTheLibrarysErrors_closedQueueLosesNothingThere() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

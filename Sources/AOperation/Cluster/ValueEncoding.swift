@@ -29,6 +29,11 @@ public struct EncodedValue: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// The value in this form.
+    ///
+    /// - Throws: ``ClusterCodingError``, or what a ``ClusterValue``'s own codec throws.
+    public func decoded<Value>(as type: Value.Type = Value.self) throws -> Value { try ValueCodec.decode(type, from: self) }
+
     /// The value of an operation that has none.
     public static let void = EncodedValue(encoding: .void, bytes: Data())
 

@@ -133,12 +133,19 @@ extension Scheduler {
         case failed(RequestFailure)
     }
 
-    /// A submission by id, unique prefix of one, or `last`.
+    /// A submission by id, unique prefix of one, `last`, or `key=` and its key.
     private func resolve(_ text: String) -> Resolution {
         if let number = durable.submissionByID[text] { return .found(number) }
         if text == "last" {
             guard let last = durable.submissions.last else { return .failed(.notFound("there is no submission yet")) }
             return .found(last.number)
+        }
+        if text.hasPrefix("key=") {
+            let key = String(text.dropFirst(4))
+            guard let number = durable.submissionByKey[key] else {
+                return .failed(.notFound("no submission has the key `\(key)`; `aop list` shows those there are"))
+            }
+            return .found(number)
         }
         let fitting = text.isEmpty ? [] : durable.submissions.filter { $0.id.hasPrefix(text) }
         switch fitting.count {
