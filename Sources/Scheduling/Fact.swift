@@ -6,6 +6,8 @@ public enum Fact: Hashable, Sendable {
     case epochStarted(epoch: UInt32, incarnation: Incarnation, at: Int64)
     /// A worker registered these operation names for the first time.
     case typesRegistered([String])
+    /// Workers that offer more than any before, or something else.
+    case offersRegistered([Offer])
     /// An executor process was met for the first time.
     case workerMet(WorkerNumber, WorkerIdentity)
     /// Proof that the executor process and all its commands are gone.
@@ -45,8 +47,11 @@ public struct WorkerIdentity: Hashable, Sendable {
     public var name: String
     public var host: String
     public var pid: UInt32
+    /// Whose resources it shares with others; 0: it has none.
+    public var supervisor: Incarnation
 
-    public init(incarnation: Incarnation, name: String, host: String, pid: UInt32) {
+    public init(incarnation: Incarnation, name: String, host: String, pid: UInt32, supervisor: Incarnation = Incarnation(0)) {
+        self.supervisor = supervisor
         self.incarnation = incarnation
         self.name = name
         self.host = host

@@ -51,10 +51,14 @@ public struct ExecutorAttachment: Sendable {
     public var held: [Held]
     /// Registered condition types.
     public var conditions: [String]
+    /// What its host has, for all executors of its supervisor together. Each named once.
+    public var resources: [ResourceAmount]
 
     public init(
-        identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held], conditions: [String] = []
+        identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held], conditions: [String] = [],
+        resources: [ResourceAmount] = []
     ) {
+        self.resources = resources
         self.identity = identity
         self.slots = slots
         self.operations = operations

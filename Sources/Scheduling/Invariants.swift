@@ -5,7 +5,7 @@ extension Scheduler {
     public func violations() -> [String] {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
-        found += workerViolations() + timerViolations() + lockViolations()
+        found += workerViolations() + timerViolations() + lockViolations() + resourceViolations()
         return found
     }
 
@@ -64,7 +64,8 @@ extension Scheduler {
         return found
     }
 
-    /// No unit waits while an executor that could take it has a free slot. Holds after every step.
+    /// No unit waits while an executor that could take it has a free slot, and its host what the unit takes. Holds after
+    /// every step.
     public func idleViolations() -> [String] {
         var waiting = Set<Int>()
         for submission in durable.submissions where submission.outcome == nil {
@@ -76,7 +77,7 @@ extension Scheduler {
             let session = workers.sessions[index]
             guard session.isAttached, session.isAccepting, !session.isSuspected, !session.isExclusive,
                 session.units.count < session.slots, session.reservedFor == nil,
-                let lane = session.lanes.first(where: waiting.contains)
+                let lane = waiting.sorted().first(where: { couldTake($0, worker: index) && fits($0, onHost: host(of: index)) })
             else { return nil }
             return "worker \(index) has a free slot while units of class \(lane) wait"
         }

@@ -100,6 +100,8 @@ public struct OperationView: Hashable, Sendable {
     public var lastFailure: Failure?
     /// What its conditions said last.
     public var conditions: [ConditionView] = []
+    /// Of one that could start otherwise: what is missing; nil: nothing but a free slot.
+    public var waiting: WaitingView?
 }
 
 public struct WorkerView: Hashable, Sendable {
@@ -114,6 +116,8 @@ public struct WorkerView: Hashable, Sendable {
     public var labels: [String]
     /// Milliseconds since 1970.
     public var lastHeard: Int64
+    /// Of its host, which it shares with the other executors of its supervisor.
+    public var resources: [ResourceView] = []
 }
 
 public struct EventBatch: Sendable {

@@ -81,7 +81,7 @@ private enum Faults {
     static func stop(_ cluster: inout FakeCluster, _ random: inout SeededRandom, submissions: Int) throws {
         for round in 0..<200 where try !cluster.hasFinished(submissions) {
             for owner in cluster.held.keys.sorted() where cluster.peers[owner] == nil { cluster.reattach(owner, slots: 2) }
-            cluster.attach(1_000 + round)
+            cluster.attach(1_000 + round, host: .full)
             while let owner = cluster.peers.keys.sorted().first(where: { !(cluster.held[$0]?.isEmpty ?? true) }),
                 let unit = cluster.held[owner]?.first
             {

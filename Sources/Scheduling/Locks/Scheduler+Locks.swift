@@ -36,7 +36,7 @@ extension Scheduler {
         let before = lockIntake.liveClasses
         var live: [Bool] = []
         for session in workers.sessions where session.isAttached && session.isAccepting {
-            for lane in session.lanes {
+            for lane in session.lanes + session.demandingLanes.lanes {
                 while live.count <= lane { live.append(false) }
                 live[lane] = true
             }

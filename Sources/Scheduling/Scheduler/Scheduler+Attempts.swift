@@ -13,7 +13,9 @@ extension Scheduler {
                 pushConditioned(unit)
             }
         } else {
-            ready.push(unit, lane: operationClass(of: unit), priority: durable.submissions[index].priority(unit.index))
+            let lane = operationClass(of: unit)
+            noteDemand(lane)
+            ready.push(unit, lane: lane, priority: durable.submissions[index].priority(unit.index))
         }
     }
 

@@ -95,6 +95,8 @@ extension Scheduler {
             }
         }
         guard !waitForWorkers else { return faults }
+        // A malformed graph has no paths.
+        if faults.isEmpty { faults = unsatisfiable(graph) }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {

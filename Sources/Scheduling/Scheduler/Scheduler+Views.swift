@@ -43,10 +43,12 @@ extension Scheduler {
         }
         var views: [OperationView] = []
         var bytes = 0
+        var waits: [Int: WaitingView?] = [:]
         var unit = max(query.from, top)
         while unit < durable.submissions[index].units.count {
             if includes(unit, query, below: top, index) {
-                let view = operationView(unit, index, withValue: query.withValues)
+                var view = operationView(unit, index, withValue: query.withValues)
+                view.waiting = waiting(UnitID(number, unit), known: &waits)
                 bytes += view.approximateBytes
                 if !views.isEmpty, bytes > configuration.pageBytes || (query.limit > 0 && views.count >= query.limit) { break }
                 views.append(view)
@@ -108,7 +110,8 @@ extension Scheduler {
             return WorkerView(
                 name: identity.name, host: identity.host, pid: identity.pid, state: state, slots: session.slots,
                 running: session.units.count { durable.submissions[durable.index(of: $0.submission)].units[$0.index].isRunning },
-                operations: session.operations, labels: session.labels, lastHeard: session.lastHeardWall
+                operations: session.operations, labels: session.labels, lastHeard: session.lastHeardWall,
+                resources: resourceViews(of: index)
             )
         }
     }
@@ -120,6 +123,7 @@ extension OperationView {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
+        if let waiting { bytes += 16 + waiting.text.utf8.count }
         for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {
             bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count

@@ -52,6 +52,7 @@ public struct Scheduler {
     var identifiers = SplitMix64(seed: 0)
     var attemptCounter: UInt32 = 0
     var lockIntake = LockIntake()
+    var demands = DemandBoard()
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -136,7 +137,9 @@ public struct Scheduler {
             preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
         }
         outputs.facts.append(fact)
-        if case .submitted(let admission) = fact { nodeClasses.append(classesOfNodes(admission.graph)) }
+        if case .submitted(let admission) = fact {
+            nodeClasses.append(classesOfNodes(admission.graph, durable.submissions.last?.layout.requirements))
+        }
         for effect in effects { apply(effect) }
     }
 
@@ -163,9 +166,9 @@ public struct Scheduler {
     /// Everything volatile that follows from the durable state.
     private mutating func rebuildVolatileState() {
         for index in durable.submissions.indices {
-            nodeClasses.append(classesOfNodes(durable.submissions[index].graph))
+            nodeClasses.append(classesOfNodes(durable.submissions[index].graph, durable.submissions[index].layout.requirements))
         }
-        for _ in durable.workers { workers.append() }
+        for _ in durable.workers { workers.append(hosts: durable.resources.hostCount) }
         for index in durable.submissions.indices where durable.submissions[index].outcome == nil {
             let number = durable.submissions[index].number
             for unit in durable.submissions[index].units.indices {

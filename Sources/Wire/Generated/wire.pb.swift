@@ -850,6 +850,25 @@ public nonisolated struct WireExecutorHello: Sendable {
   /// registered condition types
   public var conditions: [String] = []
 
+  /// of the host: shared by all executors of its supervisor; each named once
+  public var resources: [WireResourceAmount] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireResourceAmount: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// lower-case letters, digits and `_`, a letter first
+  public var name: String = String()
+
+  /// of `memory` in bytes
+  public var amount: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1410,11 +1429,34 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
     set {_uniqueStorage()._conditions = newValue}
   }
 
+  /// what it has of its host until it has ended
+  public var resources: [WireAssignedResource] {
+    get {_storage._resources}
+    set {_uniqueStorage()._resources = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireAssignedResource: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var amount: UInt64 = 0
+
+  /// which of them, from 0; empty: only counted
+  public var indices: [UInt32] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// A condition that an evaluate unit is to evaluate.
@@ -2131,6 +2173,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._conditions = newValue}
   }
 
+  /// what its worker must have; on groups: for all inside
+  public var requires: WireRequirements {
+    get {_storage._requires ?? WireRequirements()}
+    set {_uniqueStorage()._requires = newValue}
+  }
+  /// Returns true if `requires` has been explicitly set.
+  public var hasRequires: Bool {_storage._requires != nil}
+  /// Clears the value of `requires`. Subsequent reads from it will return its default value.
+  public mutating func clearRequires() {_uniqueStorage()._requires = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -2144,6 +2196,22 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireRequirements: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// all of them
+  public var labels: [String] = []
+
+  /// each named once; an amount of 0 takes back what a group around it asks for
+  public var resources: [WireResourceAmount] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireBackoff: Sendable {
@@ -3202,6 +3270,16 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._conditions = newValue}
   }
 
+  /// what it lacks besides a free slot; absent: nothing
+  public var waiting: WireWaiting {
+    get {_storage._waiting ?? WireWaiting()}
+    set {_uniqueStorage()._waiting = newValue}
+  }
+  /// Returns true if `waiting` has been explicitly set.
+  public var hasWaiting: Bool {_storage._waiting != nil}
+  /// Clears the value of `waiting`. Subsequent reads from it will return its default value.
+  public mutating func clearWaiting() {_uniqueStorage()._waiting = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -3249,6 +3327,21 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireWaiting: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// worker: none that is there could take it; resources: they are not free
+  public var kind: String = String()
+
+  public var text: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireConditionView: Sendable {
@@ -3515,6 +3608,26 @@ public nonisolated struct WireWorkerView: Sendable {
   public var labels: [String] = []
 
   public var lastHeard: Int64 = 0
+
+  /// of its host
+  public var resources: [WireResourceView] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireResourceView: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var amount: UInt64 = 0
+
+  /// by attempts on all executors of the host
+  public var taken: UInt64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4221,7 +4334,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ExecutorHello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0\u{2}(resources\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4236,6 +4349,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.units) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.index) }()
       case 60: try { try decoder.decodeRepeatedStringField(value: &self.conditions) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
       default: break
       }
     }
@@ -4263,6 +4377,9 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.conditions.isEmpty {
       try visitor.visitRepeatedStringField(value: self.conditions, fieldNumber: 60)
     }
+    if !self.resources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4274,6 +4391,42 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.units != rhs.units {return false}
     if lhs.index != rhs.index {return false}
     if lhs.conditions != rhs.conditions {return false}
+    if lhs.resources != rhs.resources {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireResourceAmount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ResourceAmount"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}amount\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.amount) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.amount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.amount, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireResourceAmount, rhs: WireResourceAmount) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.amount != rhs.amount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5010,7 +5163,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -5031,6 +5184,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _fences: [WireFence] = []
     var _atMostOnce: Bool = false
     var _conditions: [WireConditionQuestion] = []
+    var _resources: [WireAssignedResource] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5059,6 +5213,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _fences = source._fences
       _atMostOnce = source._atMostOnce
       _conditions = source._conditions
+      _resources = source._resources
     }
   }
 
@@ -5095,6 +5250,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 16: try { try decoder.decodeRepeatedMessageField(value: &_storage._fences) }()
         case 40: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
+        case 100: try { try decoder.decodeRepeatedMessageField(value: &_storage._resources) }()
         default: break
         }
       }
@@ -5157,6 +5313,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if !_storage._conditions.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
       }
+      if !_storage._resources.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._resources, fieldNumber: 100)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5184,10 +5343,51 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._fences != rhs_storage._fences {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
+        if _storage._resources != rhs_storage._resources {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAssignedResource: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AssignedResource"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}amount\0\u{1}indices\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.amount) }()
+      case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.indices) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.amount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.amount, fieldNumber: 2)
+    }
+    if !self.indices.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.indices, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAssignedResource, rhs: WireAssignedResource) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.amount != rhs.amount {return false}
+    if lhs.indices != rhs.indices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6186,7 +6386,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -6210,6 +6410,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _priority: Int32? = nil
     var _atMostOnce: Bool = false
     var _conditions: [WireCondition] = []
+    var _requires: WireRequirements? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6241,6 +6442,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _priority = source._priority
       _atMostOnce = source._atMostOnce
       _conditions = source._conditions
+      _requires = source._requires
     }
   }
 
@@ -6318,6 +6520,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 47: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 48: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
+        case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
         default: break
         }
       }
@@ -6405,6 +6608,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if !_storage._conditions.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
       }
+      try { if let v = _storage._requires {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6435,10 +6641,46 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
+        if _storage._requires != rhs_storage._requires {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRequirements: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Requirements"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}labels\0\u{1}resources\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.labels.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.labels, fieldNumber: 1)
+    }
+    if !self.resources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRequirements, rhs: WireRequirements) -> Bool {
+    if lhs.labels != rhs.labels {return false}
+    if lhs.resources != rhs.resources {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8131,7 +8373,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -8154,6 +8396,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _atMostOnce: Bool = false
     var _priority: Int32 = 0
     var _conditions: [WireConditionView] = []
+    var _waiting: WireWaiting? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8184,6 +8427,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _atMostOnce = source._atMostOnce
       _priority = source._priority
       _conditions = source._conditions
+      _waiting = source._waiting
     }
   }
 
@@ -8222,6 +8466,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 42: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 43: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
+        case 100: try { try decoder.decodeSingularMessageField(value: &_storage._waiting) }()
         default: break
         }
       }
@@ -8294,6 +8539,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._conditions.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
       }
+      try { if let v = _storage._waiting {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8323,6 +8571,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
+        if _storage._waiting != rhs_storage._waiting {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -8334,6 +8583,41 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView.Kind: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0")
+}
+
+nonisolated extension WireWaiting: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Waiting"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWaiting, rhs: WireWaiting) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireConditionView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -8861,7 +9145,7 @@ nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WorkerView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8878,6 +9162,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.operations) }()
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
       case 9: try { try decoder.decodeSingularInt64Field(value: &self.lastHeard) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
       default: break
       }
     }
@@ -8911,6 +9196,9 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.lastHeard != 0 {
       try visitor.visitSingularInt64Field(value: self.lastHeard, fieldNumber: 9)
     }
+    if !self.resources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8924,6 +9212,47 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.operations != rhs.operations {return false}
     if lhs.labels != rhs.labels {return false}
     if lhs.lastHeard != rhs.lastHeard {return false}
+    if lhs.resources != rhs.resources {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireResourceView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ResourceView"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}amount\0\u{1}taken\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.amount) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.taken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.amount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.amount, fieldNumber: 2)
+    }
+    if self.taken != 0 {
+      try visitor.visitSingularUInt64Field(value: self.taken, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireResourceView, rhs: WireResourceView) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.amount != rhs.amount {return false}
+    if lhs.taken != rhs.taken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
