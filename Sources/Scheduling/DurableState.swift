@@ -113,6 +113,14 @@ struct DurableState {
             try judge(unit, verdicts, at: at, &effects)
         case .zonesRegistered(let tables):
             for table in tables { zones[table.name] = table }
+        case .paused(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].pause(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
+        case .resumed(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].resume(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .deadlinePassed(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)

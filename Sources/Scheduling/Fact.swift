@@ -37,6 +37,9 @@ public enum Fact: Hashable, Sendable {
     case queueTimedOut(UnitID, at: Int64)
     /// Conditions of the unit were evaluated, when it could start but for them.
     case judged(UnitID, [Verdict], at: Int64)
+    /// A user paused the unit: nothing in it that has not begun does so before it is resumed.
+    case paused(UnitID, at: Int64)
+    case resumed(UnitID, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }

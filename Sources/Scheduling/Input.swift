@@ -75,6 +75,9 @@ public enum Request: Sendable {
     case check(graph: Graph, waitForWorkers: Bool)
     /// `path` empty: the whole submission.
     case cancel(submission: String, path: String, reason: String, now: Bool)
+    /// Nothing more of it begins until it is resumed; `path` empty: of the whole submission.
+    case pause(submission: String, path: String)
+    case resume(submission: String, path: String)
     case list(before: String, limit: Int)
     case show(submission: String)
     case operations(OperationQuery)

@@ -69,7 +69,8 @@ extension Scheduler {
     public func idleViolations() -> [String] {
         var waiting = Set<Int>()
         for submission in durable.submissions where submission.outcome == nil {
-            for unit in submission.units.indices where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect {
+            for unit in submission.units.indices
+            where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect && !submission.isPaused(unit) {
                 waiting.insert(operationClass(of: UnitID(submission.number, unit)))
             }
         }
@@ -116,6 +117,11 @@ extension Submission {
                 if !node(unit).hasOptions { fail("is delayed, but its node asks for no delay") }
                 if state.unmet > 0 || state.stop != nil { fail("is delayed though it waits for more or was stopped") }
             }
+            if state.phase == .paused, !isPaused(unit) {
+                fail("waits to be resumed, but nothing is paused")
+            }
+            if isPaused(unit), mayReturnLocks(unit) { fail("is paused, has not begun, and has locks or waits for them") }
+            if state.phase == .held, isPaused(unit) { fail("is paused, but waits for a place") }
             if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
             checkGroup(unit, fail)
         }

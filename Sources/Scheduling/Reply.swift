@@ -4,6 +4,8 @@ public enum Reply: Sendable {
     case submitted(id: String, existing: Bool)
     case checked([AdmissionError])
     case cancelAccepted(id: String, alreadyEnded: Bool)
+    /// Of a pause or its end. `changed`: it was not so before; `pausedBy`: path of what is still paused around it.
+    case steered(id: String, changed: Bool, alreadyEnded: Bool, pausedBy: String?)
     case submissions([SubmissionView], more: Bool)
     case submission(SubmissionView)
     case operations([OperationView], next: Int, id: String)

@@ -22,6 +22,7 @@ struct FakeCluster {
     /// Units that run at most once and were handed out.
     var isOnceChecked = true
     private var handedOutOnce = Set<UnitID>()
+    private var begun = Set<Attempt>()
     private var lastTokens: [String: UInt64] = [:]
     private var cutOffSince: [Int: Int64] = [:]
     private var hosts: [Int: FakeHost] = [:]
@@ -226,6 +227,7 @@ struct FakeCluster {
 
     mutating func begin(_ path: String) {
         guard let (owner, assignment) = find(path, on: nil), let peer = peers[owner] else { return }
+        begun.insert(assignment.attempt)
         step([.started(peer, assignment.unit, assignment.attempt, at: now.wall)])
     }
 
@@ -285,6 +287,21 @@ struct FakeCluster {
     }
 
     mutating func state(_ path: String) -> OperationState? { operations().first { $0.path == path }?.state }
+
+    /// Executors give back what they were asked for and what has not begun.
+    mutating func giveBackRecalled() {
+        for send in sends {
+            guard case .stop(let orders) = send.message else { continue }
+            for order in orders where order.reason == .recalled {
+                guard let owner = peers.first(where: { $0.value == send.to })?.key, let peer = peers[owner],
+                    let unit = held[owner]?.first(where: { $0.attempt == order.attempt }), !begun.contains(order.attempt)
+                else { continue }
+                forget(unit, of: owner)
+                handedOutOnce.remove(order.unit)
+                step([.released(peer, order.unit, order.attempt)])
+            }
+        }
+    }
 
     /// Orders in the last step's messages to stop an attempt.
     var stops: [StopOrder] {

@@ -107,6 +107,8 @@ import Testing
             .cancelRequested(unit, reason: "r", now: true, at: 4),
             .timedOut(unit, at: 5),
             .groupRestarted(unit, at: 6),
+            .paused(unit, at: 7),
+            .resumed(unit, at: 8),
         ]
         for fact in facts { #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact) }
     }

@@ -13,10 +13,19 @@ import Testing
         let executors = 1 + random.below(4)
         for executor in 0..<executors { cluster.attach(executor, slots: 1 + random.below(3)) }
         var nextExecutor = executors
+        var paused: [String] = []
 
         for _ in 0..<(20 + random.below(150)) {
             let owners = cluster.peers.keys.sorted()
-            switch random.below(20) {
+            switch random.below(22) {
+            case 20:
+                guard let path = random.pick([""] + cluster.operations().map(\.path)) else { continue }
+                _ = cluster.ask(.pause(submission: "last", path: path))
+                if random.below(2) == 0 { cluster.giveBackRecalled() }
+                paused.append(path)
+            case 21:
+                guard let path = random.pick(paused) else { continue }
+                _ = cluster.ask(.resume(submission: "last", path: path))
             case 0: try restart(&cluster, &random)
             case 1:
                 guard let owner = random.pick(owners) else { continue }
@@ -44,6 +53,7 @@ import Testing
             }
         }
         // Faults stop.
+        for path in paused { _ = cluster.ask(.resume(submission: "last", path: path)) }
         for round in 0..<200 where try !cluster.hasFinished(submissions) {
             for owner in cluster.held.keys.sorted() where cluster.peers[owner] == nil { cluster.reattach(owner, slots: 2) }
             if cluster.peers.isEmpty { cluster.attach(nextExecutor + round) }

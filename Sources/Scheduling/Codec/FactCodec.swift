@@ -35,6 +35,8 @@ private enum Kind {
     static let judged: UInt8 = 60
     static let zonesRegistered: UInt8 = 61
     static let offersRegistered: UInt8 = 100
+    static let paused: UInt8 = 101
+    static let resumed: UInt8 = 102
 }
 
 extension ByteWriter {
@@ -123,6 +125,14 @@ extension ByteWriter {
             write(at)
         case .queueTimedOut(let unit, let at):
             write(Kind.queueTimedOut)
+            write(unit.rawValue)
+            write(at)
+        case .paused(let unit, let at):
+            write(Kind.paused)
+            write(unit.rawValue)
+            write(at)
+        case .resumed(let unit, let at):
+            write(Kind.resumed)
             write(unit.rawValue)
             write(at)
         case .judged(let unit, let verdicts, let at):
@@ -229,6 +239,10 @@ extension ByteReader {
             return .deadlinePassed(try unit(), at: try signed())
         case Kind.queueTimedOut:
             return .queueTimedOut(try unit(), at: try signed())
+        case Kind.paused:
+            return .paused(try unit(), at: try signed())
+        case Kind.resumed:
+            return .resumed(try unit(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:

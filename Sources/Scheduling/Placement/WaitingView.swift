@@ -6,6 +6,8 @@ public struct WaitingView: Hashable, Sendable {
         case worker
         /// What it takes of a host is not free.
         case resources
+        /// It, or something around it, is paused.
+        case paused
     }
     public var kind: Kind
     public var text: String
@@ -32,9 +34,10 @@ public struct ResourceView: Hashable, Sendable {
 extension Scheduler {
     /// - Parameter known: what was found for classes before.
     func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
+        if let view = pauseInTheWay(of: unit) { return view }
         switch durable.phase(unit) {
         case .ready, .wanting: break
-        case .blocked, .delayed, .held, .locking, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return nil
+        case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return nil
         }
         let lane = operationClass(of: unit)
         let isGroup = !durable.submissions[durable.index(of: unit.submission)].node(unit.index).isOperation

@@ -89,8 +89,8 @@ extension Scheduler {
     func isWaiting(_ unit: UnitID) -> Bool {
         switch durable.phase(unit) {
         // A unit in retryWait or postponed is queued only when its time has come.
-        case .ready, .retryWait, .postponed: true
-        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
+        case .ready, .retryWait, .postponed: !isPaused(unit)
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
 

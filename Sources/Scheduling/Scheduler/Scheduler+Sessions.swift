@@ -66,6 +66,7 @@ extension Scheduler {
                 markRunning(item.unit)
                 watchTimeout(ofAttempt: item.attempt, item.unit)
             }
+            if item.state == .queued, isPaused(item.unit) { recall(item.unit, item.attempt, number) }
             if durable.submissions[submission].units[item.unit.index].isSuspect { workers.sessions[number.index].isExclusive = true }
             if item.state != .finished, let stop = durable.submissions[submission].units[item.unit.index].stop {
                 orderStop(

@@ -8,6 +8,7 @@ extension Scheduler {
             case .success?: .succeeded
             case .failure?: .failed
             case .cancelled?: .cancelled
+            case nil where durable.submissions[index].pauses[0] != nil: .paused
             case nil: durable.submissions[index].hasBegun ? .running : .pending
             }
         return SubmissionView(
@@ -19,9 +20,13 @@ extension Scheduler {
         )
     }
 
-    func operationState(of unit: Unit) -> OperationState {
+    /// - Parameter isPaused: it or something around it.
+    func operationState(of unit: Unit, isPaused: Bool) -> OperationState {
         switch unit.phase {
         case .blocked, .delayed, .held, .dropped: .blocked
+        case .paused: .paused
+        case .wanting where isPaused, .ready where isPaused, .postponed where isPaused, .retryWait where isPaused: .paused
+        case .open where isPaused && unit.stop == nil: .paused
         case .wanting, .ready: .queued
         case .locking: .locking
         case .postponed: .evaluating
@@ -72,7 +77,8 @@ extension Scheduler {
         let node = durable.submissions[index].node(unit)
         var view = OperationView(
             unit: unit, parent: max(0, Int(state.parent)), position: Int(state.position),
-            path: durable.submissions[index].path(of: unit), kind: .operation, type: "", state: operationState(of: state),
+            path: durable.submissions[index].path(of: unit), kind: .operation, type: "",
+            state: operationState(of: state, isPaused: durable.submissions[index].isPaused(unit)),
             attempts: Int(state.attempts), worker: "", queuedAt: state.queuedAt, startedAt: state.startedAt,
             finishedAt: state.finishedAt, errors: [], value: nil
         )
@@ -88,7 +94,7 @@ extension Scheduler {
             if withValue, case .operation = view.kind { view.value = payload }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
-        case .blocked, .delayed, .held, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
         }
         view.priority = durable.submissions[index].priority(unit)
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)

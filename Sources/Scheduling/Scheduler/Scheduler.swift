@@ -154,6 +154,7 @@ public struct Scheduler {
         case .waits(let unit): watchQueueTimeout(of: unit)
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
+        case .recall(let unit, let attempt, let worker): recall(unit, attempt, worker)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
@@ -184,7 +185,7 @@ public struct Scheduler {
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
                 case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
-                case .blocked, .held, .locking, .postponed(.turn), .ended, .dropped: break
+                case .blocked, .held, .paused, .locking, .postponed(.turn), .ended, .dropped: break
                 }
             }
         }

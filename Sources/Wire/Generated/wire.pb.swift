@@ -2632,6 +2632,22 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .locks(newValue)}
   }
 
+  public var pause: WirePause {
+    get {
+      if case .pause(let v)? = body {return v}
+      return WirePause()
+    }
+    set {body = .pause(newValue)}
+  }
+
+  public var resume: WirePause {
+    get {
+      if case .resume(let v)? = body {return v}
+      return WirePause()
+    }
+    set {body = .resume(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2646,6 +2662,8 @@ public nonisolated struct WireRequest: Sendable {
     case workers(WireListWorkers)
     case check(WireCheck)
     case locks(WireListLocks)
+    case pause(WirePause)
+    case resume(WirePause)
 
   }
 
@@ -2749,6 +2767,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .locks(newValue)}
   }
 
+  public var steered: WireSteered {
+    get {
+      if case .steered(let v)? = body {return v}
+      return WireSteered()
+    }
+    set {body = .steered(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2763,6 +2789,7 @@ public nonisolated struct WireResponse: Sendable {
     case workers(WireWorkerList)
     case checked(WireCheckResult)
     case locks(WireLockPage)
+    case steered(WireSteered)
 
   }
 
@@ -2998,6 +3025,52 @@ public nonisolated struct WireCancelAccepted: Sendable {
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+}
+
+/// Nothing of it that has not begun does so before it is resumed.
+public nonisolated struct WirePause: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// id or unique prefix or "last"
+  public var submission: String = String()
+
+  /// empty: the whole submission
+  public var path: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSteered: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: String = String()
+
+  /// it was not so before
+  public var changed: Bool = false
+
+  public var alreadyEnded: Bool = false
+
+  /// of a resume: path of what is still paused around it
+  public var pausedBy: String {
+    get {_pausedBy ?? String()}
+    set {_pausedBy = newValue}
+  }
+  /// Returns true if `pausedBy` has been explicitly set.
+  public var hasPausedBy: Bool {self._pausedBy != nil}
+  /// Clears the value of `pausedBy`. Subsequent reads from it will return its default value.
+  public mutating func clearPausedBy() {self._pausedBy = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _pausedBy: String? = nil
 }
 
 /// of operations that execute: no groups, no decide or evaluate units
@@ -3334,7 +3407,7 @@ public nonisolated struct WireWaiting: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// worker: none that is there could take it; resources: they are not free
+  /// worker: none that is there could take it; resources: they are not free; paused
   public var kind: String = String()
 
   public var text: String = String()
@@ -7262,7 +7335,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7414,6 +7487,32 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .locks(v)
         }
       }()
+      case 100: try {
+        var v: WirePause?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .pause(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .pause(v)
+        }
+      }()
+      case 101: try {
+        var v: WirePause?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .resume(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .resume(v)
+        }
+      }()
       default: break
       }
     }
@@ -7472,6 +7571,14 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .locks(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
     }()
+    case .pause?: try {
+      guard case .pause(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+    }()
+    case .resume?: try {
+      guard case .resume(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 101)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -7487,7 +7594,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7639,6 +7746,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .locks(v)
         }
       }()
+      case 100: try {
+        var v: WireSteered?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .steered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .steered(v)
+        }
+      }()
       default: break
       }
     }
@@ -7696,6 +7816,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .locks?: try {
       guard case .locks(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .steered?: try {
+      guard case .steered(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
     }()
     case nil: break
     }
@@ -8042,6 +8166,90 @@ nonisolated extension WireCancelAccepted: SwiftProtobuf.Message, SwiftProtobuf._
   public static func ==(lhs: WireCancelAccepted, rhs: WireCancelAccepted) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.alreadyEnded != rhs.alreadyEnded {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePause: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Pause"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.path) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.submission.isEmpty {
+      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
+    }
+    if !self.path.isEmpty {
+      try visitor.visitSingularStringField(value: self.path, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePause, rhs: WirePause) -> Bool {
+    if lhs.submission != rhs.submission {return false}
+    if lhs.path != rhs.path {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSteered: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Steered"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}changed\0\u{3}already_ended\0\u{3}paused_by\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.changed) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.alreadyEnded) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self._pausedBy) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.id.isEmpty {
+      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
+    }
+    if self.changed != false {
+      try visitor.visitSingularBoolField(value: self.changed, fieldNumber: 2)
+    }
+    if self.alreadyEnded != false {
+      try visitor.visitSingularBoolField(value: self.alreadyEnded, fieldNumber: 3)
+    }
+    try { if let v = self._pausedBy {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSteered, rhs: WireSteered) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.changed != rhs.changed {return false}
+    if lhs.alreadyEnded != rhs.alreadyEnded {return false}
+    if lhs._pausedBy != rhs._pausedBy {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
