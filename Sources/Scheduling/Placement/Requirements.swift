@@ -19,8 +19,9 @@ public struct Requirements: Hashable, Sendable {
 
     /// - Precondition: no resource is named twice.
     public init(labels: [String] = [], resources: [ResourceAmount] = []) {
-        self.labels = Set(labels).sorted()
-        self.resources = resources.sorted { $0.name < $1.name }
+        // Most nodes of most graphs require nothing, and each has one of these while it is read.
+        self.labels = labels.count > 1 ? Set(labels).sorted() : labels
+        self.resources = resources.count > 1 ? resources.sorted { $0.name < $1.name } : resources
     }
 
     public var isEmpty: Bool { labels.isEmpty && resources.isEmpty }
