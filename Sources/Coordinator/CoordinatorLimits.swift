@@ -51,6 +51,8 @@ enum CoordinatorLimits {
     static let nameBytes = 255
     /// Reasons for which one node is tried again.
     static let retryReasons = 64
+    /// Labels and resources that one node requires.
+    static let requirements = 64
     /// Conditions of one node.
     static let answersPerUnit = 64
     /// Operation types or labels of one executor.

@@ -26,6 +26,10 @@ enum FileLimits {
     /// Keys of locks that one node names, and UTF-8 bytes of one.
     static let exclusiveKeys = 64
     static let exclusiveKeyBytes = 256
+    /// Labels and resources that one node requires, UTF-8 bytes of a label, and the most of a resource: 1 PiB.
+    static let requirements = 64
+    static let labelBytes = 256
+    static let resourceAmount: Int64 = 1 << 50
     /// Conditions of one node, and starts that a rate limit counts.
     static let conditions = 64
     static let rateCount = 100_000

@@ -2,6 +2,8 @@
 struct DurableState {
     struct WorkerRecord {
         let identity: WorkerIdentity
+        /// In the resource table.
+        let host: Int
         /// Its process and all its commands are gone.
         var hasEnded = false
     }
@@ -16,6 +18,9 @@ struct DurableState {
     var submissionByID: [String: SubmissionNumber] = [:]
     /// Operation names that a worker has ever registered.
     var knownTypes: Set<String> = []
+    /// What workers that were ever met had to offer; what another one covers is left out.
+    var offers: [Offer] = []
+    var resources = ResourceTable()
     var locks = LockTable()
     var rates = RateTable()
     /// By name. Looked up, never iterated.
@@ -47,8 +52,13 @@ struct DurableState {
             knownTypes.formUnion(names)
         case .workerMet(let number, let identity):
             guard number.index == workers.count else { throw FactMismatch("worker \(number.rawValue) is not the next number") }
-            workers.append(WorkerRecord(identity: identity))
+            workers.append(WorkerRecord(identity: identity, host: resources.host(of: identity)))
             workerByIncarnation[identity.incarnation] = number
+        case .offersRegistered(let new):
+            for offer in new {
+                offers.removeAll { offer.covers($0) }
+                offers.append(offer)
+            }
         case .workerEnded(let number):
             guard workers.indices.contains(number.index) else { throw FactMismatch("worker \(number.rawValue) is unknown") }
             workers[number.index].hasEnded = true
@@ -56,10 +66,14 @@ struct DurableState {
             try admit(admission, &effects)
         case .assigned(let unit, let attempt, let worker, let at):
             let index = try self.index(of: unit)
+            guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }
             try submissions[index].assign(unit.index, attempt, worker, at: at)
+            let need = submissions[index].need(of: unit.index)
+            if !need.isEmpty { resources.take(need, for: unit, on: workers[worker.index].host) }
         case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
             let index = try self.index(of: unit)
             var evaluator = ""
+            if resources.holdingCount > 0 { resources.release(unit) }
             if submissions[index].units[unit.index].isEvaluating, case .assigned(_, let worker) = submissions[index].units[unit.index].phase
             {
                 evaluator = workers[worker.index].identity.name
@@ -69,6 +83,7 @@ struct DurableState {
             passLocksOn(from: index, at: at, &effects)
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
+            if resources.holdingCount > 0 { resources.release(unit) }
             try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .cancelRequested(let unit, let reason, let now, let at):
@@ -98,6 +113,14 @@ struct DurableState {
             try judge(unit, verdicts, at: at, &effects)
         case .zonesRegistered(let tables):
             for table in tables { zones[table.name] = table }
+        case .paused(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].pause(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
+        case .resumed(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].resume(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .deadlinePassed(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)

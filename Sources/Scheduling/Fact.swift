@@ -6,6 +6,8 @@ public enum Fact: Hashable, Sendable {
     case epochStarted(epoch: UInt32, incarnation: Incarnation, at: Int64)
     /// A worker registered these operation names for the first time.
     case typesRegistered([String])
+    /// Workers that offer more than any before, or something else.
+    case offersRegistered([Offer])
     /// An executor process was met for the first time.
     case workerMet(WorkerNumber, WorkerIdentity)
     /// Proof that the executor process and all its commands are gone.
@@ -35,6 +37,9 @@ public enum Fact: Hashable, Sendable {
     case queueTimedOut(UnitID, at: Int64)
     /// Conditions of the unit were evaluated, when it could start but for them.
     case judged(UnitID, [Verdict], at: Int64)
+    /// A user paused the unit: nothing in it that has not begun does so before it is resumed.
+    case paused(UnitID, at: Int64)
+    case resumed(UnitID, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }
@@ -45,8 +50,11 @@ public struct WorkerIdentity: Hashable, Sendable {
     public var name: String
     public var host: String
     public var pid: UInt32
+    /// Whose resources it shares with others; 0: it has none.
+    public var supervisor: Incarnation
 
-    public init(incarnation: Incarnation, name: String, host: String, pid: UInt32) {
+    public init(incarnation: Incarnation, name: String, host: String, pid: UInt32, supervisor: Incarnation = Incarnation(0)) {
+        self.supervisor = supervisor
         self.incarnation = incarnation
         self.name = name
         self.host = host

@@ -51,10 +51,14 @@ public struct ExecutorAttachment: Sendable {
     public var held: [Held]
     /// Registered condition types.
     public var conditions: [String]
+    /// What its host has, for all executors of its supervisor together. Each named once.
+    public var resources: [ResourceAmount]
 
     public init(
-        identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held], conditions: [String] = []
+        identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held], conditions: [String] = [],
+        resources: [ResourceAmount] = []
     ) {
+        self.resources = resources
         self.identity = identity
         self.slots = slots
         self.operations = operations
@@ -71,6 +75,9 @@ public enum Request: Sendable {
     case check(graph: Graph, waitForWorkers: Bool)
     /// `path` empty: the whole submission.
     case cancel(submission: String, path: String, reason: String, now: Bool)
+    /// Nothing more of it begins until it is resumed; `path` empty: of the whole submission.
+    case pause(submission: String, path: String)
+    case resume(submission: String, path: String)
     case list(before: String, limit: Int)
     case show(submission: String)
     case operations(OperationQuery)

@@ -5,7 +5,7 @@ extension Scheduler {
     public func violations() -> [String] {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
-        found += workerViolations() + timerViolations() + lockViolations()
+        found += workerViolations() + timerViolations() + lockViolations() + resourceViolations()
         return found
     }
 
@@ -64,11 +64,13 @@ extension Scheduler {
         return found
     }
 
-    /// No unit waits while an executor that could take it has a free slot. Holds after every step.
+    /// No unit waits while an executor that could take it has a free slot, and its host what the unit takes. Holds after
+    /// every step.
     public func idleViolations() -> [String] {
         var waiting = Set<Int>()
         for submission in durable.submissions where submission.outcome == nil {
-            for unit in submission.units.indices where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect {
+            for unit in submission.units.indices
+            where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect && !submission.isPaused(unit) {
                 waiting.insert(operationClass(of: UnitID(submission.number, unit)))
             }
         }
@@ -76,7 +78,7 @@ extension Scheduler {
             let session = workers.sessions[index]
             guard session.isAttached, session.isAccepting, !session.isSuspected, !session.isExclusive,
                 session.units.count < session.slots, session.reservedFor == nil,
-                let lane = session.lanes.first(where: waiting.contains)
+                let lane = waiting.sorted().first(where: { couldTake($0, worker: index) && fits($0, onHost: host(of: index)) })
             else { return nil }
             return "worker \(index) has a free slot while units of class \(lane) wait"
         }
@@ -115,6 +117,11 @@ extension Submission {
                 if !node(unit).hasOptions { fail("is delayed, but its node asks for no delay") }
                 if state.unmet > 0 || state.stop != nil { fail("is delayed though it waits for more or was stopped") }
             }
+            if state.phase == .paused, !isPaused(unit) {
+                fail("waits to be resumed, but nothing is paused")
+            }
+            if isPaused(unit), mayReturnLocks(unit) { fail("is paused, has not begun, and has locks or waits for them") }
+            if state.phase == .held, isPaused(unit) { fail("is paused, but waits for a place") }
             if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
             checkGroup(unit, fail)
         }

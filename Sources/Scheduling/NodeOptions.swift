@@ -20,6 +20,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var atMostOnce = false
     /// Which of those that wait for a worker goes first; nil: as the group around it, the root's is 0.
     public var priority: Int?
+    /// What its worker must have; on a group or forEach: for all inside.
+    public var requires = Requirements()
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
     /// What must hold before each attempt. Not of a forEach: its body names them.

@@ -72,6 +72,8 @@ public struct Assignment: Sendable {
     public var fences: [Fence]
     /// It has to end before the lock lease is over, and to be reported as lost then.
     public var isAtMostOnce = false
+    /// What it has of its host's resources, sorted by name.
+    public var resources: [AssignedResource] = []
     /// Of an evaluate unit: what it is to evaluate.
     public var questions: [ConditionQuestion] = []
 }

@@ -4,6 +4,8 @@ public enum Reply: Sendable {
     case submitted(id: String, existing: Bool)
     case checked([AdmissionError])
     case cancelAccepted(id: String, alreadyEnded: Bool)
+    /// Of a pause or its end. `changed`: it was not so before; `pausedBy`: path of what is still paused around it.
+    case steered(id: String, changed: Bool, alreadyEnded: Bool, pausedBy: String?)
     case submissions([SubmissionView], more: Bool)
     case submission(SubmissionView)
     case operations([OperationView], next: Int, id: String)
@@ -100,6 +102,8 @@ public struct OperationView: Hashable, Sendable {
     public var lastFailure: Failure?
     /// What its conditions said last.
     public var conditions: [ConditionView] = []
+    /// Of one that could start otherwise: what is missing; nil: nothing but a free slot.
+    public var waiting: WaitingView?
 }
 
 public struct WorkerView: Hashable, Sendable {
@@ -114,6 +118,8 @@ public struct WorkerView: Hashable, Sendable {
     public var labels: [String]
     /// Milliseconds since 1970.
     public var lastHeard: Int64
+    /// Of its host, which it shares with the other executors of its supervisor.
+    public var resources: [ResourceView] = []
 }
 
 public struct EventBatch: Sendable {

@@ -56,6 +56,19 @@ import Wire
         #expect(graph.wire.nodes.last?.receivesArray == false)
     }
 
+    @Test func requirements_becomeThoseOfTheNode() {
+        let operation = Emit("a").requires(gpus: 2, memory: 1 << 20, labels: ["fast", "b"]).requires(
+            labels: ["b"], resources: ["licence": 0])
+        let group = GroupOperation(operation, Emit("b").requires(cpus: -1)).requires(labels: ["zone=a"])
+        let graph = graph(group)
+        #expect(graph.wire.nodes[0].requires.labels == ["zone=a"])
+        #expect(graph.wire.nodes[1].requires.labels == ["b", "fast"])
+        #expect(graph.wire.nodes[1].requires.resources.map(\.name) == ["gpus", "licence", "memory"])
+        #expect(graph.wire.nodes[1].requires.resources.map(\.amount) == [2, 0, 1 << 20])
+        #expect(graph.faults.count == 1)
+        #expect(!self.graph(Emit("a")).wire.nodes[1].hasRequires)
+    }
+
     @Test func options_becomeNodeOptions() {
         let operation = Emit("a").exclusive("key", limit: 3).exclusive("key", limit: 2).conditions(MutuallyExclusive<Int>())
             .retry(RetryPolicy(attempts: 4)).timeout(.seconds(2)).queueTimeout(.seconds(3)).deadline(.milliseconds(4_500))

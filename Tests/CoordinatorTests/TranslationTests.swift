@@ -48,6 +48,17 @@ import Wire
                     $0.queueTimeoutMilliseconds = 10
                     $0.atMostOnce = true
                     $0.priority = -3
+                    $0.requires = .with {
+                        $0.labels = ["zone=a", "fast"]
+                        $0.resources = [
+                            .with {
+                                $0.name = "gpus"; $0.amount = 2
+                            },
+                            .with {
+                                $0.name = "cpus"; $0.amount = 0
+                            },
+                        ]
+                    }
                     $0.backoff = .with {
                         $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13
                     }
@@ -78,6 +89,8 @@ import Wire
         options.queueTimeoutMilliseconds = 10
         options.atMostOnce = true
         options.priority = -3
+        options.requires = Requirements(
+            labels: ["fast", "zone=a"], resources: [ResourceAmount(name: "cpus", amount: 0), ResourceAmount(name: "gpus", amount: 2)])
         options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13)
         options.retryOn = [.exitCode(75), .signal(9), .error("timeout")]
         #expect(
@@ -106,6 +119,12 @@ import Wire
         #expect(
             error { $0.nodes[1].queueTimeoutMilliseconds = .max }
                 == "node 1 of the graph has a queue timeout of 18446744073709551615 ms; the limit is 4294967295 ms (49 days)")
+        #expect(
+            error { $0.nodes[1].requires.resources = [.with { $0.name = "a" }, .with { $0.name = "a" }] }
+                == "node 1 of the graph requires the resource `a` twice")
+        #expect(
+            error { $0.nodes[1].requires.resources = [.with { $0.amount = .max }] }.hasPrefix(
+                "a resource that node 1 of the graph requires with an amount of 18446744073709551615; the limit is"))
         #expect(error { $0.nodes[1].timeoutMilliseconds = .max }.contains("the limit is 4294967295 ms (49 days)"))
         #expect(
             error { $0.nodes[1].id = String(repeating: "x", count: 256) }

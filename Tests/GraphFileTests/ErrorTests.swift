@@ -11,7 +11,7 @@ import Testing
                 runn: ls
               - id: a
                 run: ls
-                retires: 3
+                retrie: 3
                 timeout: 90
               - id: b
                 after: c
@@ -28,7 +28,7 @@ import Testing
                 "3:5: a: a node needs one of `run`, `exec`, `op`, `group`, `ordered`",
                 "4:5: a: unknown key `runn`, did you mean `run`?",
                 "5:9: a: duplicate id `a` (first at 3:5)",
-                "7:5: a: unknown key `retires`, did you mean `retry`?",
+                "7:5: a: unknown key `retrie`, did you mean `retry`?",
                 "8:14: a: `timeout`: `90` has no unit; write `90s` for seconds",
                 "10:12: b: cycle: b → c → b",
                 "11:10: b: `run` must be text, found a list",
@@ -41,7 +41,6 @@ import Testing
 
     @Test(arguments: [
         ("unique", "u"), ("onDuplicate", "join"), ("recomputable", "true"),
-        ("requires", "{}"),
     ])
     func keysOfLaterReleases_areRefusedByName(key: String, value: String) {
         #expect(faults("group: [{run: a, \(key): \(value)}]") == ["1:18: run0: `\(key)` is not supported yet"])
@@ -329,7 +328,7 @@ import Testing
             group:
               - id: a
                 op: Rare
-                retires: 1
+                retrie: 1
               - id: g
                 group:
                   - op: noop

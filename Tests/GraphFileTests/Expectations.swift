@@ -89,6 +89,10 @@ private func options(of node: WireNode) -> [String] {
             "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)")
     }
     if node.hasPriority { words.append("priority=\(node.priority)") }
+    if node.hasRequires {
+        words.append(
+            "requires=" + (node.requires.resources.map { "\($0.name):\($0.amount)" } + node.requires.labels).joined(separator: ","))
+    }
     if node.atMostOnce { words.append("atMostOnce") }
     if !node.retryOn.isEmpty {
         let reasons = node.retryOn.map { reason in

@@ -22,8 +22,10 @@ struct FakeCluster {
     /// Units that run at most once and were handed out.
     var isOnceChecked = true
     private var handedOutOnce = Set<UnitID>()
+    private var begun = Set<Attempt>()
     private var lastTokens: [String: UInt64] = [:]
     private var cutOffSince: [Int: Int64] = [:]
+    private var hosts: [Int: FakeHost] = [:]
 
     init(_ configuration: Scheduler.Configuration = .init()) {
         self.configuration = configuration
@@ -51,6 +53,12 @@ struct FakeCluster {
         sends = outputs.sends
         checkFences(outputs.sends)
         for send in outputs.sends {
+            guard case .welcome(_, let drop) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key else {
+                continue
+            }
+            held[executor]?.removeAll { assignment in drop.contains { $0.attempt == assignment.attempt } }
+        }
+        for send in outputs.sends {
             #expect(send.after <= scheduler.sequence)
             guard case .dispatch(let assignments) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key
             else { continue }
@@ -60,6 +68,7 @@ struct FakeCluster {
             }
             dispatched += assignments.map(\.path)
         }
+        checkResources()
         for violation in scheduler.violations() + scheduler.idleViolations() { Issue.record("\(violation)") }
     }
 
@@ -82,6 +91,27 @@ struct FakeCluster {
                     }.flatMap { held[$0] ?? [] } + earlier
                 let others = running.count { $0.unit != assignment.unit && $0.fences.contains { $0.key == fence.key } }
                 #expect(others < limit, "\(assignment.path) runs while \(others) others run under \(fence.key)")
+            }
+        }
+    }
+
+    /// What attempts on the executors of one supervisor have never exceeds what that has, and no number is given out twice.
+    private func checkResources() {
+        var taken: [UInt64: [String: Int64]] = [:]
+        var numbers: [UInt64: [String: [Int]]] = [:]
+        for (executor, assignments) in held where peers[executor] != nil {
+            guard let host = hosts[executor] else { continue }
+            for resource in assignments.flatMap(\.resources) {
+                taken[host.supervisor, default: [:]][resource.name, default: 0] += resource.amount
+                numbers[host.supervisor, default: [:]][resource.name, default: []] += resource.indices
+            }
+        }
+        for (executor, host) in hosts where peers[executor] != nil {
+            for (name, sum) in taken[host.supervisor] ?? [:] {
+                let amount = host.resources.first { $0.name == name }?.amount ?? 0
+                #expect(sum <= amount, "\(sum) of \(name) are taken where there are \(amount)")
+                let given = numbers[host.supervisor]?[name] ?? []
+                #expect(Set(given).count == given.count && given.allSatisfy { $0 < amount }, "of \(name) \(given) are given out")
             }
         }
     }
@@ -124,8 +154,10 @@ struct FakeCluster {
 
     mutating func attach(
         _ executor: Int, slots: Int = 1, operations: [String] = ["noop"], held: [ExecutorAttachment.Held] = [],
-        conditions: [String] = ["probe"]
+        conditions: [String] = ["probe"], host: FakeHost? = nil
     ) {
+        let host = host ?? hosts[executor] ?? .standard(executor)
+        hosts[executor] = host
         let peer = PeerID(nextPeer)
         nextPeer += 1
         peers[executor] = peer
@@ -134,8 +166,11 @@ struct FakeCluster {
             .executorAttached(
                 peer,
                 ExecutorAttachment(
-                    identity: WorkerIdentity(incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1),
-                    slots: slots, operations: operations, labels: [], held: held, conditions: conditions
+                    identity: WorkerIdentity(
+                        incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1,
+                        supervisor: Incarnation(host.supervisor)),
+                    slots: slots, operations: operations, labels: host.labels, held: held, conditions: conditions,
+                    resources: host.resources
                 ))
         ])
     }
@@ -153,14 +188,8 @@ struct FakeCluster {
             return ExecutorAttachment.Held(unit: unit.unit, attempt: unit.attempt, state: isStopped ? .finished : .running)
         }
         attach(executor, slots: slots, operations: operations, held: items)
-        defer {
-            for unit in stopped where held[executor]?.contains(where: { $0.attempt == unit.attempt }) == true {
-                end(unit.path, on: executor, .failure([Failure(code: .workerLost, message: "stopped")]))
-            }
-        }
-        for send in sends {
-            guard case .welcome(_, let drop) = send.message else { continue }
-            held[executor]?.removeAll { assignment in drop.contains { $0.attempt == assignment.attempt } }
+        for unit in stopped where held[executor]?.contains(where: { $0.attempt == unit.attempt }) == true {
+            end(unit.path, on: executor, .failure([Failure(code: .workerLost, message: "stopped")]))
         }
     }
 
@@ -198,6 +227,7 @@ struct FakeCluster {
 
     mutating func begin(_ path: String) {
         guard let (owner, assignment) = find(path, on: nil), let peer = peers[owner] else { return }
+        begun.insert(assignment.attempt)
         step([.started(peer, assignment.unit, assignment.attempt, at: now.wall)])
     }
 
@@ -258,12 +288,47 @@ struct FakeCluster {
 
     mutating func state(_ path: String) -> OperationState? { operations().first { $0.path == path }?.state }
 
+    /// Executors give back what they were asked for and what has not begun.
+    mutating func giveBackRecalled() {
+        for send in sends {
+            guard case .stop(let orders) = send.message else { continue }
+            for order in orders where order.reason == .recalled {
+                guard let owner = peers.first(where: { $0.value == send.to })?.key, let peer = peers[owner],
+                    let unit = held[owner]?.first(where: { $0.attempt == order.attempt }), !begun.contains(order.attempt)
+                else { continue }
+                forget(unit, of: owner)
+                handedOutOnce.remove(order.unit)
+                step([.released(peer, order.unit, order.attempt)])
+            }
+        }
+    }
+
     /// Orders in the last step's messages to stop an attempt.
     var stops: [StopOrder] {
         sends.flatMap { send -> [StopOrder] in
             if case .stop(let orders) = send.message { orders } else { [] }
         }
     }
+}
+
+/// What the executors of one supervisor have.
+struct FakeHost {
+    var supervisor: UInt64
+    var labels: [String] = []
+    var resources: [ResourceAmount] = []
+
+    /// Two executors each; every other supervisor is fast, the others have a gpu more.
+    static func standard(_ executor: Int) -> FakeHost {
+        let number = executor / 2
+        return FakeHost(
+            supervisor: UInt64(number) + 5_000, labels: number.isMultiple(of: 2) ? ["fast"] : [],
+            resources: [ResourceAmount(name: "gpus", amount: number.isMultiple(of: 2) ? 2 : 3), ResourceAmount(name: "memory", amount: 8)])
+    }
+
+    /// Everything that random graphs ask for.
+    static let full = FakeHost(
+        supervisor: 4_999, labels: ["fast"],
+        resources: [ResourceAmount(name: "gpus", amount: 4), ResourceAmount(name: "memory", amount: 8)])
 }
 
 func text(_ value: String) -> Payload { Payload(encoding: .text, storage: .inline(Array(value.utf8))) }

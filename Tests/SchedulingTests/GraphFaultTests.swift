@@ -75,6 +75,13 @@ import Testing
             .epochStarted(epoch: 7, incarnation: Incarnation(.max), at: -5),
             .typesRegistered(["a", "ü"]),
             .workerMet(WorkerNumber(0), WorkerIdentity(incarnation: Incarnation(1), name: "h/0", host: "h", pid: 4)),
+            .workerMet(
+                WorkerNumber(1),
+                WorkerIdentity(incarnation: Incarnation(1), name: "h/0", host: "h", pid: 4, supervisor: Incarnation(.max))),
+            .offersRegistered([
+                Offer(labels: ["zone=a", "fast"], resources: [ResourceAmount(name: "memory", amount: 1 << 50)]),
+                Offer(labels: [], resources: []),
+            ]),
             .workerEnded(WorkerNumber(2)),
             .submitted(
                 Admission(
@@ -82,7 +89,9 @@ import Testing
                     graph: Sketch.group(
                         "root",
                         [
-                            .op("a", receives: []),
+                            Sketch.op("a", receives: []).having {
+                                $0.requires = Requirements(labels: ["b", "a"], resources: [ResourceAmount(name: "gpus", amount: 0)])
+                            },
                             .forEach("f", of: nil, list: ["1"], body: .op("b", after: ["a"], retries: 2, timeout: 9)),
                         ]
                     ).graph(), at: 1
@@ -98,6 +107,8 @@ import Testing
             .cancelRequested(unit, reason: "r", now: true, at: 4),
             .timedOut(unit, at: 5),
             .groupRestarted(unit, at: 6),
+            .paused(unit, at: 7),
+            .resumed(unit, at: 8),
         ]
         for fact in facts { #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact) }
     }

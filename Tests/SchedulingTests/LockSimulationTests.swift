@@ -49,7 +49,15 @@ private enum Faults {
         var nextExecutor = 100
         for _ in 0..<steps {
             let owners = cluster.peers.keys.sorted()
-            switch random.below(20) {
+            switch random.below(22) {
+            case 20:
+                guard let path = random.pick([""] + cluster.operations().map(\.path)) else { continue }
+                _ = cluster.ask(.pause(submission: "last", path: path))
+                if random.below(2) == 0 { cluster.giveBackRecalled() }
+            case 21:
+                for path in [""] + cluster.operations().map(\.path) where random.below(2) == 0 {
+                    _ = cluster.ask(.resume(submission: "last", path: path))
+                }
             case 0:
                 try cluster.restart(after: Int64(random.below(20_000)))
                 for owner in owners where random.below(4) > 0 { cluster.reattach(owner, slots: 1 + random.below(3)) }
@@ -79,9 +87,10 @@ private enum Faults {
     }
 
     static func stop(_ cluster: inout FakeCluster, _ random: inout SeededRandom, submissions: Int) throws {
+        for path in [""] + cluster.operations().map(\.path) { _ = cluster.ask(.resume(submission: "last", path: path)) }
         for round in 0..<200 where try !cluster.hasFinished(submissions) {
             for owner in cluster.held.keys.sorted() where cluster.peers[owner] == nil { cluster.reattach(owner, slots: 2) }
-            cluster.attach(1_000 + round)
+            cluster.attach(1_000 + round, host: .full)
             while let owner = cluster.peers.keys.sorted().first(where: { !(cluster.held[$0]?.isEmpty ?? true) }),
                 let unit = cluster.held[owner]?.first
             {

@@ -13,10 +13,19 @@ import Testing
         let executors = 1 + random.below(4)
         for executor in 0..<executors { cluster.attach(executor, slots: 1 + random.below(3)) }
         var nextExecutor = executors
+        var paused: [String] = []
 
         for _ in 0..<(20 + random.below(150)) {
             let owners = cluster.peers.keys.sorted()
-            switch random.below(20) {
+            switch random.below(22) {
+            case 20:
+                guard let path = random.pick([""] + cluster.operations().map(\.path)) else { continue }
+                _ = cluster.ask(.pause(submission: "last", path: path))
+                if random.below(2) == 0 { cluster.giveBackRecalled() }
+                paused.append(path)
+            case 21:
+                guard let path = random.pick(paused) else { continue }
+                _ = cluster.ask(.resume(submission: "last", path: path))
             case 0: try restart(&cluster, &random)
             case 1:
                 guard let owner = random.pick(owners) else { continue }
@@ -44,9 +53,11 @@ import Testing
             }
         }
         // Faults stop.
+        for path in paused { _ = cluster.ask(.resume(submission: "last", path: path)) }
         for round in 0..<200 where try !cluster.hasFinished(submissions) {
             for owner in cluster.held.keys.sorted() where cluster.peers[owner] == nil { cluster.reattach(owner, slots: 2) }
             if cluster.peers.isEmpty { cluster.attach(nextExecutor + round) }
+            if cluster.peers[Self.full] == nil { cluster.attach(Self.full, host: .full) }
             while let owner = cluster.peers.keys.sorted().first(where: { !(cluster.held[$0]?.isEmpty ?? true) }),
                 let unit = cluster.held[owner]?.first
             {
@@ -60,6 +71,9 @@ import Testing
         try cluster.restart()
         #expect(cluster.operations(values: true) == before, "seed \(seed): the journal folded again gives another state")
     }
+
+    /// An executor that can take everything.
+    private static let full = 100_000
 
     @Test(arguments: [3, 17, 99])
     func sameSeed_givesTheSameJournal(seed: Int) throws {
@@ -177,9 +191,17 @@ enum RandomGraph {
                 options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]
             }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
+            if random.below(2) == 0 { options.requires = requires(&random) }
             if case .forEach = sketch { return }
             if random.below(3) == 0 { options.conditions = (0...random.below(3)).map { _ in condition(&random) } }
         }
+    }
+
+    private static func requires(_ random: inout SeededRandom) -> Requirements {
+        var resources: [ResourceAmount] = []
+        if random.below(2) == 0 { resources.append(ResourceAmount(name: "gpus", amount: Int64(random.below(4)))) }
+        if random.below(3) == 0 { resources.append(ResourceAmount(name: "memory", amount: Int64(1 + random.below(8)))) }
+        return Requirements(labels: random.below(4) == 0 ? ["fast"] : [], resources: resources)
     }
 
     /// The simulations begin at 22:13:20 UTC.

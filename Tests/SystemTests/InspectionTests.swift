@@ -43,7 +43,7 @@ extension SystemTests {
                     shown["operations"][0].keys
                         == [
                             "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
-                            "retryAt", "lastError", "atMostOnce", "priority", "conditions",
+                            "retryAt", "lastError", "atMostOnce", "priority", "conditions", "waiting",
                         ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)
@@ -178,7 +178,7 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "pause", "resume",
             "workers", "locks", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
@@ -199,7 +199,7 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
-                        "workers", "locks", "bench",
+                        "pause", "resume", "workers", "locks", "bench",
                     ])
             }
         }

@@ -104,7 +104,7 @@ extension SystemTests {
                 let graph = try harness.write("wrong.yaml", Graphs.wrong)
                 let text = try await harness.aop("run", graph)
                 #expect(text.status == 6)
-                #expect(text.stderr.contains("wrong.yaml:5:5: a: unknown key `retires`"))
+                #expect(text.stderr.contains("wrong.yaml:5:5: a: unknown key `retrie`"))
                 #expect(text.stderr.contains("wrong.yaml:6:9: a: duplicate id"))
                 #expect(text.stderr.contains("wrong.yaml:8:14: a: `timeout`: bad duration `5x`"))
                 #expect(text.stderr.contains("nothing"))

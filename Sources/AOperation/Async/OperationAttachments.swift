@@ -14,6 +14,9 @@ final class OperationAttachments {
     var remote: RemoteBody?
     /// How many of those who wait for the operation are known to have been cancelled.
     var disinterest = Disinterest()
+    /// What its worker must have, and what it has of that worker's host.
+    var requirements = WorkerRequirements()
+    var assignedResources: [String: AssignedResource] = [:]
 }
 
 extension AOperation {

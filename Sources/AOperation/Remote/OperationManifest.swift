@@ -55,6 +55,8 @@ package struct OperationManifest {
     package let deadline: Duration?
     /// Among those that could start; nil: as usual.
     package let priority: Int?
+    /// What its worker must have.
+    package let requirements: WorkerRequirements
     /// What keeps it from running elsewhere.
     package let localParts: [LocalPart]
 }
@@ -80,6 +82,7 @@ extension AOperation {
             retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
+            requirements: core.attachments?.requirements ?? WorkerRequirements(),
             localParts: localParts(core, body, conditions))
     }
 

@@ -62,6 +62,9 @@ struct GraphBuilder {
             graph.append(.init(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup), node)
             take(next.manifest.conditions, index)
             for part in next.manifest.localParts { graph.fault(index, "\(part.what); \(part.remedy)") }
+            for (name, amount) in next.manifest.requirements.resources.sorted(by: { $0.key < $1.key }) where amount < 0 {
+                graph.fault(index, "requires \(amount) of `\(name)`; give it 0 or more")
+            }
             if !next.operation.isInitialized {
                 graph.fault(index, "is in another queue, or has ended; make a fresh one")
             }

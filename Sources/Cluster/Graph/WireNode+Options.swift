@@ -40,6 +40,19 @@ extension WireNode {
                 $0.limit = UInt32(clamping: limit)
             }
         }
+        let required = manifest.requirements
+        if !required.labels.isEmpty || !required.resources.isEmpty {
+            requires = .with {
+                $0.labels = Set(required.labels).sorted()
+                $0.resources = required.resources.sorted { $0.key < $1.key }.map { name, amount in
+                    .with {
+                        $0.name = name
+                        // Negative ones are refused by the graph's builder.
+                        $0.amount = UInt64(clamping: amount)
+                    }
+                }
+            }
+        }
         if let value = manifest.priority { priority = Int32(clamping: value) }
         if let timeout = manifest.timeout { timeoutMilliseconds = Self.milliseconds(timeout) }
         if let grace = manifest.grace { graceMilliseconds = UInt32(clamping: Self.milliseconds(grace)) }

@@ -26,6 +26,17 @@ public final class ClusterSubmission: Sendable {
     /// What happens to it on the cluster, beginning with how it stands; ends with its end. May be asked for several times.
     public var events: AsyncThrowingStream<FollowEvent, any Error> { connection.follow(id) }
 
+    /// Pauses it, or the operation or group at `path` within it: nothing of it that has not begun does so until it is
+    /// resumed, by whomever. What runs goes on, and so do deadlines.
+    ///
+    /// - Throws: `ClusterError`: `notFound` for a path that there is not.
+    @discardableResult
+    public func pause(_ path: String = "") async throws -> Steering { try await connection.pause(id, path: path) }
+
+    /// Lets it, or the operation or group at `path` within it, go on.
+    @discardableResult
+    public func resume(_ path: String = "") async throws -> Steering { try await connection.resume(id, path: path) }
+
     /// Waits until everything of it has ended.
     public func outcome() async -> SubmissionOutcome {
         await session.ended()

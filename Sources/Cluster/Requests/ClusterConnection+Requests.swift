@@ -63,6 +63,32 @@ extension ClusterConnection {
         return (accepted.id, accepted.alreadyEnded)
     }
 
+    /// Pauses a submission, or the operation or group at `path` within it: nothing of it that has not begun does so until
+    /// it is resumed. What runs goes on, and so do deadlines; locks of what has not begun go to others.
+    ///
+    /// When this returns the pause is durable. To ask again changes nothing.
+    public func pause(_ id: String, path: String = "") async throws -> Steering { try await steer(id, path: path, pauses: true) }
+
+    /// Lets a submission, or the operation or group at `path` within it, go on. To ask again changes nothing.
+    ///
+    /// - Returns: also what is still paused around it, because of which it does not go on yet.
+    public func resume(_ id: String, path: String = "") async throws -> Steering { try await steer(id, path: path, pauses: false) }
+
+    private func steer(_ id: String, path: String, pauses: Bool) async throws -> Steering {
+        // What `id` names is settled first: a request that has to be repeated cannot come upon another submission.
+        let whole = try await show(id).id
+        let request = WirePause.with {
+            $0.submission = whole
+            $0.path = path
+        }
+        guard case .steered(let steered) = try await core.ask(pauses ? .pause(request) : .resume(request)) else {
+            throw RequestLedger.unexpected
+        }
+        return Steering(
+            id: steered.id, isChange: steered.changed, alreadyEnded: steered.alreadyEnded,
+            pausedBy: steered.hasPausedBy ? steered.pausedBy : nil)
+    }
+
     /// What the operations of a submission wrote, from `after` on, a page at a time.
     public func readOutput(
         _ id: String, path: String = "", after: UInt64 = 0, limitBytes: Int = Limits.pageBytes
@@ -97,6 +123,18 @@ extension ClusterConnection {
                 $0.failedOnly = failedOnly
             })
     }
+}
+
+/// What became of a request to pause or resume.
+public struct Steering: Hashable, Sendable {
+    /// The submission's whole id.
+    public let id: String
+    /// It was not so before.
+    public let isChange: Bool
+    /// It had already ended: there was nothing to pause or resume.
+    public let alreadyEnded: Bool
+    /// Of a resume: the path of what is still paused around it; empty: the whole submission; nil: nothing is.
+    public let pausedBy: String?
 }
 
 /// The operations of a submission, fetched page by page as they are read.

@@ -30,6 +30,7 @@ extension Assignment {
         wire.fences = fences.map(\.wire)
         wire.atMostOnce = isAtMostOnce
         wire.conditions = questions.map(\.wire)
+        wire.resources = resources.map(\.wire)
         return wire
     }
 
@@ -38,6 +39,7 @@ extension Assignment {
         96 + submission.utf8.count + path.utf8.count + operation.utf8.count + parameters.count
             + bindings.reduce(0) { $0 + $1.name.utf8.count + $1.element.count + 16 }
             + fences.reduce(0) { $0 + $1.key.utf8.count + 16 }
+            + resources.reduce(0) { $0 + $1.name.utf8.count + 2 * $1.indices.count + 16 }
             + questions.reduce(0) { $0 + $1.type.utf8.count + $1.parameters.count + 24 }
     }
 }

@@ -24,14 +24,24 @@ extension ExecutorAttachment {
             executor.conditions.count, "condition types", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
         for condition in executor.conditions { try TranslationError.checkName(condition, "a condition type") }
         for label in executor.labels { try TranslationError.checkName(label, "a label") }
+        try TranslationError.checkCount(
+            executor.resources.count, "resources", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
+        var resources: [ResourceAmount] = []
+        for resource in executor.resources {
+            let resource = try ResourceAmount(wire: resource, "a resource")
+            guard !resources.contains(where: { $0.name == resource.name }) else {
+                throw TranslationError("an executor names its resource `\(resource.name)` twice")
+            }
+            resources.append(resource)
+        }
         var held: [Held] = []
         for unit in executor.units { held.append(try Held(wire: unit)) }
         self.init(
             identity: WorkerIdentity(
                 incarnation: Incarnation(hello.incarnation), name: "\(hello.host)/\(executor.index)", host: hello.host,
-                pid: hello.pid),
+                pid: hello.pid, supervisor: Incarnation(executor.supervisorIncarnation)),
             slots: Int(executor.slots), operations: executor.operations.map(\.name), labels: executor.labels, held: held,
-            conditions: executor.conditions)
+            conditions: executor.conditions, resources: resources)
     }
 }
 

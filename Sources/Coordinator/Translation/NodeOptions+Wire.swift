@@ -36,6 +36,12 @@ extension NodeOptions {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
             self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))
         }
+        if wire.hasRequires {
+            try TranslationError.checkCount(
+                wire.requires.labels.count + wire.requires.resources.count, "requirements of node \(index)",
+                limit: CoordinatorLimits.requirements, named: "requirements")
+            requires = try Requirements(wire: wire.requires, index: index)
+        }
         for condition in wire.conditions { conditions.append(try Condition(wire: condition, index: index)) }
     }
 }

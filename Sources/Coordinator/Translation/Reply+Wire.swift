@@ -22,6 +22,13 @@ extension Reply {
             wire.id = id
             wire.alreadyEnded = alreadyEnded
             return .cancelled(wire)
+        case .steered(let id, let changed, let alreadyEnded, let pausedBy):
+            var wire = WireSteered()
+            wire.id = id
+            wire.changed = changed
+            wire.alreadyEnded = alreadyEnded
+            if let pausedBy { wire.pausedBy = pausedBy }
+            return .steered(wire)
         case .submissions(let views, let more):
             var wire = WireSubmissionPage()
             wire.submissions = views.map(\.wire)

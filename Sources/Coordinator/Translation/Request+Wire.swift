@@ -24,6 +24,12 @@ enum ClientRequest {
             self = .scheduler(
                 .cancel(
                     submission: cancel.submission, path: cancel.path, reason: cancel.reason, now: cancel.now))
+        case .pause(let pause):
+            try Self.checkText(pause.submission, "the submission's id")
+            self = .scheduler(.pause(submission: pause.submission, path: pause.path))
+        case .resume(let resume):
+            try Self.checkText(resume.submission, "the submission's id")
+            self = .scheduler(.resume(submission: resume.submission, path: resume.path))
         case .list(let list):
             try Self.checkText(list.before, "`before`")
             self = .scheduler(.list(before: list.before, limit: Int(list.limit)))

@@ -53,6 +53,7 @@ extension Scheduling.OperationView {
         wire.priority = Int32(clamping: priority)
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         wire.conditions = conditions.map(\.wire)
+        if let waiting { wire.waiting = waiting.wire }
         return wire
     }
 }
@@ -77,6 +78,7 @@ extension WorkerView {
         wire.operations = operations
         wire.labels = labels
         wire.lastHeard = lastHeard
+        wire.resources = resources.map(\.wire)
         return wire
     }
 }

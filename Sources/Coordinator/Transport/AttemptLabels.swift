@@ -36,7 +36,8 @@ struct AttemptLabels {
         case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
-            .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered:
+            .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered,
+            .offersRegistered, .paused, .resumed:
             break
         }
     }

@@ -111,7 +111,7 @@ extension Request {
     fileprivate var zones: [String] {
         switch self {
         case .submit(_, _, let graph, _, _), .check(let graph, _): graph.zones.map(\.name)
-        case .cancel, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate: []
+        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate: []
         }
     }
 }

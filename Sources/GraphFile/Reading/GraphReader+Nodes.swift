@@ -28,6 +28,7 @@ extension GraphReader {
         guard let form else { return node }
         readLimits(fields, form: form, into: body, reportingAs: node)
         readExclusive(fields, into: body, scope: scope, reportingAs: node)
+        readRequires(fields, into: body, scope: scope, reportingAs: node)
         readConditions(fields, into: body, scope: scope, reportingAs: node)
         if form.isGroup {
             // Beside a forEach these are its own, not those of the group that is its body.

@@ -4,7 +4,7 @@ enum NodeKey: String, CaseIterable {
     case run, exec, op, group, ordered
     // Any node.
     case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive, conditions
-    case atMostOnce, priority
+    case atMostOnce, priority, requires
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -15,7 +15,7 @@ enum NodeKey: String, CaseIterable {
     case name, vars
     // Known to the format, not to this release.
     case unique, onDuplicate
-    case recomputable, requires
+    case recomputable
 
     enum Standing {
         case node
@@ -27,9 +27,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .unique, .onDuplicate, .recomputable, .requires: .notYet
+        case .unique, .onDuplicate, .recomputable: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .receives, .whenReceivedFails, .with, .env, .cwd,
+            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .requires, .receives, .whenReceivedFails, .with,
+            .env, .cwd,
             .output, .stdin,
             .maxOutput,
             .maxConcurrent, .onFailure:

@@ -12,6 +12,7 @@ struct OptionsDraft: Hashable {
     var atMostOnce = false
     /// nil: as the group around it.
     var priority: Int?
+    var requires = RequirementsDraft()
     var exclusive: [ExclusiveKey] = []
     var conditions: [WireCondition] = []
 
@@ -28,6 +29,7 @@ struct OptionsDraft: Hashable {
         node.retryOn = retryOn.map(\.wire)
         node.atMostOnce = atMostOnce
         if let priority { node.priority = Int32(priority) }
+        if !requires.isEmpty { node.requires = requires.wire }
         node.exclusive = exclusive.map { exclusive in
             .with {
                 $0.key = exclusive.key

@@ -80,7 +80,7 @@ enum DurationText {
 
 /// `64MiB`, `2GiB`, `10MB`, `1000`: bytes.
 enum SizeText {
-    private static let units: [String: Int64] = [
+    static let units: [String: Int64] = [
         "": 1, "B": 1,
         "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
         "kB": 1000, "KB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "TB": 1_000_000_000_000,
@@ -102,6 +102,23 @@ enum SizeText {
 
     private static func tooLarge(_ text: String) -> Complaint {
         Complaint("\(quoted(text)) is larger than 1 PiB, the largest possible")
+    }
+}
+
+/// `2`, or `2GiB` where sizes are meant: how much of a resource.
+enum AmountText {
+    static func read(_ text: String, needsUnit: Bool, allowsUnit: Bool) -> Result<Int64, Complaint> {
+        var rest = Substring(text).utf8
+        guard let quantity = Quantity.take(from: &rest) else { return .failure(Complaint("found \(quoted(text))")) }
+        let name = Quantity.takeUnit(from: &rest)
+        guard let unit = SizeText.units[name], rest.isEmpty, allowsUnit || name.isEmpty else {
+            return .failure(Complaint("found \(quoted(text))"))
+        }
+        if needsUnit, name.isEmpty, text != "0" {
+            return .failure(Complaint("\(quoted(text)) has no unit; write `\(text)MiB` or `\(text)GiB`"))
+        }
+        guard let amount = quantity.times(unit) else { return .failure(Complaint("\(quoted(text)) is no whole number")) }
+        return .success(amount)
     }
 }
 

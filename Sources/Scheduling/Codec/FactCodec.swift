@@ -34,6 +34,9 @@ private enum Kind {
     static let queueTimedOut: UInt8 = 42
     static let judged: UInt8 = 60
     static let zonesRegistered: UInt8 = 61
+    static let offersRegistered: UInt8 = 100
+    static let paused: UInt8 = 101
+    static let resumed: UInt8 = 102
 }
 
 extension ByteWriter {
@@ -54,6 +57,11 @@ extension ByteWriter {
             write(identity.name)
             write(identity.host)
             write(UInt64(identity.pid))
+            // At the end, and only where there is one: journals from before there were any end here.
+            if identity.supervisor.rawValue != 0 { write(identity.supervisor.rawValue) }
+        case .offersRegistered(let offers):
+            write(Kind.offersRegistered)
+            write(offers: offers)
         case .workerEnded(let number):
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
@@ -117,6 +125,14 @@ extension ByteWriter {
             write(at)
         case .queueTimedOut(let unit, let at):
             write(Kind.queueTimedOut)
+            write(unit.rawValue)
+            write(at)
+        case .paused(let unit, let at):
+            write(Kind.paused)
+            write(unit.rawValue)
+            write(at)
+        case .resumed(let unit, let at):
+            write(Kind.resumed)
             write(unit.rawValue)
             write(at)
         case .judged(let unit, let verdicts, let at):
@@ -186,11 +202,12 @@ extension ByteReader {
             return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
         case Kind.workerMet:
             let number = WorkerNumber(try unsigned32())
-            return .workerMet(
-                number,
-                WorkerIdentity(
-                    incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32()
-                ))
+            var identity = WorkerIdentity(
+                incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32())
+            if !isAtEnd { identity.supervisor = Incarnation(try unsigned()) }
+            return .workerMet(number, identity)
+        case Kind.offersRegistered:
+            return .offersRegistered(try offers())
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
         case Kind.submitted:
@@ -222,6 +239,10 @@ extension ByteReader {
             return .deadlinePassed(try unit(), at: try signed())
         case Kind.queueTimedOut:
             return .queueTimedOut(try unit(), at: try signed())
+        case Kind.paused:
+            return .paused(try unit(), at: try signed())
+        case Kind.resumed:
+            return .resumed(try unit(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:

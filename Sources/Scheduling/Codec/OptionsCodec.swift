@@ -13,6 +13,7 @@ private enum Section {
     static let atMostOnce: UInt8 = 45
     static let priority: UInt8 = 46
     static let conditions: UInt8 = 60
+    static let requires: UInt8 = 100
 }
 
 extension ByteWriter {
@@ -63,6 +64,11 @@ extension ByteWriter {
             !$0.conditions.isEmpty
         } content: { writer, options in
             writer.write(conditions: options.conditions)
+        }
+        write(section: Section.requires, of: graph) {
+            !$0.requires.isEmpty
+        } content: { writer, options in
+            writer.write(requirements: options.requires)
         }
         write(section: Section.retryOn, of: graph) {
             !$0.retryOn.isEmpty
@@ -142,6 +148,8 @@ extension ByteReader {
             options.retryOn = try list { reader throws(DecodingFailure) in try reader.reason() }
         case Section.conditions:
             options.conditions = try conditions()
+        case Section.requires:
+            options.requires = try requirements()
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

@@ -26,7 +26,9 @@ extension Scheduler {
     }
 
     mutating func judgeGroups(_ outputs: inout Outputs) {
-        while let unit = groupsToJudge.popFirst() { _ = judge(unit, &outputs) }
+        while let unit = groupsToJudge.popFirst() {
+            if !isPaused(unit) { _ = judge(unit, &outputs) }
+        }
     }
 
     /// A unit asks for no locks while it would only have to wait for a time of day.
@@ -206,7 +208,9 @@ extension Scheduler {
     }
 
     mutating func postponementDue(_ unit: UnitID, _ until: Int64) {
-        guard [.postponed(.window(until: until)), .postponed(.later(until: until))].contains(durable.phase(unit)) else { return }
+        guard [.postponed(.window(until: until)), .postponed(.later(until: until))].contains(durable.phase(unit)), !isPaused(unit) else {
+            return
+        }
         if durable.submissions[durable.index(of: unit.submission)].lacksLocks(unit.index) {
             lockIntake.wanting.append(unit)
         } else {

@@ -48,6 +48,7 @@ extension Submission {
         note(verdicts(of: unit, wasTimedOut ? .stopped : outcome, evaluator, at), unit)
         units[unit].isProbed = true
         units[unit].phase = .ready
+        if isPaused(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
     }

@@ -24,7 +24,7 @@ extension Scheduler {
                 if state.hasEnded, state.locks != .none { found.append("\(path) has ended and keeps locks") }
                 if submission.lacksLocks(unit) {
                     switch state.phase {
-                    case .blocked, .delayed, .held, .wanting, .postponed, .ended, .dropped: break
+                    case .blocked, .delayed, .held, .paused, .wanting, .postponed, .ended, .dropped: break
                     case .locking, .ready, .assigned, .retryWait, .open: found.append("\(path) goes on without its locks")
                     }
                 }
@@ -132,7 +132,7 @@ private struct WaitSearch {
         switch submission.units[unit].phase {
         case .ended, .dropped:
             return []
-        case .delayed, .wanting, .ready, .postponed, .assigned, .retryWait, .open:
+        case .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .open:
             return vertex.isStart ? [] : submission.children(of: unit).filter { !submission.units[$0].hasEnded }.map(end)
         case .blocked, .held, .locking:
             guard vertex.isStart else {
@@ -143,7 +143,7 @@ private struct WaitSearch {
         case .locking: return lockWaits(of: vertex.unit)
         case .held:
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
-        case .blocked, .delayed, .wanting, .ready, .postponed, .assigned, .retryWait, .open, .ended, .dropped:
+        case .blocked, .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .open, .ended, .dropped:
             let dependencies = submission.layout.dependencies[Int(submission.units[unit].node)]
                 .map { submission.unit(ofNode: Int($0), seenFrom: unit) }
                 .filter { !submission.units[$0].hasEnded }

@@ -20,9 +20,10 @@ extension Scheduler {
         if lockIntake.haveWorkersChanged { reviewWorkers(&outputs) }
         // What is granted may begin groups, whose members want locks in turn.
         while let unit = lockIntake.wanting.popFirst() {
-            guard durable.submissions[durable.index(of: unit.submission)].mayAskForLocks(unit.index), !waitsForWindow(unit, &outputs) else {
-                continue
-            }
+            // What is paused wants them again when it is resumed.
+            guard durable.submissions[durable.index(of: unit.submission)].mayAskForLocks(unit.index), !isPaused(unit),
+                !waitsForWindow(unit, &outputs)
+            else { continue }
             if canBeDispatched(unit) {
                 emit(.locksAsked(unit, at: now.wall), &outputs)
             } else {
@@ -36,7 +37,7 @@ extension Scheduler {
         let before = lockIntake.liveClasses
         var live: [Bool] = []
         for session in workers.sessions where session.isAttached && session.isAccepting {
-            for lane in session.lanes {
+            for lane in session.lanes + session.demandingLanes.lanes {
                 while live.count <= lane { live.append(false) }
                 live[lane] = true
             }

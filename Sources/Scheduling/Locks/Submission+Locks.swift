@@ -32,12 +32,12 @@ extension Submission {
         switch units[unit].phase {
         case .wanting: true
         case .postponed: lacksLocks(unit)
-        case .blocked, .delayed, .held, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: false
         }
     }
 
     mutating func askForLocks(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
-        guard mayAskForLocks(unit) else { throw FactMismatch("\(path(of: unit)) asked for locks while it wanted none") }
+        guard mayAskForLocks(unit), !isPaused(unit) else { throw FactMismatch("\(path(of: unit)) asked for locks while it wanted none") }
         units[unit].phase = .locking
         units[unit].locks = .asked
         effects.append(.changed(id(unit), at: at, errors: []))
@@ -69,7 +69,8 @@ extension Submission {
     func mayReturnLocks(_ unit: Int) -> Bool {
         switch (units[unit].phase, units[unit].locks) {
         case (.locking, _), (.ready, .held(isUsed: false)), (.postponed, .held(isUsed: false)): true
-        case (.blocked, _), (.delayed, _), (.held, _), (.wanting, _), (.ready, _), (.postponed, _), (.assigned, _), (.retryWait, _),
+        case (.blocked, _), (.delayed, _), (.held, _), (.paused, _), (.wanting, _), (.ready, _), (.postponed, _), (.assigned, _),
+            (.retryWait, _),
             (.open, _),
             (.ended, _), (.dropped, _):
             false

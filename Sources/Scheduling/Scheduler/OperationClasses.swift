@@ -1,45 +1,112 @@
-/// Operation names as small numbers, so that nothing on the hot path hashes text.
+/// Operation names, and what else a worker must have for an operation, as small numbers, so that nothing on the hot path
+/// hashes text.
 struct OperationClasses {
+    /// Operations, or groups (`decide`), that ask more of a worker than that it knows the operation.
+    struct Combined {
+        let number: Int32
+        let operation: Int32
+        /// Conditions that the same worker is to evaluate.
+        let conditions: [String]
+        let requirements: Requirements
+    }
+
+    private struct Key: Hashable {
+        let operation: Int32
+        let conditions: [String]
+        let requirements: Requirements
+    }
+
     /// Splitting a list for a forEach: every worker can.
     static let decide: Int32 = 0
+    private var last: Int32 = 0
     private var numbers: [String: Int32] = [:]
-    /// Operations, or groups (`decide`), whose conditions the same worker is to evaluate.
-    private(set) var combined: [(number: Int32, operation: Int32, conditions: [String])] = []
+    private var combinedNumbers: [Key: Int32] = [:]
+    private(set) var combined: [Combined] = []
+    /// By class: its place in `combined` if it takes resources; -1: it takes none.
+    private var demands: [Int32] = []
 
     mutating func number(of name: String) -> Int32 {
         if let known = numbers[name] { return known }
-        let number = Int32(numbers.count + 1)
-        numbers[name] = number
-        return number
+        last += 1
+        numbers[name] = last
+        return last
     }
 
-    mutating func number(of operation: Int32, with conditions: [String]) -> Int32 {
-        guard !conditions.isEmpty else { return operation }
-        if let known = combined.first(where: { $0.operation == operation && $0.conditions == conditions }) { return known.number }
-        // No name of an operation has a NUL.
-        let number = number(of: "\(operation)\0" + conditions.joined(separator: "\0"))
-        combined.append((number, operation, conditions))
-        return number
+    mutating func number(of operation: Int32, with conditions: [String], requiring requirements: Requirements) -> Int32 {
+        guard !conditions.isEmpty || !requirements.isEmpty else { return operation }
+        let key = Key(operation: operation, conditions: conditions, requirements: requirements)
+        if let known = combinedNumbers[key] { return known }
+        last += 1
+        combinedNumbers[key] = last
+        if !requirements.resources.isEmpty {
+            while demands.count <= Int(last) { demands.append(-1) }
+            demands[Int(last)] = Int32(combined.count)
+        }
+        combined.append(Combined(number: last, operation: operation, conditions: conditions, requirements: requirements))
+        return last
     }
+
+    /// Whether units of the class take resources.
+    func takesResources(_ lane: Int) -> Bool { lane < demands.count && demands[lane] >= 0 }
+
+    /// What a unit of the class takes.
+    func need(of lane: Int) -> [ResourceAmount] { takesResources(lane) ? combined[Int(demands[lane])].requirements.resources : [] }
 
     /// How a condition type is remembered among the known types.
     static func knownName(_ condition: String) -> String { "?" + condition }
 }
 
 extension Scheduler {
-    mutating func classesOfNodes(_ graph: Graph) -> [Int32] {
+    mutating func classesOfNodes(_ graph: Graph, _ plan: RequirementPlan?) -> [Int32] {
         let before = classes.combined.count
-        let found = graph.nodes.map { node in
+        var found: [Int32] = []
+        found.reserveCapacity(graph.nodes.count)
+        for (index, node) in graph.nodes.enumerated() {
             let number =
                 if case .operation(let operation) = node.kind { classes.number(of: operation.type) } else { OperationClasses.decide }
-            return node.hasOptions ? classes.number(of: number, with: node.probeTypes) : number
+            let requirements = plan?.requirements(of: index)
+            guard node.hasOptions || requirements != nil else {
+                found.append(number)
+                continue
+            }
+            found.append(
+                classes.number(of: number, with: node.hasOptions ? node.probeTypes : [], requiring: requirements ?? Requirements()))
         }
-        if classes.combined.count > before { renewLanes() }
+        if classes.combined.count > before { addLanes(from: before) }
         return found
     }
 
     func operationClass(of unit: UnitID) -> Int {
         let index = durable.index(of: unit.submission)
         return Int(nodeClasses[index][Int(durable.submissions[index].units[unit.index].node)])
+    }
+
+    /// The classes that an executor can take are those of its operations and those that it has everything for.
+    mutating func giveLanes(to worker: Int) {
+        workers.sessions[worker].lanes = [Int(OperationClasses.decide)]
+        workers.sessions[worker].demandingLanes = LaneSet()
+        for name in workers.sessions[worker].operations { workers.sessions[worker].lanes.append(Int(classes.number(of: name))) }
+        addLanes(from: 0, to: worker)
+    }
+
+    /// A graph asked for something together that nobody asked for before.
+    private mutating func addLanes(from first: Int) {
+        for worker in workers.sessions.indices where workers.sessions[worker].isAttached { addLanes(from: first, to: worker) }
+        lockIntake.haveWorkersChanged = true
+    }
+
+    private mutating func addLanes(from first: Int, to worker: Int) {
+        guard first < classes.combined.count else { return }
+        let session = workers.sessions[worker]
+        let offer = Offer(labels: session.labels, resources: workers.hosts[host(of: worker)].capacity)
+        let operations = Set(session.lanes)
+        for combined in classes.combined[first...] where operations.contains(Int(combined.operation)) {
+            guard combined.conditions.allSatisfy(session.conditions.contains), offer.satisfies(combined.requirements) else { continue }
+            if combined.requirements.resources.isEmpty {
+                workers.sessions[worker].lanes.append(Int(combined.number))
+            } else {
+                workers.sessions[worker].demandingLanes.insert(Int(combined.number))
+            }
+        }
     }
 }

@@ -58,7 +58,8 @@ extension Scheduler {
         if case .assigned(_, let number) = state.phase { worker = durable.workers[number.index].identity.name }
         var event = UnitEvent(
             unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
-            state: operationState(of: state), at: at, worker: worker, errors: errors, attempt: Int(state.attempts),
+            state: operationState(of: state, isPaused: durable.submissions[submission].isPaused(unit.index)), at: at, worker: worker,
+            errors: errors, attempt: Int(state.attempts),
             startedAt: state.startedAt, isGroup: isGroup
         )
         if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }

@@ -23,6 +23,7 @@ struct ReadyUnits {
         }
 
         var isEmpty: Bool { turns.isEmpty }
+        var next: UnitID? { turns.first.flatMap { bySubmission[$0]?.first } }
 
         /// Before everything else.
         mutating func pushFirst(_ unit: UnitID) {
@@ -138,6 +139,15 @@ struct ReadyUnits {
     }
 
     func isWaiting(lane: Int) -> Bool { lane < lanes.count && !lanes[lane].levels.isEmpty }
+
+    /// The unit of the class that is next.
+    func next(lane: Int) -> UnitID? { isWaiting(lane: lane) ? lanes[lane].levels[lanes[lane].best].next : nil }
+
+    /// Takes it out without its having been served.
+    mutating func dropNext(lane: Int) { _ = pop(among: [lane]) }
+
+    /// Of those of the class that wait.
+    func highestPriority(lane: Int) -> Int? { isWaiting(lane: lane) ? lanes[lane].levels.map(\.priority).max() : nil }
 
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }
     mutating func removeSuspects() -> Deque<UnitID> {

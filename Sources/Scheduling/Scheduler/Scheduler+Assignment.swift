@@ -3,15 +3,19 @@ extension Scheduler {
     /// Gives waiting units to executors: first to free slots, then ahead of need to those whose operations are short.
     /// One unit at a time in turn, so that work spreads before it piles up.
     mutating func assignReadyUnits(_ outputs: inout Outputs) {
-        assignSuspects(&outputs)
-        if ready.count + conditioned.count > 0 { assign(&outputs, ahead: false) { $0.slots } }
+        reviewDemands()
+        // Who had a host kept for it may have been judged, and wait for something else now.
+        repeat {
+            assignSuspects(&outputs)
+            if ready.count + conditioned.count > 0 { assign(&outputs, ahead: false) { $0.slots } }
+        } while reviewDemands()
         if ready.count > 0 { assign(&outputs, ahead: true) { $0.slots + $0.prefetch } }
         recallForIdle()
     }
 
     private mutating func assign(_ outputs: inout Outputs, ahead: Bool, upTo limit: (WorkerTable.Session) -> Int) {
         var candidates = workers.sessions.indices.filter { index in
-            workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWantedByConditioned(index))
+            workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWanted(index))
                 && workers.sessions[index].units.count < limit(workers.sessions[index])
         }
         // Those with the least to do come first.
@@ -28,14 +32,15 @@ extension Scheduler {
         }
     }
 
-    private func canTake(_ worker: Int) -> Bool {
+    func canTake(_ worker: Int) -> Bool {
         let session = workers.sessions[worker]
         return session.isAttached && session.isAccepting && !session.isSuspected && !session.isExclusive
     }
 
     /// The next unit that still waits and that this executor can run.
     private mutating func popReady(for worker: Int, ahead: Bool) -> UnitID? {
-        let lanes = workers.sessions[worker].lanes
+        var lanes = workers.sessions[worker].lanes
+        if !ahead, !demands.isEmpty { lanes += fittingLanes(of: worker) }
         while let (unit, place, isConditioned) = pop(among: lanes, ahead: ahead) {
             guard isWaiting(unit) else { continue }
             ready.noteServed(isConditioned ? nil : place, among: lanes)
@@ -63,6 +68,7 @@ extension Scheduler {
     mutating func pushConditioned(_ unit: UnitID) {
         guard conditionedUnits.insert(unit).inserted else { return }
         let lane = operationClass(of: unit)
+        noteDemand(lane)
         let index = durable.index(of: unit.submission)
         let priority = durable.submissions[index].priority(unit.index)
         // What a worker has said grows old.
@@ -73,16 +79,18 @@ extension Scheduler {
         }
     }
 
-    /// Sending ahead would keep slots from those that are not sent ahead.
-    private func isWantedByConditioned(_ worker: Int) -> Bool {
-        conditioned.count > 0 && workers.sessions[worker].lanes.contains(where: conditioned.isWaiting)
+    /// Sending ahead would keep slots from those that are not sent ahead: units with conditions, and those that take
+    /// resources, which they would have while they wait.
+    private func isWanted(_ worker: Int) -> Bool {
+        (conditioned.count > 0 && workers.sessions[worker].lanes.contains(where: conditioned.isWaiting))
+            || (!demands.isEmpty && !fittingLanes(of: worker).isEmpty)
     }
 
-    private func isWaiting(_ unit: UnitID) -> Bool {
+    func isWaiting(_ unit: UnitID) -> Bool {
         switch durable.phase(unit) {
         // A unit in retryWait or postponed is queued only when its time has come.
-        case .ready, .retryWait, .postponed: true
-        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped: false
+        case .ready, .retryWait, .postponed: !isPaused(unit)
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
 
@@ -104,18 +112,31 @@ extension Scheduler {
                 ready.pushSuspect(unit)
                 continue
             }
+            let lane = operationClass(of: unit)
+            guard fits(lane, onHost: host(of: worker)) else {
+                workers.sessions[worker].reservedFor = unit
+                keepHost(host(of: worker), forSuspectOf: lane)
+                ready.pushSuspect(unit)
+                continue
+            }
             workers.sessions[worker].reservedFor = nil
             if assign(unit, to: worker, &outputs) { workers.sessions[worker].isExclusive = true }
         }
     }
 
-    /// The executor that is or may be kept for a suspect: of those not kept for another the one with the least to do.
-    private func executor(for unit: UnitID) -> Int? {
-        if let kept = workers.sessions.firstIndex(where: { $0.reservedFor == unit }) { return kept }
+    /// The executor that is or may be kept for a suspect: of those not kept for another one on the host that is kept for
+    /// its class, else the one with the least to do.
+    private mutating func executor(for unit: UnitID) -> Int? {
         let lane = operationClass(of: unit)
+        let kept = demands.host(of: lane)
+        if let worker = workers.sessions.firstIndex(where: { $0.reservedFor == unit }) {
+            if kept == nil || kept == host(of: worker) { return worker }
+            workers.sessions[worker].reservedFor = nil
+        }
+        func order(_ worker: Int) -> (Int, Int, Int) { (host(of: worker) == kept ? 0 : 1, workers.sessions[worker].units.count, worker) }
         return workers.sessions.indices
-            .filter { canTake($0) && workers.sessions[$0].reservedFor == nil && workers.sessions[$0].lanes.contains(lane) }
-            .min { (workers.sessions[$0].units.count, $0) < (workers.sessions[$1].units.count, $1) }
+            .filter { canTake($0) && workers.sessions[$0].reservedFor == nil && couldTake(lane, worker: $0) }
+            .min { order($0) < order($1) }
     }
 
     /// - Returns: whether it was handed out; else its conditions did not hold.
@@ -131,6 +152,7 @@ extension Scheduler {
         let attempt = Attempt(epoch: durable.epoch, counter: attemptCounter)
         emit(.assigned(unit, attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
         workers.sessions[worker].units.append(unit)
+        noteServed(unit, by: worker)
         pending.dispatches[worker, default: []].append(assignment(unit, attempt))
         return true
     }
@@ -152,7 +174,8 @@ extension Scheduler {
             receivesArray: node.receivesArray,
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
             fences: durable.submissions[index].fences(of: unit, attempt),
-            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit) && !durable.submissions[index].units[unit].isEvaluating
+            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit) && !durable.submissions[index].units[unit].isEvaluating,
+            resources: durable.resources.holding(of: id)
         )
         if durable.submissions[index].units[unit].isEvaluating {
             assignment.ask(durable.submissions[index].questions(for: unit))

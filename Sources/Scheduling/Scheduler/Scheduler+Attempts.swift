@@ -13,7 +13,9 @@ extension Scheduler {
                 pushConditioned(unit)
             }
         } else {
-            ready.push(unit, lane: operationClass(of: unit), priority: durable.submissions[index].priority(unit.index))
+            let lane = operationClass(of: unit)
+            noteDemand(lane)
+            ready.push(unit, lane: lane, priority: durable.submissions[index].priority(unit.index))
         }
     }
 
@@ -162,7 +164,7 @@ extension Scheduler {
     }
 
     private mutating func retryDue(_ unit: UnitID, _ until: Int64, _ outputs: inout Outputs) {
-        guard durable.phase(unit) == .retryWait(until: until) else { return }
+        guard durable.phase(unit) == .retryWait(until: until), !isPaused(unit) else { return }
         switch durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind {
         case .operation:
             queue(unit)

@@ -9,6 +9,10 @@ extension Scheduler {
             reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers))
         case .cancel(let submission, let path, let reason, let now):
             reply = cancel(submission, path: path, reason: reason, now: now, &outputs)
+        case .pause(let submission, let path):
+            reply = steer(submission, path: path, pauses: true, &outputs)
+        case .resume(let submission, let path):
+            reply = steer(submission, path: path, pauses: false, &outputs)
         case .list(let before, let limit):
             reply = list(before: before, limit: limit)
         case .show(let submission):
@@ -95,6 +99,8 @@ extension Scheduler {
             }
         }
         guard !waitForWorkers else { return faults }
+        // A malformed graph has no paths.
+        if faults.isEmpty { faults = unsatisfiable(graph) }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {
@@ -195,6 +201,15 @@ extension Scheduler {
             }
             emit(.cancelRequested(UnitID(number, unit), reason: reason, now: stopsNow, at: now.wall), &outputs)
             return .cancelAccepted(id: id, alreadyEnded: false)
+        }
+    }
+
+    private mutating func steer(_ text: String, path: String, pauses: Bool, _ outputs: inout Outputs) -> Reply {
+        switch resolve(text) {
+        case .failed(let failure): return .failed(failure)
+        case .found(let number):
+            guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
+            return steer(UnitID(number, unit), pauses: pauses, &outputs)
         }
     }
 

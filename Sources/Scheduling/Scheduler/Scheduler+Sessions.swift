@@ -5,6 +5,7 @@ extension Scheduler {
         if let known, durable.workers[known.index].hasEnded { return pending.send(.superseded, to: peer) }
         let number = known ?? meet(attachment.identity, &outputs)
         register(attachment.operations + attachment.conditions.map(OperationClasses.knownName), &outputs)
+        register(Offer(labels: attachment.labels, resources: attachment.resources), &outputs)
         if let older = workers.sessions[number.index].peer, older != peer {
             workers.byPeer[older] = nil
             pending.send(.superseded, to: older)
@@ -20,7 +21,8 @@ extension Scheduler {
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
         workers.sessions[number.index].conditions = attachment.conditions
-        workers.sessions[number.index].lanes = lanes(for: attachment.operations, attachment.conditions)
+        workers.hosts[host(of: number.index)].capacity = attachment.resources.sorted { $0.name < $1.name }
+        giveLanes(to: number.index)
         lockIntake.haveWorkersChanged = true
         watchLease(of: number, due: now.boot + configuration.leaseMilliseconds)
         let drop = reconcile(number, attachment.held, &outputs)
@@ -32,8 +34,8 @@ extension Scheduler {
         var identity = identity
         let isTaken = durable.workers.contains { !$0.hasEnded && $0.identity.name == identity.name }
         if isTaken { identity.name += "-\(number.rawValue)" }
-        workers.append()
         emit(.workerMet(number, identity), &outputs)
+        workers.append(hosts: durable.resources.hostCount)
         return number
     }
 
@@ -42,21 +44,8 @@ extension Scheduler {
         if !new.isEmpty { emit(.typesRegistered(new), &outputs) }
     }
 
-    private mutating func lanes(for operations: [String], _ conditions: [String]) -> [Int] {
-        var lanes = [Int(OperationClasses.decide)]
-        for name in operations { lanes.append(Int(classes.number(of: name))) }
-        for combined in classes.combined where lanes.contains(Int(combined.operation)) {
-            if combined.conditions.allSatisfy(conditions.contains) { lanes.append(Int(combined.number)) }
-        }
-        return lanes
-    }
-
-    /// A graph named conditions together with operations that nobody named together before.
-    mutating func renewLanes() {
-        for index in workers.sessions.indices where workers.sessions[index].isAttached {
-            workers.sessions[index].lanes = lanes(for: workers.sessions[index].operations, workers.sessions[index].conditions)
-        }
-        lockIntake.haveWorkersChanged = true
+    private mutating func register(_ offer: Offer, _ outputs: inout Outputs) {
+        if !durable.offers.contains(where: { $0.covers(offer) }) { emit(.offersRegistered([offer]), &outputs) }
     }
 
     /// Compares what the executor holds with what the journal says it should: the current attempts are adopted, others
@@ -77,6 +66,7 @@ extension Scheduler {
                 markRunning(item.unit)
                 watchTimeout(ofAttempt: item.attempt, item.unit)
             }
+            if item.state == .queued, isPaused(item.unit) { recall(item.unit, item.attempt, number) }
             if durable.submissions[submission].units[item.unit.index].isSuspect { workers.sessions[number.index].isExclusive = true }
             if item.state != .finished, let stop = durable.submissions[submission].units[item.unit.index].stop {
                 orderStop(

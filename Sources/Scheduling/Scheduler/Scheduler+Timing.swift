@@ -48,7 +48,8 @@ extension Scheduler {
     mutating func queueTimeoutDue(_ unit: UnitID, _ since: Int64, _ outputs: inout Outputs) {
         guard waitingSince(unit) == since else { return }
         let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
-        guard state.stop == nil, !state.isRunning else { return }
+        // It waits anew when it is resumed.
+        guard state.stop == nil, !state.isRunning, !isPaused(unit) else { return }
         if case .assigned(_, let worker) = state.phase {
             let session = workers.sessions[worker.index]
             // Whether it runs is not known while its worker is not heard.
@@ -65,7 +66,7 @@ extension Scheduler {
         case .wanting, .locking, .ready, .postponed, .assigned:
             durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
-        case .blocked, .delayed, .held, .open, .ended, .dropped: nil
+        case .blocked, .delayed, .held, .paused, .open, .ended, .dropped: nil
         }
     }
 

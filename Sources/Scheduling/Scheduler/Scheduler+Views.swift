@@ -8,6 +8,7 @@ extension Scheduler {
             case .success?: .succeeded
             case .failure?: .failed
             case .cancelled?: .cancelled
+            case nil where durable.submissions[index].pauses[0] != nil: .paused
             case nil: durable.submissions[index].hasBegun ? .running : .pending
             }
         return SubmissionView(
@@ -19,9 +20,13 @@ extension Scheduler {
         )
     }
 
-    func operationState(of unit: Unit) -> OperationState {
+    /// - Parameter isPaused: it or something around it.
+    func operationState(of unit: Unit, isPaused: Bool) -> OperationState {
         switch unit.phase {
         case .blocked, .delayed, .held, .dropped: .blocked
+        case .paused: .paused
+        case .wanting where isPaused, .ready where isPaused, .postponed where isPaused, .retryWait where isPaused: .paused
+        case .open where isPaused && unit.stop == nil: .paused
         case .wanting, .ready: .queued
         case .locking: .locking
         case .postponed: .evaluating
@@ -43,10 +48,12 @@ extension Scheduler {
         }
         var views: [OperationView] = []
         var bytes = 0
+        var waits: [Int: WaitingView?] = [:]
         var unit = max(query.from, top)
         while unit < durable.submissions[index].units.count {
             if includes(unit, query, below: top, index) {
-                let view = operationView(unit, index, withValue: query.withValues)
+                var view = operationView(unit, index, withValue: query.withValues)
+                view.waiting = waiting(UnitID(number, unit), known: &waits)
                 bytes += view.approximateBytes
                 if !views.isEmpty, bytes > configuration.pageBytes || (query.limit > 0 && views.count >= query.limit) { break }
                 views.append(view)
@@ -70,7 +77,8 @@ extension Scheduler {
         let node = durable.submissions[index].node(unit)
         var view = OperationView(
             unit: unit, parent: max(0, Int(state.parent)), position: Int(state.position),
-            path: durable.submissions[index].path(of: unit), kind: .operation, type: "", state: operationState(of: state),
+            path: durable.submissions[index].path(of: unit), kind: .operation, type: "",
+            state: operationState(of: state, isPaused: durable.submissions[index].isPaused(unit)),
             attempts: Int(state.attempts), worker: "", queuedAt: state.queuedAt, startedAt: state.startedAt,
             finishedAt: state.finishedAt, errors: [], value: nil
         )
@@ -86,7 +94,7 @@ extension Scheduler {
             if withValue, case .operation = view.kind { view.value = payload }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
-        case .blocked, .delayed, .held, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
         }
         view.priority = durable.submissions[index].priority(unit)
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
@@ -108,7 +116,8 @@ extension Scheduler {
             return WorkerView(
                 name: identity.name, host: identity.host, pid: identity.pid, state: state, slots: session.slots,
                 running: session.units.count { durable.submissions[durable.index(of: $0.submission)].units[$0.index].isRunning },
-                operations: session.operations, labels: session.labels, lastHeard: session.lastHeardWall
+                operations: session.operations, labels: session.labels, lastHeard: session.lastHeardWall,
+                resources: resourceViews(of: index)
             )
         }
     }
@@ -120,6 +129,7 @@ extension OperationView {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
+        if let waiting { bytes += 16 + waiting.text.utf8.count }
         for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {
             bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count

@@ -52,6 +52,7 @@ public struct Scheduler {
     var identifiers = SplitMix64(seed: 0)
     var attemptCounter: UInt32 = 0
     var lockIntake = LockIntake()
+    var demands = DemandBoard()
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -136,7 +137,9 @@ public struct Scheduler {
             preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
         }
         outputs.facts.append(fact)
-        if case .submitted(let admission) = fact { nodeClasses.append(classesOfNodes(admission.graph)) }
+        if case .submitted(let admission) = fact {
+            nodeClasses.append(classesOfNodes(admission.graph, durable.submissions.last?.layout.requirements))
+        }
         for effect in effects { apply(effect) }
     }
 
@@ -151,6 +154,7 @@ public struct Scheduler {
         case .waits(let unit): watchQueueTimeout(of: unit)
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
+        case .recall(let unit, let attempt, let worker): recall(unit, attempt, worker)
         case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
@@ -163,9 +167,9 @@ public struct Scheduler {
     /// Everything volatile that follows from the durable state.
     private mutating func rebuildVolatileState() {
         for index in durable.submissions.indices {
-            nodeClasses.append(classesOfNodes(durable.submissions[index].graph))
+            nodeClasses.append(classesOfNodes(durable.submissions[index].graph, durable.submissions[index].layout.requirements))
         }
-        for _ in durable.workers { workers.append() }
+        for _ in durable.workers { workers.append(hosts: durable.resources.hostCount) }
         for index in durable.submissions.indices where durable.submissions[index].outcome == nil {
             let number = durable.submissions[index].number
             for unit in durable.submissions[index].units.indices {
@@ -181,7 +185,7 @@ public struct Scheduler {
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
                 case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
-                case .blocked, .held, .locking, .postponed(.turn), .ended, .dropped: break
+                case .blocked, .held, .paused, .locking, .postponed(.turn), .ended, .dropped: break
                 }
             }
         }

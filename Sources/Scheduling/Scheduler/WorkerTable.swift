@@ -16,7 +16,10 @@ struct WorkerTable {
         /// Wall time, for those who look.
         var lastHeardWall: Int64 = 0
         var slots = 0
+        /// The classes that it can take, but for those that take resources of its host.
         var lanes: [Int] = []
+        /// Those that take resources, of which its host has enough when they are all free.
+        var demandingLanes = LaneSet()
         var operations: [String] = []
         var conditions: [String] = []
         var labels: [String] = []
@@ -66,9 +69,21 @@ struct WorkerTable {
         private static let prefetchMax = 4_096
     }
 
+    /// A supervisor's host, by number: what all its executors share.
+    struct Host {
+        /// As the executors said last.
+        var capacity: [ResourceAmount] = []
+        /// The class for which it is kept.
+        var keptFor: Int?
+    }
+
     var sessions: [Session] = []
+    var hosts: [Host] = []
     var byPeer: [PeerID: WorkerNumber] = [:]
 
-    mutating func append() { sessions.append(Session()) }
+    mutating func append(hosts count: Int) {
+        sessions.append(Session())
+        while hosts.count < count { hosts.append(Host()) }
+    }
     func number(of peer: PeerID) -> WorkerNumber? { byPeer[peer] }
 }

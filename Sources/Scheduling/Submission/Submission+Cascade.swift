@@ -5,6 +5,7 @@ extension Submission {
         while let next = work.popFirst() {
             switch next {
             case .release(let unit): release(Int(unit), at, &effects)
+            case .enter(let unit): if units[Int(unit)].phase == .paused { enter(Int(unit), at, &effects) }
             case .begin(let unit): begin(Int(unit), at, &effects)
             case .stop(let unit, let reason): stop(Int(unit), reason, at, &effects)
             case .close(let unit): close(Int(unit), at, &effects)
@@ -29,7 +30,10 @@ extension Submission {
     /// Nothing but its group's limit is in its way.
     mutating func enter(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         let parent = Int(units[unit].parent)
-        if parent >= 0, isAtLimit(parent) {
+        if isPaused(unit) {
+            units[unit].phase = .paused
+            effects.append(.changed(id(unit), at: at, errors: []))
+        } else if parent >= 0, isAtLimit(parent) {
             units[unit].phase = .held
             heldChildren[Int32(parent), default: []].append(Int32(unit))
         } else {
@@ -52,7 +56,7 @@ extension Submission {
 
     private mutating func begin(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
-        case .blocked, .delayed: break
+        case .blocked, .delayed, .paused: break
         case .held:
             let parent = units[unit].parent
             if isAtLimit(Int(parent)) {
@@ -134,6 +138,7 @@ extension Submission {
         heldChildren[Int32(unit)] = nil
         if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)
+        if !pauses.isEmpty { pauses[Int32(unit)] = nil }
         var errors: [Failure] = []
         if case .failure(let failures) = outcome { errors = failures }
         if case .operation = node(unit).kind {
@@ -267,7 +272,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .delayed, .held, .wanting, .locking, .ready, .postponed, .retryWait:
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)

@@ -11,9 +11,10 @@ extension Submission {
         case .ready, .postponed: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
-        case .blocked, .delayed, .held, .wanting, .locking, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
+        if isPaused(unit) { throw FactMismatch("\(path(of: unit)) was assigned while it was paused") }
         let isEvaluation = needsProbing(unit)
         if case .group = node(unit).kind, !isEvaluation { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
         if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
@@ -97,6 +98,7 @@ extension Submission {
             } else if Int(units[unit].crashes) >= crashLimit {
                 endLost(unit, [workerLostFailure(unit, crashes: Int(units[unit].crashes))], at, &effects)
             } else {
+                if isPaused(unit) { unuseLocks(unit, after: cause) }
                 requeue(unit, at, &effects)
             }
         }
@@ -148,6 +150,7 @@ extension Submission {
         units[unit].phase = .ready
         units[unit].isProbed = false
         startWaiting(unit, at, &effects)
+        if isPaused(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
     }
@@ -174,6 +177,7 @@ extension Submission {
             if case .operation = node(inner).kind { counts.total -= 1 }
             endDeadline(inner)
             if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
+            if !pauses.isEmpty { pauses[Int32(inner)] = nil }
             units[inner].phase = .dropped
         }
     }

@@ -28,6 +28,8 @@ struct Submission {
     var lastFailures: [Int32: Failure] = [:]
     /// What conditions said last, by unit, in their order. Looked up, never iterated.
     var verdicts: [Int32: [Verdict]] = [:]
+    /// Units that a user has paused, with the wall time since when. Looked up, never iterated.
+    var pauses: [Int32: Int64] = [:]
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []
@@ -40,6 +42,8 @@ struct Submission {
     enum Work {
         /// One thing that the unit waited for is there.
         case release(Int32)
+        /// It is paused no more.
+        case enter(Int32)
         /// It may begin as far as its group's limit is concerned.
         case begin(Int32)
         case stop(Int32, Unit.Stop)

@@ -7,6 +7,8 @@ struct Unit {
         case delayed(until: Int64)
         /// Could begin, but its group's `maxConcurrent` is used up.
         case held
+        /// Could begin, but it or something around it is paused. What was further when it was paused stays what it was.
+        case paused
         /// Could begin but for the locks it needs, which it has not asked for: nobody is there who could run it.
         case wanting
         /// Waits for its locks.
@@ -141,6 +143,8 @@ enum Effect {
     case deadline(UnitID, at: Int64)
     /// The worker is to stop this attempt.
     case stop(UnitID, Attempt, WorkerNumber, Unit.Stop, now: Bool)
+    /// The worker is to give the attempt back, if it has not begun.
+    case recall(UnitID, Attempt, WorkerNumber)
     /// The attempt is the worker's no longer.
     case freed(UnitID, WorkerNumber)
     /// A group has begun, at this wall time.

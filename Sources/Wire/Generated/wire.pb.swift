@@ -850,6 +850,25 @@ public nonisolated struct WireExecutorHello: Sendable {
   /// registered condition types
   public var conditions: [String] = []
 
+  /// of the host: shared by all executors of its supervisor; each named once
+  public var resources: [WireResourceAmount] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireResourceAmount: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// lower-case letters, digits and `_`, a letter first
+  public var name: String = String()
+
+  /// of `memory` in bytes
+  public var amount: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1410,11 +1429,34 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
     set {_uniqueStorage()._conditions = newValue}
   }
 
+  /// what it has of its host until it has ended
+  public var resources: [WireAssignedResource] {
+    get {_storage._resources}
+    set {_uniqueStorage()._resources = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireAssignedResource: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var amount: UInt64 = 0
+
+  /// which of them, from 0; empty: only counted
+  public var indices: [UInt32] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// A condition that an evaluate unit is to evaluate.
@@ -2131,6 +2173,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._conditions = newValue}
   }
 
+  /// what its worker must have; on groups: for all inside
+  public var requires: WireRequirements {
+    get {_storage._requires ?? WireRequirements()}
+    set {_uniqueStorage()._requires = newValue}
+  }
+  /// Returns true if `requires` has been explicitly set.
+  public var hasRequires: Bool {_storage._requires != nil}
+  /// Clears the value of `requires`. Subsequent reads from it will return its default value.
+  public mutating func clearRequires() {_uniqueStorage()._requires = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -2144,6 +2196,22 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireRequirements: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// all of them
+  public var labels: [String] = []
+
+  /// each named once; an amount of 0 takes back what a group around it asks for
+  public var resources: [WireResourceAmount] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireBackoff: Sendable {
@@ -2564,6 +2632,22 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .locks(newValue)}
   }
 
+  public var pause: WirePause {
+    get {
+      if case .pause(let v)? = body {return v}
+      return WirePause()
+    }
+    set {body = .pause(newValue)}
+  }
+
+  public var resume: WirePause {
+    get {
+      if case .resume(let v)? = body {return v}
+      return WirePause()
+    }
+    set {body = .resume(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2578,6 +2662,8 @@ public nonisolated struct WireRequest: Sendable {
     case workers(WireListWorkers)
     case check(WireCheck)
     case locks(WireListLocks)
+    case pause(WirePause)
+    case resume(WirePause)
 
   }
 
@@ -2681,6 +2767,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .locks(newValue)}
   }
 
+  public var steered: WireSteered {
+    get {
+      if case .steered(let v)? = body {return v}
+      return WireSteered()
+    }
+    set {body = .steered(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2695,6 +2789,7 @@ public nonisolated struct WireResponse: Sendable {
     case workers(WireWorkerList)
     case checked(WireCheckResult)
     case locks(WireLockPage)
+    case steered(WireSteered)
 
   }
 
@@ -2930,6 +3025,52 @@ public nonisolated struct WireCancelAccepted: Sendable {
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+}
+
+/// Nothing of it that has not begun does so before it is resumed.
+public nonisolated struct WirePause: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// id or unique prefix or "last"
+  public var submission: String = String()
+
+  /// empty: the whole submission
+  public var path: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireSteered: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: String = String()
+
+  /// it was not so before
+  public var changed: Bool = false
+
+  public var alreadyEnded: Bool = false
+
+  /// of a resume: path of what is still paused around it
+  public var pausedBy: String {
+    get {_pausedBy ?? String()}
+    set {_pausedBy = newValue}
+  }
+  /// Returns true if `pausedBy` has been explicitly set.
+  public var hasPausedBy: Bool {self._pausedBy != nil}
+  /// Clears the value of `pausedBy`. Subsequent reads from it will return its default value.
+  public mutating func clearPausedBy() {self._pausedBy = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _pausedBy: String? = nil
 }
 
 /// of operations that execute: no groups, no decide or evaluate units
@@ -3202,6 +3343,16 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._conditions = newValue}
   }
 
+  /// what it lacks besides a free slot; absent: nothing
+  public var waiting: WireWaiting {
+    get {_storage._waiting ?? WireWaiting()}
+    set {_uniqueStorage()._waiting = newValue}
+  }
+  /// Returns true if `waiting` has been explicitly set.
+  public var hasWaiting: Bool {_storage._waiting != nil}
+  /// Clears the value of `waiting`. Subsequent reads from it will return its default value.
+  public mutating func clearWaiting() {_uniqueStorage()._waiting = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -3249,6 +3400,21 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireWaiting: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// worker: none that is there could take it; resources: they are not free; paused
+  public var kind: String = String()
+
+  public var text: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireConditionView: Sendable {
@@ -3515,6 +3681,26 @@ public nonisolated struct WireWorkerView: Sendable {
   public var labels: [String] = []
 
   public var lastHeard: Int64 = 0
+
+  /// of its host
+  public var resources: [WireResourceView] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireResourceView: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var amount: UInt64 = 0
+
+  /// by attempts on all executors of the host
+  public var taken: UInt64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4221,7 +4407,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ExecutorHello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0\u{2}(resources\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4236,6 +4422,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.units) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.index) }()
       case 60: try { try decoder.decodeRepeatedStringField(value: &self.conditions) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
       default: break
       }
     }
@@ -4263,6 +4450,9 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.conditions.isEmpty {
       try visitor.visitRepeatedStringField(value: self.conditions, fieldNumber: 60)
     }
+    if !self.resources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4274,6 +4464,42 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.units != rhs.units {return false}
     if lhs.index != rhs.index {return false}
     if lhs.conditions != rhs.conditions {return false}
+    if lhs.resources != rhs.resources {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireResourceAmount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ResourceAmount"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}amount\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.amount) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.amount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.amount, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireResourceAmount, rhs: WireResourceAmount) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.amount != rhs.amount {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5010,7 +5236,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -5031,6 +5257,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _fences: [WireFence] = []
     var _atMostOnce: Bool = false
     var _conditions: [WireConditionQuestion] = []
+    var _resources: [WireAssignedResource] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5059,6 +5286,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _fences = source._fences
       _atMostOnce = source._atMostOnce
       _conditions = source._conditions
+      _resources = source._resources
     }
   }
 
@@ -5095,6 +5323,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 16: try { try decoder.decodeRepeatedMessageField(value: &_storage._fences) }()
         case 40: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
+        case 100: try { try decoder.decodeRepeatedMessageField(value: &_storage._resources) }()
         default: break
         }
       }
@@ -5157,6 +5386,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if !_storage._conditions.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
       }
+      if !_storage._resources.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._resources, fieldNumber: 100)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5184,10 +5416,51 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._fences != rhs_storage._fences {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
+        if _storage._resources != rhs_storage._resources {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAssignedResource: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AssignedResource"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}amount\0\u{1}indices\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.amount) }()
+      case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.indices) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.amount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.amount, fieldNumber: 2)
+    }
+    if !self.indices.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.indices, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAssignedResource, rhs: WireAssignedResource) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.amount != rhs.amount {return false}
+    if lhs.indices != rhs.indices {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6186,7 +6459,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -6210,6 +6483,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _priority: Int32? = nil
     var _atMostOnce: Bool = false
     var _conditions: [WireCondition] = []
+    var _requires: WireRequirements? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6241,6 +6515,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _priority = source._priority
       _atMostOnce = source._atMostOnce
       _conditions = source._conditions
+      _requires = source._requires
     }
   }
 
@@ -6318,6 +6593,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 47: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 48: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
+        case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
         default: break
         }
       }
@@ -6405,6 +6681,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if !_storage._conditions.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
       }
+      try { if let v = _storage._requires {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6435,10 +6714,46 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
+        if _storage._requires != rhs_storage._requires {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRequirements: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Requirements"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}labels\0\u{1}resources\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.labels.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.labels, fieldNumber: 1)
+    }
+    if !self.resources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRequirements, rhs: WireRequirements) -> Bool {
+    if lhs.labels != rhs.labels {return false}
+    if lhs.resources != rhs.resources {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7020,7 +7335,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7172,6 +7487,32 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .locks(v)
         }
       }()
+      case 100: try {
+        var v: WirePause?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .pause(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .pause(v)
+        }
+      }()
+      case 101: try {
+        var v: WirePause?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .resume(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .resume(v)
+        }
+      }()
       default: break
       }
     }
@@ -7230,6 +7571,14 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .locks(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
     }()
+    case .pause?: try {
+      guard case .pause(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+    }()
+    case .resume?: try {
+      guard case .resume(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 101)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -7245,7 +7594,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7397,6 +7746,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .locks(v)
         }
       }()
+      case 100: try {
+        var v: WireSteered?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .steered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .steered(v)
+        }
+      }()
       default: break
       }
     }
@@ -7454,6 +7816,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .locks?: try {
       guard case .locks(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .steered?: try {
+      guard case .steered(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
     }()
     case nil: break
     }
@@ -7805,6 +8171,90 @@ nonisolated extension WireCancelAccepted: SwiftProtobuf.Message, SwiftProtobuf._
   }
 }
 
+nonisolated extension WirePause: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Pause"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.path) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.submission.isEmpty {
+      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
+    }
+    if !self.path.isEmpty {
+      try visitor.visitSingularStringField(value: self.path, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WirePause, rhs: WirePause) -> Bool {
+    if lhs.submission != rhs.submission {return false}
+    if lhs.path != rhs.path {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSteered: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Steered"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}changed\0\u{3}already_ended\0\u{3}paused_by\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.changed) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.alreadyEnded) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self._pausedBy) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.id.isEmpty {
+      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
+    }
+    if self.changed != false {
+      try visitor.visitSingularBoolField(value: self.changed, fieldNumber: 2)
+    }
+    if self.alreadyEnded != false {
+      try visitor.visitSingularBoolField(value: self.alreadyEnded, fieldNumber: 3)
+    }
+    try { if let v = self._pausedBy {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSteered, rhs: WireSteered) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.changed != rhs.changed {return false}
+    if lhs.alreadyEnded != rhs.alreadyEnded {return false}
+    if lhs._pausedBy != rhs._pausedBy {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireCounts: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Counts"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}total\0\u{1}succeeded\0\u{1}failed\0\u{1}cancelled\0\u{1}running\0\u{1}pending\0")
@@ -8131,7 +8581,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -8154,6 +8604,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _atMostOnce: Bool = false
     var _priority: Int32 = 0
     var _conditions: [WireConditionView] = []
+    var _waiting: WireWaiting? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8184,6 +8635,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _atMostOnce = source._atMostOnce
       _priority = source._priority
       _conditions = source._conditions
+      _waiting = source._waiting
     }
   }
 
@@ -8222,6 +8674,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 42: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 43: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
+        case 100: try { try decoder.decodeSingularMessageField(value: &_storage._waiting) }()
         default: break
         }
       }
@@ -8294,6 +8747,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._conditions.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._conditions, fieldNumber: 60)
       }
+      try { if let v = _storage._waiting {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8323,6 +8779,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
+        if _storage._waiting != rhs_storage._waiting {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -8334,6 +8791,41 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView.Kind: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0")
+}
+
+nonisolated extension WireWaiting: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Waiting"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWaiting, rhs: WireWaiting) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireConditionView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -8861,7 +9353,7 @@ nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WorkerView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8878,6 +9370,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.operations) }()
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
       case 9: try { try decoder.decodeSingularInt64Field(value: &self.lastHeard) }()
+      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
       default: break
       }
     }
@@ -8911,6 +9404,9 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.lastHeard != 0 {
       try visitor.visitSingularInt64Field(value: self.lastHeard, fieldNumber: 9)
     }
+    if !self.resources.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8924,6 +9420,47 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.operations != rhs.operations {return false}
     if lhs.labels != rhs.labels {return false}
     if lhs.lastHeard != rhs.lastHeard {return false}
+    if lhs.resources != rhs.resources {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireResourceView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ResourceView"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}amount\0\u{1}taken\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.amount) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.taken) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.amount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.amount, fieldNumber: 2)
+    }
+    if self.taken != 0 {
+      try visitor.visitSingularUInt64Field(value: self.taken, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireResourceView, rhs: WireResourceView) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.amount != rhs.amount {return false}
+    if lhs.taken != rhs.taken {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

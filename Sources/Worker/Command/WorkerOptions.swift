@@ -7,7 +7,7 @@ import Wire
 /// The flags of `aop worker`, for every binary that is a worker.
 ///
 /// Each has an environment variable that it overrides: `AOP_CONNECT` (or `AOP_COORDINATOR`), `AOP_PROCESSES`,
-/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
+/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_RESOURCES`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
 public struct WorkerOptions: ParsableArguments, Sendable {
     /// Whether commands may be run.
     public enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -26,8 +26,12 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     @Option(name: .long, help: ArgumentHelp("A label of this host, e.g. fast or zone=a; may be repeated.", valueName: "label"))
     public var label: [String] = WorkerEnvironment.list("AOP_LABELS")
 
-    @Option(name: .long, help: ArgumentHelp("Not supported yet.", visibility: .hidden))
-    public var resource: [String] = []
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "What this host has, e.g. gpus=2, licence=3 or memory=16GiB; may be repeated. cpus and memory are what there is by default.",
+            valueName: "name=amount"))
+    public var resource: [String] = WorkerEnvironment.list("AOP_RESOURCES")
 
     @Option(name: .long, help: "Whether commands may be run: on by default over loopback or ipc, off otherwise.")
     public var shell: Shell?
@@ -63,7 +67,7 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         for (name, value) in [("processes", processes), ("slots", slots)] where !(1...4096).contains(value) {
             throw ValidationError("--\(name) is \(value): it must be from 1 to 4096")
         }
-        guard resource.isEmpty else { throw ValidationError("--resource is not supported yet; use --label") }
+        try Self.validate(labels: label, resources: resource)
         for name in passedNames where name.isEmpty || name.contains("=") {
             throw ValidationError("--pass-env \(name): give the name of a variable, without its value")
         }

@@ -37,6 +37,7 @@ public enum WorkerRuntime {
                 endpoint: endpoint.description,
                 cookieDirectory: endpoint.isLoopback ? options.cookieDirectory ?? StateDirectory.path() : options.cookieDirectory,
                 incarnation: 0, supervisorIncarnation: 0, index: 0, slots: options.slots, labels: options.label,
+                resources: try WorkerOptions.resources(options.resource),
                 shell: shell, passedNames: options.passedNames, passesEverything: options.passesEverything,
                 workingDirectory: options.workingDirectory, temporaryDirectory: "",
                 graceMilliseconds: try options.graceMilliseconds(),

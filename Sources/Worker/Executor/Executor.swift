@@ -150,6 +150,12 @@ final class Executor: @unchecked Sendable {
                 $0.operations = types
                 $0.conditions = conditions
                 $0.labels = configuration.labels
+                $0.resources = configuration.resources.sorted { $0.key < $1.key }.map { name, amount in
+                    .with {
+                        $0.name = name
+                        $0.amount = UInt64(amount)
+                    }
+                }
                 $0.units = held()
                 $0.index = configuration.index
             }
@@ -291,6 +297,7 @@ final class Executor: @unchecked Sendable {
         return UnitContext(
             submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
             worker: name, bindings: Bindings(assignment.bindings), fences: Fences(assignment.fences),
+            resources: HeldResources(assignment.resources),
             graceMilliseconds: Int64(assignment.graceMilliseconds), output: output, host: host)
     }
 

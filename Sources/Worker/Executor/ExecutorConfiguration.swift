@@ -18,6 +18,8 @@ struct ExecutorConfiguration: Codable, Equatable, Sendable {
     var index: UInt32
     var slots: Int
     var labels: [String]
+    /// Of the host, by name: shared by all executors of the supervisor.
+    var resources: [String: Int64] = [:]
     var shell: Bool
     var passedNames: [String]
     var passesEverything: Bool

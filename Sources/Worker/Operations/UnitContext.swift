@@ -13,6 +13,7 @@ struct UnitContext: Sendable {
     var worker: String
     var bindings = Bindings()
     var fences = Fences()
+    var resources = HeldResources()
     /// Between SIGTERM and SIGKILL.
     var graceMilliseconds: Int64 = 5000
     /// Called on the loop's thread with what a command writes.

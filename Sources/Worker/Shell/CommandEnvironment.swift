@@ -40,6 +40,7 @@ struct CommandEnvironment: Sendable {
         environment["AOP_WORKER"] = context.worker
         environment["AOP_IDEMPOTENCY_KEY"] = context.idempotencyKey
         environment.merge(try context.fences.environment()) { $1 }
+        environment.merge(context.resources.environment(devices: shared[HeldResources.devicesName])) { $1 }
         return environment
     }
 

@@ -117,9 +117,27 @@ struct GraphReport {
         ])
     }
 
-    /// Workers that have the operation's type; nil for groups, and while no coordinator was asked.
+    /// Workers that have the operation's type and what it requires; nil for groups, and while no coordinator was asked.
     private func placement(of node: GraphFileNode, _ workers: [WireWorkerView]?) -> [String]? {
         guard let workers, node.kind == .operation else { return nil }
-        return workers.filter { $0.operations.contains(node.type) }.map(\.id)
+        let (labels, resources) = requirements(of: node.index)
+        return workers.filter { worker in
+            worker.operations.contains(node.type) && labels.allSatisfy(worker.labels.contains)
+                && resources.allSatisfy { name, amount in amount <= worker.resources.first { $0.name == name }?.amount ?? 0 }
+        }.map(\.id)
+    }
+
+    /// Its own and those of the groups around it.
+    private func requirements(of index: Int) -> (labels: [String], resources: [String: UInt64]) {
+        var labels: [String] = []
+        var resources: [String: UInt64] = [:]
+        var current = index
+        while true {
+            let node = loaded.graph.nodes[current]
+            labels += node.requires.labels
+            for resource in node.requires.resources where resources[resource.name] == nil { resources[resource.name] = resource.amount }
+            if current == 0 { return (labels, resources) }
+            current = Int(node.parent)
+        }
     }
 }

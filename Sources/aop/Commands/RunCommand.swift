@@ -5,6 +5,7 @@ import Foundation
 import GraphFile
 import UnixSignals
 import Wire
+import Worker
 
 struct RunCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +27,13 @@ struct RunCommand: ToolCommand {
     var workers: Int = 2
     @Option(help: "Operations that run at once in each worker process. (default: the machine's processors)")
     var slots: Int?
+    @Option(help: ArgumentHelp("A label of this machine, e.g. fast or zone=a; may be repeated.", valueName: "label"))
+    var label: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "What this machine has, e.g. gpus=2 or memory=16GiB; may be repeated. cpus and memory are what there is by default.",
+            valueName: "name=amount"))
+    var resource: [String] = []
     @Option(help: "Keep the journal and all values in this directory. (default: a temporary one)", completion: .directory)
     var data: String?
     @OptionGroup var output: OutputOptions
@@ -33,6 +41,7 @@ struct RunCommand: ToolCommand {
     func validate() throws {
         guard (1...256).contains(workers) else { throw ValidationError("--workers \(workers): use 1 to 256") }
         guard (1...10_000).contains(slots ?? 1) else { throw ValidationError("--slots \(slots ?? 1): use 1 to 10000") }
+        try WorkerOptions.validate(labels: label, resources: resource)
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
@@ -44,7 +53,9 @@ struct RunCommand: ToolCommand {
         let (messages, message) = AsyncStream<String>.makeStream()
         let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
         let cluster = try PrivateCluster(
-            .init(executors: workers, slots: slots ?? Int(clinux_processor_count()), data: data.map(absolute), logLevel: level.rawValue)
+            .init(
+                executors: workers, slots: slots ?? Int(clinux_processor_count()), labels: label, resources: resource,
+                data: data.map(absolute), logLevel: level.rawValue)
         ) { message.yield($0) }
         let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
         let result: Result<ExitStatus, any Error>

@@ -15,6 +15,7 @@ struct WorkerSubcommand: ParsableCommand {
             Examples:
               aop worker
               aop worker --processes 4 --slots 2 --label fast --label zone=a
+              aop worker --resource gpus=2 --resource licence=3 --resource memory=16GiB
             """)
 
     @OptionGroup var options: WorkerOptions

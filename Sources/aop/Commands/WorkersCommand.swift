@@ -37,14 +37,28 @@ struct WorkersListCommand: ToolCommand {
 
     private func text(_ all: [WireWorkerView]) -> String {
         guard !all.isEmpty else { return "no workers; start one with `aop worker`\n" }
-        var table = Table(["ID", "PID", "STATE", "RUNNING", "HEARD", "OPERATIONS"])
+        var table = Table(["ID", "PID", "STATE", "RUNNING", "HEARD", "LABELS", "RESOURCES", "OPERATIONS"])
         let now = WallClock.milliseconds()
         for worker in all {
             table.add([
                 worker.id, "\(worker.pid)", worker.state, "\(worker.running)/\(worker.slots)",
-                TimeText.age(worker.lastHeard, now: now), worker.operations.joined(separator: " "),
+                TimeText.age(worker.lastHeard, now: now), worker.labels.isEmpty ? "-" : worker.labels.joined(separator: " "),
+                worker.resources.isEmpty ? "-" : worker.resources.map(\.text).joined(separator: " "),
+                worker.operations.joined(separator: " "),
             ])
         }
         return table.text
+    }
+}
+
+extension WireResourceView {
+    /// "gpus 1/2", "memory 2.0/16.0 GiB": taken, and how much there is.
+    fileprivate var text: String {
+        guard name == ResourceName.memory else { return "\(name) \(taken)/\(amount)" }
+        func gibibytes(_ bytes: UInt64) -> String {
+            let tenths = bytes / ((1 << 30) / 10)
+            return "\(tenths / 10).\(tenths % 10)"
+        }
+        return "\(name) \(gibibytes(taken))/\(gibibytes(amount)) GiB"
     }
 }

@@ -106,6 +106,10 @@ extension WireOperationView {
             ("priority", .integer(Int64(priority))),
             ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
             ("conditions", .array(conditions.map(\.json))),
+            (
+                "waiting",
+                hasWaiting ? .object([("kind", .string(waiting.kind)), ("text", .string(waiting.text))]) : .null
+            ),
         ])
     }
 }
@@ -140,8 +144,19 @@ extension WireWorkerView {
             ("slots", .integer(Int64(slots))), ("running", .integer(Int64(running))),
             ("operations", .array(operations.map(JSONValue.string))),
             ("labels", .array(labels.map(JSONValue.string))),
-            // Countable resources come with a later version; the key is there from the first.
-            ("resources", .object([])),
+            (
+                "resources",
+                .object(
+                    resources.map { resource in
+                        (
+                            resource.name,
+                            .object([
+                                ("amount", .integer(Int64(clamping: resource.amount))),
+                                ("taken", .integer(Int64(clamping: resource.taken))),
+                            ])
+                        )
+                    })
+            ),
             ("lastHeard", .time(lastHeard)),
         ])
     }

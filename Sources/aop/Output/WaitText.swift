@@ -3,8 +3,10 @@ import Wire
 /// What an operation or group waits for, in a line; empty: nothing that can be said.
 enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
+        if view.state == .paused { return PlainText.of(view.waiting.text) }
         if view.state == .evaluating { return ConditionText.reason(view.conditions) }
         if !view.locks.isEmpty { return LockText.reason(view.locks) }
+        if view.hasWaiting { return PlainText.of(view.waiting.text) }
         guard view.hasLastFailure else { return "" }
         let failure = PlainText.of(view.lastFailure.message)
         guard view.retryAt > 0 else { return "the last attempt failed: \(failure)" }

@@ -86,6 +86,8 @@ struct GraphRun: Sendable {
 
     private func submitAndFollow(over connection: ClusterConnection) async throws -> ExitStatus {
         let id: String
+        // What no worker has is refused once one is known.
+        if loaded.graph.nodes.contains(where: \.hasRequires) { try await waitForWorkers(connection) }
         do {
             id = try await connection.submit(loaded.graph).id
         } catch let error as ClusterError {
@@ -96,6 +98,10 @@ struct GraphRun: Sendable {
         let view = try await reporter.follow(id, over: connection)
         try await Outcome(console: console, connection: connection).show(view, moreFailures: "-o json lists them all")
         return ExitStatus(outcome: view)
+    }
+
+    private func waitForWorkers(_ connection: ClusterConnection) async throws {
+        while try await connection.workers().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
     }
 
     /// Asks for the end of the work: as cancelled, then at once, then without waiting for it.

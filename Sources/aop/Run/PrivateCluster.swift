@@ -7,6 +7,9 @@ struct PrivateCluster: Sendable {
     struct Options: Sendable {
         var executors: Int
         var slots: Int
+        var labels: [String] = []
+        /// As flags of a worker.
+        var resources: [String] = []
         /// Journal and values stay here; nil: they go with the run.
         var data: String?
         var logLevel: String
@@ -32,7 +35,7 @@ struct PrivateCluster: Sendable {
                 "--lifeline", "--shell", "on", "--pass-everything", "--working-directory", FileManager.default.currentDirectoryPath,
                 // It is told to end when there is nothing left to finish.
                 "--grace", "0s", "--log-level", options.logLevel,
-            ], onMessage: onMessage)
+            ] + options.labels.flatMap { ["--label", $0] } + options.resources.flatMap { ["--resource", $0] }, onMessage: onMessage)
     }
 
     /// A connection to the coordinator, as soon as that listens.

@@ -66,7 +66,7 @@ enum Graphs {
         ordered:
           - id: a
             run: echo hi
-            retires: 3
+            retrie: 3
           - id: a
             run: echo again
             timeout: 5x

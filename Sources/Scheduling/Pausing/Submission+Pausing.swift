@@ -1,0 +1,103 @@
+/// Pausing: what is in a paused unit and has not begun waits until it is resumed; what runs goes on.
+extension Submission {
+    /// The unit, or the nearest one around it, that a user has paused; nil: none.
+    func pausedUnit(around unit: Int) -> Int? {
+        guard !pauses.isEmpty else { return nil }
+        var current = unit
+        while current >= 0 {
+            if pauses[Int32(current)] != nil { return current }
+            current = Int(units[current].parent)
+        }
+        return nil
+    }
+
+    func isPaused(_ unit: Int) -> Bool { pausedUnit(around: unit) != nil }
+
+    mutating func pause(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard !units[unit].hasEnded, units[unit].phase != .dropped, pauses.updateValue(at, forKey: Int32(unit)) == nil else {
+            throw FactMismatch("\(path(of: unit)) was paused when it had ended, or was paused already")
+        }
+        for inner in inside(unit, withPaused: true) { holdBack(inner, at, &effects) }
+        effects.append(.changed(id(unit), at: at, errors: []))
+    }
+
+    mutating func resume(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard pauses.removeValue(forKey: Int32(unit)) != nil else {
+            throw FactMismatch("\(path(of: unit)) was resumed while it was not paused")
+        }
+        effects.append(.changed(id(unit), at: at, errors: []))
+        guard !isPaused(unit) else { return }
+        for inner in inside(unit, withPaused: false) { goOn(inner, at, &effects) }
+        settle(at: at, &effects)
+    }
+
+    /// The unit and everything in it; without what is paused by itself and in that, if so asked.
+    private func inside(_ unit: Int, withPaused: Bool) -> [Int] {
+        var found = [unit]
+        var place = 0
+        while place < found.count {
+            for child in children(of: found[place]) where withPaused || pauses[Int32(child)] == nil { found.append(child) }
+            place += 1
+        }
+        return found
+    }
+
+    private mutating func holdBack(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        switch units[unit].phase {
+        case .held:
+            units[unit].phase = .paused
+        case .wanting, .locking, .ready, .postponed:
+            giveBackWhilePaused(unit)
+        case .retryWait:
+            break
+        case .assigned(let attempt, let worker):
+            return effects.append(.recall(id(unit), attempt, worker))
+        case .blocked, .delayed, .paused, .open, .ended, .dropped:
+            return
+        }
+        effects.append(.changed(id(unit), at: at, errors: []))
+    }
+
+    /// What has not begun gives its locks to others, and its conditions are evaluated anew when it goes on.
+    mutating func giveBackWhilePaused(_ unit: Int) {
+        units[unit].isProbed = false
+        guard mayReturnLocks(unit) else { return }
+        units[unit].locks = .none
+        units[unit].phase = .wanting
+        releasing.append(Int32(unit))
+    }
+
+    /// Its worker gave the unit back before its only attempt had begun: nothing has happened under its locks.
+    mutating func unuseLocks(_ unit: Int, after cause: LossCause) {
+        guard cause == .released || cause == .neverArrived, units[unit].attempts == 1, units[unit].locks == .held(isUsed: true)
+        else { return }
+        units[unit].locks = .held(isUsed: false)
+    }
+
+    /// Nothing that is paused is around it any more.
+    private mutating func goOn(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        switch units[unit].phase {
+        case .paused:
+            return work.append(.enter(Int32(unit)))
+        case .wanting:
+            waitAnew(unit, at, &effects)
+            effects.append(.wantsLocks(id(unit)))
+        case .ready:
+            waitAnew(unit, at, &effects)
+            effects.append(.ready(id(unit)))
+        case .postponed(let postponement):
+            effects.append(.postponed(id(unit), postponement))
+        case .retryWait(let until):
+            effects.append(.retry(id(unit), at: until))
+        case .blocked, .delayed, .held, .locking, .assigned, .open, .ended, .dropped:
+            return
+        }
+        effects.append(.changed(id(unit), at: at, errors: []))
+    }
+
+    /// The time for which it was paused is not one for which it has waited to be started.
+    private mutating func waitAnew(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        if case .group = node(unit).kind { return }
+        startWaiting(unit, at, &effects)
+    }
+}

@@ -1,0 +1,48 @@
+extension Graph {
+    /// What makes the requirements of a node inadmissible, whatever workers there are.
+    func problems(withRequirementsOf node: Node) -> [String] {
+        let requires = node.requires
+        guard !requires.isEmpty else { return [] }
+        var problems: [String] = []
+        if requires.labels.count + requires.resources.count > Self.requirementsMax {
+            problems.append(
+                "requires \(requires.labels.count + requires.resources.count) things, more than the limit of \(Self.requirementsMax)")
+        }
+        for label in requires.labels {
+            if label.isEmpty || label.utf8.count > Self.labelBytesMax {
+                problems.append("requires a label of \(label.utf8.count) bytes; it must have from 1 to \(Self.labelBytesMax)")
+            }
+        }
+        for resource in requires.resources {
+            if let problem = ResourceAmount.problem(withName: resource.name) { problems.append(problem) }
+            if !(0...Self.amountMax).contains(resource.amount) {
+                problems.append("requires \(resource.amount) of `\(resource.name)`; it must be from 0 to \(Self.amountMax)")
+            }
+        }
+        for (one, next) in zip(requires.resources, requires.resources.dropFirst()) where one.name == next.name {
+            problems.append("requires the resource `\(one.name)` twice")
+        }
+        return problems
+    }
+
+    private static let requirementsMax = 64
+    private static let labelBytesMax = 256
+    /// 1 PiB.
+    private static let amountMax: Int64 = 1 << 50
+}
+
+extension Scheduler {
+    /// Requirements that no worker that was ever met could satisfy.
+    func unsatisfiable(_ graph: Graph) -> [AdmissionError] {
+        guard !durable.offers.isEmpty, let plan = RequirementPlan(graph) else { return [] }
+        var known: [Requirements: String?] = [:]
+        var errors: [AdmissionError] = []
+        for index in graph.nodes.indices {
+            guard let requirements = plan.requirements(of: index) else { continue }
+            let fault = known[requirements] ?? durable.offers.fault(of: requirements)
+            known[requirements] = .some(fault)
+            if let fault { errors.append(graph.fault(index, fault)) }
+        }
+        return errors
+    }
+}

@@ -1,0 +1,111 @@
+/// Why a unit that could start otherwise waits, where that is not only that all slots are taken.
+public struct WaitingView: Hashable, Sendable {
+    /// The raw values are those of JSON.
+    public enum Kind: String, Hashable, Sendable {
+        /// No worker that is there could take it.
+        case worker
+        /// What it takes of a host is not free.
+        case resources
+        /// It, or something around it, is paused.
+        case paused
+    }
+    public var kind: Kind
+    public var text: String
+
+    public init(kind: Kind, text: String) {
+        self.kind = kind
+        self.text = text
+    }
+}
+
+/// What there is of a resource of a worker's host, and what attempts have.
+public struct ResourceView: Hashable, Sendable {
+    public var name: String
+    public var amount: Int64
+    public var taken: Int64
+
+    public init(name: String, amount: Int64, taken: Int64) {
+        self.name = name
+        self.amount = amount
+        self.taken = taken
+    }
+}
+
+extension Scheduler {
+    /// - Parameter known: what was found for classes before.
+    func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
+        if let view = pauseInTheWay(of: unit) { return view }
+        switch durable.phase(unit) {
+        case .ready, .wanting: break
+        case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return nil
+        }
+        let lane = operationClass(of: unit)
+        let isGroup = !durable.submissions[durable.index(of: unit.submission)].node(unit.index).isOperation
+        // Nothing is asked of a worker for most groups.
+        if isGroup, !durable.submissions[durable.index(of: unit.submission)].needsProbing(unit.index) { return nil }
+        if let view = known[lane] { return view }
+        let view = waiting(lane, unit)
+        known[lane] = .some(view)
+        return view
+    }
+
+    private func waiting(_ lane: Int, _ unit: UnitID) -> WaitingView? {
+        let there = workers.sessions.indices.filter { workers.sessions[$0].isAttached && workers.sessions[$0].isAccepting }
+        guard there.contains(where: { couldTake(lane, worker: $0) }) else {
+            return WaitingView(kind: .worker, text: missing(unit, there: there))
+        }
+        guard classes.takesResources(lane) else { return nil }
+        let takers = there.filter { workers.sessions[$0].demandingLanes.contains(lane) }
+        guard !takers.contains(where: { fits(lane, onHost: host(of: $0)) }) else { return nil }
+        let best = takers.map { (share: share(lane, $0), worker: $0) }.max { $0.share < $1.share }
+        return best.map { WaitingView(kind: .resources, text: shortage(lane, worker: $0.worker)) }
+    }
+
+    private func shortage(_ lane: Int, worker: Int) -> String {
+        let place = host(of: worker)
+        let spare = classes.need(of: lane).map { need in
+            "\(ResourceAmount(name: need.name, amount: max(0, free(need.name, onHost: place))).shortText) of "
+                + ResourceAmount(name: need.name, amount: workers.hosts[place].capacity.amount(of: need.name)).text
+        }
+        let kept = workers.hosts[place].keptFor == lane ? ", which are kept for it" : ""
+        return "waits for \(Requirements(resources: classes.need(of: lane)).text); on \(durable.workers[worker].identity.host) "
+            + "\(spare.joined(separator: ", ")) are free\(kept)"
+    }
+
+    /// How much of what the class needs is free, in thousandths.
+    private func share(_ lane: Int, _ worker: Int) -> Int64 {
+        classes.need(of: lane).map { free($0.name, onHost: host(of: worker)) / max(1, $0.amount / 1_000) }.min() ?? 0
+    }
+
+    private func missing(_ unit: UnitID, there: [Int]) -> String {
+        guard !there.isEmpty else { return "no worker is there" }
+        let index = durable.index(of: unit.submission)
+        let node = durable.submissions[index].node(unit.index)
+        if case .operation(let operation) = node.kind {
+            guard there.contains(where: { workers.sessions[$0].operations.contains(operation.type) }) else {
+                return "no worker that is there has the operation `\(operation.type)`"
+            }
+        }
+        for type in node.probeTypes where !there.contains(where: { workers.sessions[$0].conditions.contains(type) }) {
+            return "no worker that is there has the condition `\(type)`"
+        }
+        let plan = durable.submissions[index].layout.requirements
+        guard let requirements = plan?.requirements(of: Int(durable.submissions[index].units[unit.index].node)) else {
+            return "no worker that is there has all that it needs"
+        }
+        return "no worker that is there has \(requirements.text)"
+    }
+
+    func resourceViews(of worker: Int) -> [ResourceView] {
+        let host = host(of: worker)
+        return workers.hosts[host].capacity.map { resource in
+            ResourceView(
+                name: resource.name, amount: resource.amount, taken: durable.resources.taken(of: resource.name, on: host))
+        }
+    }
+}
+
+extension ResourceAmount {
+    /// Without its name.
+    fileprivate var shortText: String { isMemory ? ByteCount.text(amount) : "\(amount)" }
+}
