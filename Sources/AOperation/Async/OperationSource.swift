@@ -3,8 +3,8 @@ import Foundation
 /// The operations of a pipeline that may need several of a kind, one after another: the given one first, then fresh
 /// ones, made by `new()` and configured as the given one was when the pipeline was made.
 ///
-/// A fresh one has the conditions, observers, start and produce listeners, name, priorities and grace of the given
-/// one, in place of those that `new()` gave it. The `didFinish` and `willFinish` closures, the delegate and the
+/// A fresh one has the conditions, observers, start and produce listeners, name, priorities, grace, time limits and retry
+/// policy of the given one, in place of those that `new()` gave it. The `didFinish` and `willFinish` closures, the delegate and the
 /// dependencies stay with the given one.
 package final class OperationSource<Operation: AOperation>: Sendable {
     private let given: Operation
@@ -57,6 +57,10 @@ private struct Configuration: @unchecked Sendable {
     let grace: Duration
     let conditions: [any AOperationCondition]
     let observers: [any AOperationObserver]
+    let attemptObservers: [any AttemptObserver]
+    let timeLimits: TimeLimits
+    let retryDecider: RetryDecider?
+    let retryPolicy: RetryPolicy?
     let startHandlers: [@Sendable () -> Void]
     let produceHandlers: [@Sendable (Foundation.Operation) -> Void]
 
@@ -64,9 +68,11 @@ private struct Configuration: @unchecked Sendable {
         name = operation.name
         quality = operation.qualityOfService
         priority = operation.queuePriority
-        (grace, conditions, observers, startHandlers, produceHandlers) = operation.core.withLock { core in
-            (core.grace, core.conditions, core.observers, core.startHandlers, core.produceHandlers)
-        }
+        let core = operation.core.withLock { $0 }
+        (grace, timeLimits, conditions) = (core.grace, core.timeLimits, core.conditions)
+        (observers, attemptObservers) = (core.observers, core.attemptObservers)
+        (retryDecider, retryPolicy) = (core.retryDecider, core.attachments?.retryPolicy)
+        (startHandlers, produceHandlers) = (core.startHandlers, core.produceHandlers)
     }
 
     func apply(to operation: AOperation) {
@@ -77,9 +83,13 @@ private struct Configuration: @unchecked Sendable {
             core.grace = grace
             core.conditions = conditions
             core.observers = observers
+            core.attemptObservers = attemptObservers
+            core.timeLimits = timeLimits.anew
+            core.retryDecider = retryDecider
             core.startHandlers = startHandlers
             core.produceHandlers = produceHandlers
         }
+        if let retryPolicy { operation.withAttachments { $0.retryPolicy = retryPolicy } }
     }
 }
 

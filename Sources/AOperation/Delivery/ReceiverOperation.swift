@@ -18,6 +18,12 @@ public protocol ReceiverOperation: BaseReceiverOperation {
 }
 
 extension ReceiverOperation {
+    /// What the program itself has set goes to another attempt too.
+    func handReceived(to attempt: AOperation) {
+        guard receivedValue != nil else { return }
+        (attempt as? Self)?.receivedValue = receivedValue
+    }
+
     /// Lets `operation` deliver its result. If its value is no `Input`, what is delivered is the failure
     /// ``AOperationError/DeliveryMismatch``. Prefer ``ResultableOperation/deliver(to:)``, which does not compile then.
     public func accept<Value>(_ operation: ResultableOperation<Value>) {

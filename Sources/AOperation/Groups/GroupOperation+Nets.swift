@@ -1,23 +1,32 @@
 import Foundation
 
 extension GroupOperation {
-    /// The children in child order, each together with what delivers to it or receives from it and is in no group or
-    /// queue: it becomes a child too, producers before their receivers.
+    /// The children in child order, with what delivers to them or receives from them and is in no group or queue: that
+    /// becomes a child too, a producer just before the first that needs it, a receiver just after its last producer. In
+    /// an ordered group a producer that is listed after its receiver is moved before it.
     final func listWithNets(_ operations: [Foundation.Operation]) -> [Foundation.Operation] {
-        var list: [Foundation.Operation] = []
-        var known: Set<ObjectIdentifier> = []
-        for operation in operations where !known.contains(ObjectIdentifier(operation)) {
-            for member in belongings(of: operation) where known.insert(ObjectIdentifier(member)).inserted {
-                list.append(member)
+        guard operations.contains(where: { ($0 as? AOperation)?.hasDeliveryNet == true }) else { return operations }
+        var nets = NetArrangement(operations, movesListed: isOrdered)
+        for operation in operations where !nets.knows(operation) {
+            nets.add(belongings(of: operation)) { [self] member in
+                member.core.withLock { $0.producers }.compactMap { $0.representative(in: self) }
             }
         }
-        return list
+        return nets.arranged()
     }
 
     /// An operation with what belongs to its delivery net and may be a child of this group.
     final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
         guard let operation = operation as? AOperation, operation.hasDeliveryNet else { return [operation] }
-        let members = AdmissionOrder.collect(from: operation, standingFor: { $0.representative(in: self) }) { member in
+        var waitsForGroup: [ObjectIdentifier: Bool] = [:]
+        let members = AdmissionOrder.collect(
+            from: operation,
+            standingFor: { [self] neighbour in
+                guard let member = neighbour.representative(in: self) else { return nil }
+                let isChild = roster.withLock { $0.contains(member) }
+                return !isChild && member.waits(forGroup: self, &waitsForGroup) ? nil : member
+            }
+        ) { member in
             member.core.withLock { AdmissionOrder.Neighbours(before: $0.producers, after: $0.receivers) }
         }
         for member in members {
@@ -32,6 +41,35 @@ extension AOperation {
     /// Whether something delivers to this operation, or receives from it.
     fileprivate var hasDeliveryNet: Bool {
         core.withLock { !$0.producers.isEmpty || !$0.receivers.isEmpty }
+    }
+
+    /// Whether it waits, directly or not, for `group` or one around it: it cannot be a child then.
+    ///
+    /// - Parameter known: what is known of other operations.
+    fileprivate func waits(forGroup group: GroupOperation, _ known: inout [ObjectIdentifier: Bool]) -> Bool {
+        if let answer = known[ObjectIdentifier(self)] { return answer }
+        var around: Set<ObjectIdentifier> = []
+        var outer: GroupOperation? = group
+        while let next = outer {
+            around.insert(ObjectIdentifier(next))
+            outer = next.core.withLock { $0.group }
+        }
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var pending: [AOperation] = [self]
+        while let operation = pending.popLast() {
+            guard !operation.isEnded else { continue }
+            for case let dependency as AOperation in operation.dependencies {
+                if around.contains(ObjectIdentifier(dependency)) || known[ObjectIdentifier(dependency)] == true {
+                    known[ObjectIdentifier(self)] = true
+                    return true
+                }
+                if known[ObjectIdentifier(dependency)] == nil, seen.insert(ObjectIdentifier(dependency)).inserted {
+                    pending.append(dependency)
+                }
+            }
+        }
+        for one in seen { known[one] = false }
+        return false
     }
 
     /// The child of `group` that this operation is, or is in; the operation itself when it is in no group; nil when

@@ -52,8 +52,8 @@ extension AOperation {
         return self
     }
 
-    /// Hands a new operation to the queue or group that this operation is in, and tells the observers. An operation
-    /// that is in no queue only tells them.
+    /// Hands a new operation to the `AOperationQueue` or group that this operation is in, and tells the observers, at
+    /// once. An operation that is in none of these, or in a plain Foundation queue, only tells them: they run it.
     ///
     /// Once this operation has finished (``isFinished``) it is too late, even for its `didFinish` listeners: `operation`
     /// is cancelled, with an error line, and nobody is told.

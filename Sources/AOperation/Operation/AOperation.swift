@@ -67,7 +67,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     open override var isExecuting: Bool { core.withLock { $0.state.isExecuting } }
 
     /// Whether nothing that the operation depends on is in the way of its start. In a Foundation queue it waits for
-    /// that without a slot; an `AOperationQueue` does not ask.
+    /// that without a slot; an `AOperationQueue` does not ask: of an operation that is in one this is true.
     open override var isReady: Bool { !isBlockedInFoundationQueue() }
 
     /// Whether the outcome is decided and observers have been told.
@@ -182,6 +182,8 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Lets go of listeners, retry policy and time limits that its initializer has set, to become an attempt of another
     /// one: those of that one count.
     func dropListeners() {
+        let dropped = core.withLock { $0 }  // nothing of the program's is released under the lock
+        defer { withExtendedLifetime(dropped) {} }
         core.withLock { core in
             core.observers = []
             core.delegate = nil

@@ -28,6 +28,8 @@ struct OperationCore {
     var announcingWatches = WatchList()
     /// Whether a Foundation queue has asked, of this operation or of one that it delivers to, before it was started.
     var wasAsked = false
+    /// Whether one has asked of this very operation: it will be started there, in name.
+    var isInFoundationQueue = false
     /// Whether it may have been told that the operation was blocked.
     var wasBlocked = false
     /// One of them, until Foundation has started the operation.
@@ -165,6 +167,22 @@ struct OperationCore {
         var producers: [AOperation]
         var receivers: [AOperation]
         var injections: [ResultInjection]
+        /// What belongs to the program, and may call back when it is released.
+        var left: Leftovers
+    }
+
+    /// Listeners and the like of an operation that has ended. Released outside of the lock.
+    struct Leftovers {
+        var inbox: ((AOperation) -> Void)?
+        var observers: [any AOperationObserver]
+        var attemptObservers: [any AttemptObserver]
+        var conditions: [any AOperationCondition]
+        var preparation: Preparation?
+        var lenders: [LockRequest]
+        var retryDecider: RetryDecider?
+        var retryScope: RetryScope?
+        var startHandlers: [@Sendable () -> Void]
+        var produceHandlers: [@Sendable (Foundation.Operation) -> Void]
     }
 }
 
@@ -490,7 +508,8 @@ extension OperationCore {
             dependencies: dependencies.all,
             producers: producers,
             receivers: receivers,
-            injections: injections
+            injections: injections,
+            left: takeLeftovers()
         )
         membership = nil
         waiters = []
@@ -501,19 +520,28 @@ extension OperationCore {
         blocker = nil
         producers = []
         receivers = []
-        inbox = nil
         injections = []
-        observers = []
-        attemptObservers = []
-        conditions = []
-        preparation = nil
         lockRequest = nil
-        lenders = []
         uniqueness = nil
-        retryDecider = nil
-        retryScope = nil
-        startHandlers = []
-        produceHandlers = []
         return departure
+    }
+
+    private mutating func takeLeftovers() -> Leftovers {
+        defer {
+            inbox = nil
+            observers = []
+            attemptObservers = []
+            conditions = []
+            preparation = nil
+            lenders = []
+            retryDecider = nil
+            retryScope = nil
+            startHandlers = []
+            produceHandlers = []
+        }
+        return Leftovers(
+            inbox: inbox, observers: observers, attemptObservers: attemptObservers, conditions: conditions, preparation: preparation,
+            lenders: lenders, retryDecider: retryDecider, retryScope: retryScope, startHandlers: startHandlers,
+            produceHandlers: produceHandlers)
     }
 }

@@ -97,11 +97,12 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
         _ completion:
             @escaping @Sendable (Result<Output, AOperationError>, _ finish: @escaping @Sendable () -> Void) -> Void
     ) -> Self {
-        let isMirror = core.withLock { core in
-            guard core.attachments?.remote == nil else { return true }
-            willFinishHandler = completion
-            return false
+        let (isMirror, replaced) = core.withLock { core -> (Bool, WillFinish?) in
+            guard core.attachments?.remote == nil else { return (true, nil) }
+            defer { willFinishHandler = completion }
+            return (false, willFinishHandler)
         }
+        withExtendedLifetime(replaced) {}  // released outside of the lock
         if isMirror { tooLate("`willFinish`") }
         return self
     }
@@ -119,7 +120,11 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
 
     final override func dropListeners() {
         super.dropListeners()
-        core.withLock { _ in willFinishHandler = nil }
+        let dropped = core.withLock { _ in
+            defer { willFinishHandler = nil }
+            return willFinishHandler
+        }
+        withExtendedLifetime(dropped) {}  // released outside of the lock
     }
 
     final override func adoptValue(of attempt: AOperation) {

@@ -9,6 +9,8 @@ extension AOperation {
     /// - Returns: false for an operation that is in a queue or has ended.
     package final func becomeMirror(whenCancelled: @escaping @Sendable (AOperation) -> Void) -> Bool {
         let body = RemoteBody(whenCancelled: whenCancelled)
+        let before = core.withLock { $0 }  // nothing of the program's is released under the lock
+        defer { withExtendedLifetime(before) {} }
         let isInTime = core.withLock { core in
             guard core.state.isInitialized, core.verdict == nil else { return false }
             let attachments = core.attachments ?? OperationAttachments()

@@ -39,11 +39,15 @@ extension AOperation {
 
     private func setRetryDecider(_ decider: @escaping RetryDecider) {
         guard !isMirror else { return tooLate("a retry policy") }
-        core.withLock { core in
+        let replaced = core.withLock { core -> RetryDecider? in
             switch core.state {
-            case .initialized, .waiting, .ready, .preparing: core.retryDecider = decider
-            case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: break
+            case .initialized, .waiting, .ready, .preparing:
+                defer { core.retryDecider = decider }
+                return core.retryDecider
+            case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
+                return nil
             }
         }
+        withExtendedLifetime(replaced) {}  // released outside of the lock
     }
 }

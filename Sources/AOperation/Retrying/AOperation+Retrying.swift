@@ -127,6 +127,7 @@ extension AOperation {
             core.injections = injections
             core.grace = grace
         }
+        if inbox == nil { (self as? any ReceiverOperation)?.handReceived(to: attempt) }
         attempt.name = name
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }

@@ -6,10 +6,10 @@ enum DependencyOutcome {
     case failed
     case cancelled
 
-    /// Of an AOperation the decided outcome counts. A plain operation knows no failure; it counts as cancelled when
+    /// Of an AOperation the decided outcome counts, or what it has told those who receive from it. A plain operation knows no failure; it counts as cancelled when
     /// its flag is set, even if that came after its work.
     init(of dependency: Foundation.Operation) {
-        switch (dependency as? AOperation)?.ending {
+        switch (dependency as? AOperation)?.core.withLock({ $0.state.delivered }) {
         case .success: self = .succeeded
         case .failure: self = .failed
         case .cancelled: self = .cancelled
