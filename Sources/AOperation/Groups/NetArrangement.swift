@@ -22,15 +22,17 @@ struct NetArrangement {
 
     func knows(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
 
-    /// A whole net, each member after those it receives from.
+    /// A whole net, each member after those it receives from. Members that are known already are left where they are: a
+    /// child that has ended before is found from itself only, with neighbours that others have led to.
     mutating func add(_ net: [Foundation.Operation], producers: (AOperation) -> [AOperation]) {
-        for case let member as AOperation in net {
+        let new = net.compactMap { $0 as? AOperation }.filter { !knows($0) }
+        for member in new {
             places[ObjectIdentifier(member)] = members.count
             members.append(member)
             before.append([])
             after.append([])
         }
-        for case let member as AOperation in net {
+        for member in new {
             guard let place = places[ObjectIdentifier(member)] else { continue }
             for producer in Set(producers(member).compactMap { places[ObjectIdentifier($0)] }).sorted() where producer != place {
                 before[place].append(producer)
