@@ -43,8 +43,10 @@ final class PlainMember: Waiter, @unchecked Sendable {
             state.membership = membership
             state.stage = .waiting(unmet: dependencies.count + 1)
         }
-        for dependency in dependencies { subscribe(to: dependency) }
-        dependencyEnded()
+        if !operation.isCancelled {
+            for dependency in dependencies { subscribe(to: dependency) }
+            dependencyEnded()
+        }
         if state.withLock({ $0.isHurried }) || operation.isCancelled { hurry() }
     }
 
