@@ -35,8 +35,11 @@ final class PlainMember: Waiter, @unchecked Sendable {
         self.operation = operation
     }
 
+    deinit { PlainPlaces.remove(operation, of: self) }
+
     /// Becomes a member of `lane`, and runs in its turn.
     func enter(_ lane: Lane, of host: any LaneHost) {
+        if !(host is GroupOperation) { PlainPlaces.add(operation, to: self) }
         let membership = lane.insert(.plain(self), of: host)
         let dependencies = operation.dependencies
         state.withLock { state in
