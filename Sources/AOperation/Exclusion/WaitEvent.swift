@@ -130,8 +130,8 @@ extension AOperation {
     }
 
     fileprivate var needsToEnd: [WaitEvent.Need] {
-        let (state, parts, uniqueness, scope) = core.withLock { core in
-            (core.state, core.parts, core.uniqueness, core.retryScope)
+        let (state, verdict, parts, uniqueness, scope) = core.withLock { core in
+            (core.state, core.verdict, core.parts, core.uniqueness, core.retryScope)
         }
         guard !state.isEnded else { return [] }
         if case .duplicate(let duplicate)? = uniqueness, !state.isInitialized {
@@ -140,7 +140,7 @@ extension AOperation {
             return [need]
         }
         var events: [WaitEvent] = parts.map { .end($0) } + openMembers.map { .end($0) }
-        if state.isUnstarted { events.append(.start(self)) }
+        if state.isUnstarted, verdict == nil { events.append(.start(self)) }  // a cancelled group ends without a start
         if state.isProvisional, let decider = scope?.decider { events.append(.end(decider)) }
         return events.map { WaitEvent.Need($0) }
     }
