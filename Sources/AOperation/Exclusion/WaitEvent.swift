@@ -47,7 +47,7 @@ enum WaitEvent {
         case .start(let operation): Needs(all: operation.needsToStart)
         case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
         case .end(let operation):
-            Needs(all: operation.needsOfPlain.map { Need(.end($0)) })
+            Needs(all: operation.needsOfPlain.map { Need($0) })
         case .grant(let request): Self.needs(of: request)
         case .release(let request): Needs(all: request.users.map { Need($0) })
         }
@@ -69,13 +69,36 @@ enum WaitEvent {
 
 extension Foundation.Operation {
     /// What a plain operation waits for. Those do not hear of it: they are told that they are waited for.
-    fileprivate var needsOfPlain: [Foundation.Operation] {
+    fileprivate var needsOfPlain: [WaitEvent] {
         guard !isFinished, !isExecuting else { return [] }
         let dependencies = dependencies
         for case let dependency as AOperation in dependencies {
             dependency.core.withLock { $0.isNeededByPlain = true }
         }
-        return dependencies
+        return dependencies.map { .end($0) } + (groupToStartPlain?.needs(toStart: self) ?? [])
+    }
+}
+
+extension GroupOperation {
+    /// What must come first before the turn of a child that has not been started.
+    fileprivate func needs(toStart child: Foundation.Operation) -> [WaitEvent] {
+        if core.withLock({ $0.state.isUnstarted }) { return [.start(self)] }
+        return isOrdered ? openPredecessors(of: child).map { .end($0) } : []
+    }
+
+    /// In an ordered group: the children before `operation` that have started and not ended, and the nearest plain one
+    /// that has not started; that waits for those before it.
+    private func openPredecessors(of operation: Foundation.Operation) -> [Foundation.Operation] {
+        var open: [Foundation.Operation] = []
+        for predecessor in operations.prefix(while: { $0 !== operation }).reversed() {
+            if let predecessor = predecessor as? AOperation {
+                if !predecessor.isInitialized, !predecessor.isEnded { open.append(predecessor) }
+            } else if !predecessor.isFinished {
+                open.append(predecessor)
+                if predecessor.groupToStartPlain === self { break }
+            }
+        }
+        return open
     }
 }
 
@@ -95,13 +118,7 @@ extension AOperation {
         guard state.isUnstarted else { return [] }
         var events: [WaitEvent] = dependencies.filter { isWaiting(for: $0) }.map { .end($0) } + parts.map { .end($0) }
         if let request { events.append(.grant(request)) }
-        if state.isInitialized, let group {
-            if group.core.withLock({ $0.state.isUnstarted }) {
-                events.append(.start(group))
-            } else if group.isOrdered {
-                events += group.openPredecessors(of: self).map { .end($0) }
-            }
-        }
+        if state.isInitialized, let group { events += group.needs(toStart: self) }
         return events.map { WaitEvent.Need($0) }
     }
 
@@ -113,8 +130,8 @@ extension AOperation {
     }
 
     fileprivate var needsToEnd: [WaitEvent.Need] {
-        let (state, parts, uniqueness, scope) = core.withLock { core in
-            (core.state, core.parts, core.uniqueness, core.retryScope)
+        let (state, verdict, parts, uniqueness, scope) = core.withLock { core in
+            (core.state, core.verdict, core.parts, core.uniqueness, core.retryScope)
         }
         guard !state.isEnded else { return [] }
         if case .duplicate(let duplicate)? = uniqueness, !state.isInitialized {
@@ -123,7 +140,7 @@ extension AOperation {
             return [need]
         }
         var events: [WaitEvent] = parts.map { .end($0) } + openMembers.map { .end($0) }
-        if state.isUnstarted { events.append(.start(self)) }
+        if state.isUnstarted, verdict == nil { events.append(.start(self)) }  // a cancelled group ends without a start
         if state.isProvisional, let decider = scope?.decider { events.append(.end(decider)) }
         return events.map { WaitEvent.Need($0) }
     }

@@ -65,6 +65,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     deinit {
         // Groups in groups are released one by one, however deep they are.
         var children = roster.withLock { $0.dismantle() }
+        for child in children where !(child is AOperation) { PlainPlaces.remove(child, of: self) }
         Trampoline.release(&children)
     }
 
@@ -77,14 +78,6 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override var unstartedMembers: [AOperation] {
         core.withLock({ $0.state.isUnstarted }) ? operations.compactMap { $0 as? AOperation } : []
-    }
-
-    /// In an ordered group: the children before `operation` that have started and not ended.
-    final func openPredecessors(of operation: AOperation) -> [Foundation.Operation] {
-        operations.prefix { $0 !== operation }.filter { predecessor in
-            guard let predecessor = predecessor as? AOperation else { return !predecessor.isFinished }
-            return !predecessor.isInitialized && !predecessor.isEnded
-        }
     }
 
     // MARK: Settings
@@ -163,6 +156,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
         let addition = roster.withLock { $0.add(operation) }
+        if !(operation is AOperation), isChild(operation) { PlainPlaces.add(operation, to: self) }
         forgetLockScan()
         switch addition {
         case .known:

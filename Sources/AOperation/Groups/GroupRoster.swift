@@ -82,6 +82,12 @@ struct GroupRoster {
     var outcomes: [OperationOutcome<Any>] { children.compactMap { $0.stage.result?.outcome } }
 
     func contains(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
+
+    /// Whether `operation` is a child that has not been started, and that nobody has decided to cancel.
+    func isListed(_ operation: Foundation.Operation) -> Bool {
+        guard verdict == nil, !isStopping, let place = places[ObjectIdentifier(operation)] else { return false }
+        return children[place].stage.isListed
+    }
 }
 
 // MARK: - Adding and starting

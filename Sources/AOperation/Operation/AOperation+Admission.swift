@@ -52,11 +52,13 @@ extension AOperation: Waiter {
         becomeReady()
     }
 
-    /// Its dependencies have ended: it queues for a slot.
+    /// Its dependencies have ended: it queues for a slot; or not, if it was cancelled and waits for those inside of it.
     private func becomeReady() {
-        guard let membership = core.withLock({ $0.membership }) else { return }
+        let (membership, isDecided) = core.withLock { ($0.membership, $0.verdict != nil) }
+        guard let membership else { return }
         startQueueTimeout()
         Debugger.event(.ready, of: self)
+        guard !isDecided else { return }
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
     }
 

@@ -108,15 +108,14 @@ final class OperationParts: LaneHost, @unchecked Sendable {
 }
 
 extension AOperation {
-    /// Gives the slot back while the operation waits for its parts, or between attempts.
+    /// Gives the slot back while the operation waits for its parts, or between attempts. A group that has not begun has
+    /// none, but may hold one for a child that did not let itself be cancelled.
     final func giveUpSlot() {
-        let lane = core.withLock { core -> Lane? in
-            guard core.holdsSlot else { return nil }
-            core.holdsSlot = false
-            return core.membership?.lane
+        let (lane, isHeld) = core.withLock { core in
+            defer { core.holdsSlot = false }
+            return (core.membership?.lane, core.holdsSlot)
         }
-        guard let lane else { return }
-        let reclaimed = reclaimSlot(true)
-        lane.giveUpSlot(from: reclaimed.isRunning, returning: reclaimed.hasSlot)
+        let reclaimed = reclaimSlot(isHeld)
+        lane?.giveUpSlot(from: reclaimed.isRunning, returning: reclaimed.hasSlot)
     }
 }

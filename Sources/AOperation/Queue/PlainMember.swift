@@ -35,16 +35,21 @@ final class PlainMember: Waiter, @unchecked Sendable {
         self.operation = operation
     }
 
+    deinit { PlainPlaces.remove(operation, of: self) }
+
     /// Becomes a member of `lane`, and runs in its turn.
     func enter(_ lane: Lane, of host: any LaneHost) {
+        if !(host is GroupOperation) { PlainPlaces.add(operation, to: self) }
         let membership = lane.insert(.plain(self), of: host)
         let dependencies = operation.dependencies
         state.withLock { state in
             state.membership = membership
             state.stage = .waiting(unmet: dependencies.count + 1)
         }
-        for dependency in dependencies { subscribe(to: dependency) }
-        dependencyEnded()
+        if !operation.isCancelled {
+            for dependency in dependencies { subscribe(to: dependency) }
+            dependencyEnded()
+        }
         if state.withLock({ $0.isHurried }) || operation.isCancelled { hurry() }
     }
 

@@ -58,6 +58,34 @@ struct NoLockCycleTests {
         #expect(group.outcome?.isSuccess == true)
         #expect(gauge.most == 1)
     }
+
+    /// It does not start any more: that it would have waited for one who asks for the key does not matter.
+    @Test func childThatIsOnlyCancelled_isNoCircle() async {
+        let (asked, kept) = (Signal(), Log<@Sendable (OperationConditionResult) -> Void>())
+        let asks = Step("asks").exclusive(a)
+        let slow = Gate("slow", isDeaf: true)
+        slow.grace = .seconds(3_600)
+        queue.addOperation(slow)
+        await slow.started.wait()
+        let nested = GroupOperation(slow)
+        nested.addDependency(asks)
+        let group = GroupOperation(nested)
+        group.exclusive(a).condition { decide in
+            kept.append(decide)
+            asked.fire()
+        }
+        queue.addOperation(group)
+        await asked.wait()
+        kept.entries.first?(.failed("condition"))
+        await until { !nested.isInitialized }
+        serial.addOperation(asks)
+        await hasAsked(asks)
+        slow.open()
+        await group.ended()
+        await asks.ended()
+        #expect(group.publishedTexts == ["condition"])
+        #expect(asks.outcome?.isSuccess == true)
+    }
 }
 
 extension AOperationQueue {

@@ -113,6 +113,69 @@ struct RetrySlotTests {
         await expectSlots(1)
     }
 
+    /// What the children of a group that never starts are: they are only cancelled.
+    enum Child: CaseIterable {
+        case leaf, plain, group, groupInGroup, orderedGroup, composed, composedPlain, wrapper, leafAndGroup, deaf
+
+        func make() -> [Foundation.Operation] {
+            switch self {
+            case .leaf: [Step()]
+            case .plain: [BlockOperation {}]
+            case .group: [GroupOperation(Step())]
+            case .groupInGroup: [GroupOperation(GroupOperation(Step()))]
+            case .orderedGroup: [OrderedGroupOperation(GroupOperation(Step()), Step())]
+            case .composed: [ComposedOperation(operation: Step())]
+            case .composedPlain: [ComposedOperation(operation: BlockOperation {})]
+            case .wrapper: [WrapperOperation<Void, Int> { _ in Value(1) }]
+            case .leafAndGroup: [Step(), GroupOperation(Step())]
+            case .deaf: [Deaf()]
+            }
+        }
+    }
+
+    /// Is not to be cancelled: it runs although its group has failed.
+    private final class Deaf: VoidOperation, @unchecked Sendable {
+        override func cancel() {}
+        override func execute() { finish() }
+    }
+
+    @Test(arguments: Child.allCases, [false, true])
+    func groupThatFailedBeforeItsStart_isTriedAgain_andHoldsNoSlotMeanwhile(child: Child, isOrdered: Bool) async {
+        let (asked, kept, evaluations) = (Signal(), Log<Retry>(), Log<Int>())
+        let group: GroupOperation = isOrdered ? OrderedGroupOperation { child.make() } : GroupOperation { child.make() }
+        group.condition { decide in
+            evaluations.append(1)
+            decide(evaluations.count == 1 ? .failure(AOperationError(Failed(text: "not yet"))) : .success)
+        }
+        group.retryOnFailure { _, _, retry in
+            kept.append(retry)
+            asked.fire()
+        }
+        group.add(to: queue)
+        await asked.wait()
+        let next = Step()
+        next.add(to: queue)
+        await next.ended()
+        #expect(group.outcome == nil)
+        kept.entries.first?(true)
+        await group.ended()
+        #expect(group.outcome?.isSuccess == true)
+        await expectSlots(1)
+    }
+
+    @Test(arguments: Child.allCases)
+    func groupThatAlwaysFailsBeforeItsStart_inAGroup_keepsNoSlot(child: Child) async {
+        let group = GroupOperation { child.make() }
+        group.condition { $0(.failure(AOperationError(Failed(text: "never")))) }
+        group.retry(RetryPolicy(attempts: 3))
+        let outer = GroupOperation(group, Step())
+        outer.add(to: queue)
+        await outer.ended()
+        #expect(group.outcome?.isFailure == true)
+        #expect(group.publishedErrors.first?.localizedDescription == "never")
+        await expectSlots(1)
+    }
+
     /// Whether exactly `limit` operations run at once.
     private func expectSlots(_ limit: Int, _ location: SourceLocation = #_sourceLocation) async {
         await queue.idle()
