@@ -26,6 +26,8 @@ enum FileLimits {
     /// Keys of locks that one node names, and UTF-8 bytes of one.
     static let exclusiveKeys = 64
     static let exclusiveKeyBytes = 256
+    /// UTF-8 bytes of a unique id.
+    static let uniqueBytes = 256
     /// Conditions of one node, and starts that a rate limit counts.
     static let conditions = 64
     static let rateCount = 100_000

@@ -18,6 +18,7 @@ struct DurableState {
     var knownTypes: Set<String> = []
     var locks = LockTable()
     var rates = RateTable()
+    var ids = UniqueTable()
     /// By name. Looked up, never iterated.
     var zones: [String: ZoneTable] = [:]
     let crashLimit: Int

@@ -100,6 +100,10 @@ public struct OperationView: Hashable, Sendable {
     public var lastFailure: Failure?
     /// What its conditions said last.
     public var conditions: [ConditionView] = []
+    /// Its unique id; empty: none.
+    public var uniqueID = ""
+    /// Submission and path of the operation that it has joined, and whose end it waits for; empty: none.
+    public var joinedTo = ""
 }
 
 public struct WorkerView: Hashable, Sendable {

@@ -176,10 +176,22 @@ enum RandomGraph {
             if sketch.retries > 0, random.below(2) == 0 {
                 options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]
             }
+            if case .forEach = sketch {
+            } else if random.below(3) == 0 {
+                options.unique = uniqueness(&random)
+            }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
             if case .forEach = sketch { return }
             if random.below(3) == 0 { options.conditions = (0...random.below(3)).map { _ in condition(&random) } }
         }
+    }
+
+    /// Of few ids, so that there are duplicates within and across submissions.
+    static func uniqueness(_ random: inout SeededRandom) -> Uniqueness {
+        let isTemplated = random.below(6) == 0
+        return Uniqueness(
+            id: isTemplated ? "${item}" : "\(random.below(4))", isTemplated: isTemplated, joins: random.below(3) > 0,
+            output: random.below(6) == 0 ? "String" : "")
     }
 
     /// The simulations begin at 22:13:20 UTC.

@@ -36,6 +36,11 @@ extension NodeOptions {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
             self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))
         }
+        if wire.hasUnique {
+            try TranslationError.checkName(wire.unique.output, "the output of node \(index) of the graph")
+            unique = Uniqueness(
+                id: wire.unique.id, isTemplated: wire.unique.templated, joins: wire.unique.join, output: wire.unique.output)
+        }
         for condition in wire.conditions { conditions.append(try Condition(wire: condition, index: index)) }
     }
 }

@@ -53,6 +53,8 @@ extension Scheduling.OperationView {
         wire.priority = Int32(clamping: priority)
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         wire.conditions = conditions.map(\.wire)
+        wire.uniqueID = uniqueID
+        wire.joinedTo = joinedTo
         return wire
     }
 }

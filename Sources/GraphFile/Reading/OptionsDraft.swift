@@ -14,6 +14,7 @@ struct OptionsDraft: Hashable {
     var priority: Int?
     var exclusive: [ExclusiveKey] = []
     var conditions: [WireCondition] = []
+    var unique: WireUnique?
 
     func write(to node: inout WireNode) {
         node.delayMilliseconds = UInt64(delayMilliseconds)
@@ -35,6 +36,7 @@ struct OptionsDraft: Hashable {
             }
         }
         node.conditions = conditions
+        if let unique { node.unique = unique }
     }
 }
 

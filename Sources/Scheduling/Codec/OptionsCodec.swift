@@ -13,6 +13,7 @@ private enum Section {
     static let atMostOnce: UInt8 = 45
     static let priority: UInt8 = 46
     static let conditions: UInt8 = 60
+    static let unique: UInt8 = 120
 }
 
 extension ByteWriter {
@@ -63,6 +64,15 @@ extension ByteWriter {
             !$0.conditions.isEmpty
         } content: { writer, options in
             writer.write(conditions: options.conditions)
+        }
+        write(section: Section.unique, of: graph) {
+            $0.unique != nil
+        } content: { writer, options in
+            let unique = options.unique ?? Uniqueness(id: "")
+            writer.write(unique.id)
+            writer.write(unique.isTemplated)
+            writer.write(unique.joins)
+            writer.write(unique.output)
         }
         write(section: Section.retryOn, of: graph) {
             !$0.retryOn.isEmpty
@@ -142,6 +152,8 @@ extension ByteReader {
             options.retryOn = try list { reader throws(DecodingFailure) in try reader.reason() }
         case Section.conditions:
             options.conditions = try conditions()
+        case Section.unique:
+            options.unique = Uniqueness(id: try text(), isTemplated: try flag(), joins: try flag(), output: try text())
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

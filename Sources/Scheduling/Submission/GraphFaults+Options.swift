@@ -37,7 +37,7 @@ extension Graph {
         } else if options.queueTimeoutMilliseconds != 0 {
             problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")
         }
-        return problems + self.problems(withConditionsOf: node)
+        return problems + self.problems(withConditionsOf: node) + self.problems(withUniquenessOf: node)
     }
 
     /// What must not run twice cannot be tried again, neither by itself nor with a group around it.

@@ -28,6 +28,8 @@ final class GraphLayout: Sendable {
     let locks: LockPlan?
     /// nil: no node asks for what they hold.
     let policies: NodePolicies?
+    /// Whether any node has a unique id.
+    let hasUnique: Bool
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -95,6 +97,7 @@ final class GraphLayout: Sendable {
         dependents = waited.build()
         locks = LockPlan(graph)
         policies = NodePolicies(graph)
+        hasUnique = graph.nodes.contains { $0.unique != nil }
         expandedUnits = Self.expandedUnits(graph, templates, forEachOfTemplate, template)
     }
 

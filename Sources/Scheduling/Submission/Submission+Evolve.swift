@@ -46,7 +46,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _):
+        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
@@ -90,7 +90,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?: finish(unit, stoppedOutcome(unit), at, &effects)
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if !wasEvaluating, isFinal(cause, unit) {
                 endLost(unit, [lostOnceFailure(unit)], at, &effects)
@@ -174,6 +174,7 @@ extension Submission {
             if case .operation = node(inner).kind { counts.total -= 1 }
             endDeadline(inner)
             if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
+            if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
             units[inner].phase = .dropped
         }
     }
@@ -183,6 +184,7 @@ extension Submission {
         uncount(unit)
         endDeadline(unit)
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
+        if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

@@ -100,6 +100,7 @@ final class UnitRunner {
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.
             operation.grace = .seconds(1_000_000)
             operation.adoptFencingTokens(context.fences.tokens)
+            operation.adoptUniqueId()
             (operation as? any HostedOperation)?.host(in: context)
             if !assignment.inputs.isEmpty {
                 try give(assignment, to: operation, entry.interface, blobs: blobs)

@@ -85,6 +85,7 @@ extension JSONValue {
         if error.hasSignal { members.append(("signal", .integer(Int64(error.signal)))) }
         if error.hasStderr { members.append(("stderr", .string(error.stderr))) }
         if !error.host.isEmpty { members.append(("host", .string(error.host))) }
+        if !error.duplicateOf.isEmpty { members.append(("duplicateOf", .string(error.duplicateOf))) }
         return members
     }
 }
@@ -106,6 +107,7 @@ extension WireOperationView {
             ("priority", .integer(Int64(priority))),
             ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
             ("conditions", .array(conditions.map(\.json))),
+            ("uniqueId", .optional(uniqueID)), ("joinedTo", .optional(joinedTo)),
         ])
     }
 }

@@ -4,6 +4,7 @@ import Wire
 enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
         if view.state == .evaluating { return ConditionText.reason(view.conditions) }
+        if !view.joinedTo.isEmpty { return "joined to \(view.joinedTo), which has the unique id `\(PlainText.of(view.uniqueID))`" }
         if !view.locks.isEmpty { return LockText.reason(view.locks) }
         guard view.hasLastFailure else { return "" }
         let failure = PlainText.of(view.lastFailure.message)

@@ -5,5 +5,5 @@ import Worker
 /// A worker for tests.
 @main struct TrialWorker: WorkerCommand {
     static let abstract = "Runs the operations of the tests."
-    static let operations: [any ClusterOperation.Type] = [Emit.self, Join.self, Shout.self]
+    static let operations: [any ClusterOperation.Type] = [Emit.self, Join.self, Shout.self, Only.self]
 }
