@@ -139,7 +139,22 @@ import Testing
         cluster.end("g/a", .success(text("1")))
         cluster.end("g/b", .success(text("2")))
         #expect(cluster.operations(of: second).map(\.state) == [.running, .succeeded, .cancelled, .queued])
+        #expect(
+            cluster.operations(of: second, values: true)[1].value == Payload(encoding: .json, storage: .inline(Array(#"["1","2"]"#.utf8))))
         #expect(cluster.find("c", on: nil)?.1.inputs == [.list([.value(text("1")), .value(text("2"))])])
+    }
+
+    @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")])
+    func joinedValues_areShownAsJSON(plain: String, base64: String) {
+        let bytes = Payload(encoding: .bytes, storage: .inline(Array(plain.utf8)))
+        let json = Payload(encoding: .json, storage: .inline(Array("{}".utf8)))
+        let large = Payload(encoding: .text, storage: .blob(digest: [], size: 9))
+        let received = Received.list([
+            .value(bytes), .list([.value(text("ä\"\\\n")), .value(.void)]), .value(json), .value(large), .failure([]),
+        ])
+        #expect(
+            received.json(upTo: 100).map { String(decoding: $0, as: UTF8.self) } == #"["\#(base64)",["ä\"\\\u000a",null],{},null,null]"#)
+        #expect(received.json(upTo: 20) == nil)
     }
 
     @Test func duplicateInAnOrderedGroup_endsWhenItsTurnComes() {

@@ -71,6 +71,34 @@ extension SystemTests {
             }
         }
 
+        @Test func wholeSubmissionThatJoins_hasTheFirstOnesValue() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                let graph = try harness.write(
+                    "nightly.yaml",
+                    """
+                    unique: nightly
+                    onDuplicate: join
+                    group:
+                      - {id: a, run: 'until [ -e "\(harness.directory)/go" ]; do sleep 0.05; done; echo x | tee -a "\(harness.directory)/log"'}
+                      - {id: b, run: 'echo 2', output: json}
+
+                    """)
+                var ids: [String] = []
+                for _ in 0..<2 {
+                    ids.append(try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines))
+                }
+                _ = try harness.write("go", "")
+                for id in ids {
+                    let result = try await harness.aop("wait", id, "-o", "json")
+                    #expect(result.status == 0, "\(result)")
+                    #expect(try JSON(parsing: result.text)["value"] == ["x", 2])
+                }
+                #expect(harness.lines(of: "log") == ["x"])
+            }
+        }
+
         @Test func uniqueOperations_onAClusterQueue_areUniqueInTheCluster() async throws {
             try await ProcessHarness.with { harness in
                 let (cluster, log) = (try await harness.trialCluster(), "\(harness.directory)/log")

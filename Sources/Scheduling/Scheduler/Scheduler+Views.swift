@@ -83,7 +83,7 @@ extension Scheduler {
         case .assigned(_, let worker): view.worker = durable.workers[worker.index].identity.name
         case .ended(.failure(let errors)): view.errors = errors
         case .ended(.success(let payload)):
-            if withValue, case .operation = view.kind { view.value = payload }
+            if withValue { view.value = node.isOperation ? payload : durable.submissions[index].joinedValue(of: unit) }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
         case .blocked, .delayed, .held, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break

@@ -56,7 +56,8 @@ extension OperationTree {
     func json(valueOf index: Int) -> JSONValue {
         guard nodes.indices.contains(index) else { return .null }
         let node = nodes[index]
-        if node.isGroup { return .array(node.children.map { json(valueOf: $0) }) }
+        // One that has joined another group has that one's values.
+        if node.isGroup, !node.view.hasValue { return .array(node.children.map { json(valueOf: $0) }) }
         return node.view.hasValue ? .value(node.view.value) : .null
     }
 }
