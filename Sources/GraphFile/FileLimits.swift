@@ -30,6 +30,8 @@ enum FileLimits {
     static let requirements = 64
     static let labelBytes = 256
     static let resourceAmount: Int64 = 1 << 50
+    /// UTF-8 bytes of a unique id.
+    static let uniqueBytes = 256
     /// Conditions of one node, and starts that a rate limit counts.
     static let conditions = 64
     static let rateCount = 100_000

@@ -23,6 +23,7 @@ struct DurableState {
     var resources = ResourceTable()
     var locks = LockTable()
     var rates = RateTable()
+    var ids = UniqueTable()
     /// By name. Looked up, never iterated.
     var zones: [String: ZoneTable] = [:]
     let crashLimit: Int

@@ -58,11 +58,14 @@ public struct Failure: Hashable, Sendable {
     public var image: [UInt8]
     /// Path of the operation it was born in. Empty in what a worker reports of its own; the scheduler fills it in.
     public var origin: String
+    /// Of an ignored duplicate: submission and path of the operation that had its unique id. It follows from the facts and is
+    /// in none of them.
+    public var duplicateOf: String
 
     public init(
         code: FailureCode, isCondition: Bool = false, publisher: String = "", message: String, typeName: String = "",
         exitCode: Int32? = nil, signal: Int32? = nil, stderr: String? = nil, host: String = "", image: [UInt8] = [],
-        origin: String = ""
+        origin: String = "", duplicateOf: String = ""
     ) {
         self.code = code
         self.isCondition = isCondition
@@ -75,6 +78,7 @@ public struct Failure: Hashable, Sendable {
         self.host = host
         self.image = image
         self.origin = origin
+        self.duplicateOf = duplicateOf
     }
 }
 

@@ -5,7 +5,7 @@ extension Scheduler {
     public func violations() -> [String] {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
-        found += workerViolations() + timerViolations() + lockViolations() + resourceViolations()
+        found += workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations()
         return found
     }
 

@@ -26,6 +26,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var exclusive: [Exclusion] = []
     /// What must hold before each attempt. Not of a forEach: its body names them.
     public var conditions: [Condition] = []
+    /// Of those with one id only one is active at a time. Not of a forEach: its body has it.
+    public var unique: Uniqueness?
 
     public init() {}
 

@@ -104,6 +104,10 @@ public struct OperationView: Hashable, Sendable {
     public var conditions: [ConditionView] = []
     /// Of one that could start otherwise: what is missing; nil: nothing but a free slot.
     public var waiting: WaitingView?
+    /// Its unique id; empty: none.
+    public var uniqueID = ""
+    /// Submission and path of the operation that it has joined, and whose end it waits for; empty: none.
+    public var joinedTo = ""
 }
 
 public struct WorkerView: Hashable, Sendable {

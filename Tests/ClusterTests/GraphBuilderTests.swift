@@ -175,8 +175,13 @@ import Wire
     final class Unique: ResultableOperation<Int>, ClusterOperation, UniqueOperation, @unchecked Sendable {
         struct Parameters: Codable, Sendable {}
         let parameters = Parameters()
-        let uniqueId = "one"
-        init(_ parameters: Parameters) { super.init() }
+        let uniqueId: String
+        var onDuplicate: DuplicatePolicy { uniqueId == "joined" ? .join : .ignore }
+        convenience init(_ parameters: Parameters) { self.init("one") }
+        init(_ id: String) {
+            uniqueId = id
+            super.init()
+        }
     }
 
     final class Opaque: ResultableOperation<any Error>, ClusterOperation, @unchecked Sendable {
@@ -200,7 +205,7 @@ import Wire
         ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
         ("condition TrueCondition, whose code", { Emit("a").conditions(NegatedCondition(TrueCondition())) }),
         ("condition BlockCondition", { Emit("a").condition { $0(.success) } }),
-        ("unique id", { Unique(.init()) }),
+        ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
         ("injected result", { Emit("a").injectResult(from: Emit("b")) { _, _, _ in } }),
     ]
@@ -213,10 +218,21 @@ import Wire
     }
 
     @Test func everythingWrongIsTold_eachByItsOperation() {
-        let group = GroupOperation(Unique(.init()), Emit("a").willFinish { _, finish in finish() }, Emit("fine"))
+        let group = GroupOperation(Unique(String(repeating: "x", count: 300)), Emit("a").willFinish { _, finish in finish() }, Emit("fine"))
         let faults = graph(group).faults
         #expect(faults.map(\.path) == ["Unique", "Emit"])
         #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })
+    }
+
+    @Test func uniqueIds_areThoseOfTheNodes() {
+        let graph = graph(Unique("one"), Unique("joined"), Emit("a"))
+        #expect(graph.faults.isEmpty)
+        let nodes = graph.wire.nodes.dropFirst()
+        #expect(nodes.map(\.hasUnique) == [true, true, false])
+        #expect(nodes.map(\.unique.id) == ["one", "joined", ""])
+        #expect(nodes.map(\.unique.join) == [false, true, false])
+        #expect(nodes.map(\.unique.output) == ["Int", "Int", ""])
+        #expect(graph.members.map(\.uniqueId) == [nil, "one", "joined", nil])
     }
 
     @Test func valuesThatDoNotFit_areRefused() {

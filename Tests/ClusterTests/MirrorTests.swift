@@ -31,8 +31,8 @@ extension Result {
 
         func start(_ node: Int) { mirrors.apply([.init(node: node, news: .started)]) }
 
-        func succeed(_ node: Int, _ text: String? = nil) {
-            mirrors.apply([.init(node: node, news: .ended(.success(text.map { .text($0) } ?? .void), hasStarted: true))])
+        func succeed(_ node: Int, _ text: String? = nil, hasStarted: Bool = true) {
+            mirrors.apply([.init(node: node, news: .ended(.success(text.map { .text($0) } ?? .void), hasStarted: hasStarted))])
         }
 
         func fail(_ node: Int, _ text: String, hasStarted: Bool = true) {
@@ -73,6 +73,26 @@ extension Result {
         #expect(emit.outcome?.errors.map(\.localizedDescription) == ["trial: broken"])
         #expect(emit.publishedErrors.first?.publisher == "there")
         #expect(starts.withLock { $0 } == 1)
+    }
+
+    /// The cluster decides who is a duplicate, not the table of this process.
+    @Test func uniqueOperations_areNoDuplicatesHere_andOneThatHasJoinedEndsWithoutAStart() async {
+        let starts = Mutex<[String]>([])
+        let (first, joined) = (Only("id", "a"), Only("id", "b", joins: true))
+        for operation in [first, joined] { operation.didStart { starts.withLock { $0.append(operation.parameters.emit.text) } } }
+        let before = Emit("before")
+        joined.addDependency(before)
+        let trial = Trial(first, joined, before)
+        #expect(first.outcome == nil && joined.outcome == nil)
+        trial.start(1)
+        trial.succeed(1, "value")
+        trial.succeed(2, "value", hasStarted: false)
+        await end(first)
+        await end(joined)
+        #expect(joined.outcome?.value == "value")
+        #expect(starts.withLock { $0 } == ["a"])
+        trial.succeed(3)
+        await end(before)
     }
 
     @Test func failureBeforeTheStart_startsNothing() async {

@@ -40,6 +40,15 @@ import Wire
         #expect((error(.deadline) as? AOperationError.DeadlinePassed)?.limit == .seconds(4))
     }
 
+    @Test func ignoredDuplicate_isTheLibrarysOwn_withTheIdAndTheFirst() {
+        let graph = GraphBuilder.graph(of: [Only("id", "text")])
+        var wire = failure(.duplicate, "Only", type: "AOperationError.IgnoredDuplicate", origin: "Only")
+        wire.duplicateOf = "7fk2/a"
+        let error = graph.error(wire, of: graph.members.count - 1)
+        #expect(error.publishedError as? AOperationError.IgnoredDuplicate == .init(of: "id", operation: "Only", first: "7fk2/a"))
+        #expect(error.localizedDescription.contains("7fk2/a"))
+    }
+
     @Test func anyOtherError_isARemoteOne_withEverythingThatIsKnown() throws {
         var wire = failure(.exit, "Emit")
         wire.exitCode = 3

@@ -59,6 +59,9 @@ import Wire
                             },
                         ]
                     }
+                    $0.unique = .with {
+                        $0.id = "u"; $0.templated = true; $0.join = true; $0.output = "Data"
+                    }
                     $0.backoff = .with {
                         $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13
                     }
@@ -91,6 +94,7 @@ import Wire
         options.priority = -3
         options.requires = Requirements(
             labels: ["fast", "zone=a"], resources: [ResourceAmount(name: "cpus", amount: 0), ResourceAmount(name: "gpus", amount: 2)])
+        options.unique = Uniqueness(id: "u", isTemplated: true, joins: true, output: "Data")
         options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13)
         options.retryOn = [.exitCode(75), .signal(9), .error("timeout")]
         #expect(
@@ -169,6 +173,12 @@ import Wire
             code: .exit, isCondition: false, publisher: "p", message: "m", typeName: "t", exitCode: 3, signal: nil,
             stderr: "oops", host: "h", image: [1, 2], origin: "a/b")
         #expect(try Failure(wire: failure.wire) == failure)
+    }
+
+    @Test func ignoredDuplicate_saysOfWhat_toClients_andNobodyElseSaysIt() throws {
+        let wire = Failure(code: .duplicate, message: "m", duplicateOf: "id/a").wire
+        #expect(wire.duplicateOf == "id/a")
+        #expect(try Failure(wire: wire).duplicateOf == "")
     }
 
     @Test func longTextsOfAFailure_areCutNotLost() throws {

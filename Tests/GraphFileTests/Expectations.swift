@@ -106,6 +106,10 @@ private func options(of node: WireNode) -> [String] {
         words.append("on=\(reasons.joined(separator: ","))")
     }
     if node.queueTimeoutMilliseconds > 0 { words.append("queueTimeout=\(node.queueTimeoutMilliseconds)") }
+    if node.hasUnique {
+        let unique = node.unique
+        words.append("unique=\(unique.id)\(unique.templated ? " templated" : "")\(unique.join ? " join" : "") <\(unique.output)>")
+    }
     words += node.conditions.map(describe)
     return words
 }

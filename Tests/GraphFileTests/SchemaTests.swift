@@ -37,7 +37,7 @@ import Testing
     @Test func topLevelKeys_areThoseOfTheParser() throws {
         let supported: [NodeKey] = [
             .name, .vars, .group, .ordered, .onFailure, .maxConcurrent, .retry, .timeout, .grace, .delay, .notBefore, .deadline,
-            .exclusive, .conditions, .atMostOnce, .priority, .requires,
+            .exclusive, .conditions, .atMostOnce, .priority, .requires, .unique, .onDuplicate,
         ]
         #expect(try schema().properties.keys.sorted() == supported.map(\.rawValue).sorted())
         for key in NodeKey.allCases where !supported.contains(key) {
@@ -47,7 +47,10 @@ import Testing
 
     @Test func choices_areThoseOfTheParser() throws {
         let properties = try #require(try schema().definitions.node.properties)
-        for (key, rest) in [("output", "run: x"), ("onFailure", "group: []"), ("whenReceivedFails", "run: x, receives: a")] {
+        for (key, rest) in [
+            ("output", "run: x"), ("onFailure", "group: []"), ("whenReceivedFails", "run: x, receives: a"),
+            ("onDuplicate", "run: x, unique: u"),
+        ] {
             let choices = try #require(properties[key]?.enum)
             for choice in choices {
                 #expect(

@@ -274,11 +274,11 @@ struct FakeCluster {
         if case .submission(let view)? = ask(.show(submission: "last")) { view } else { nil }
     }
 
-    mutating func operations(failedOnly: Bool = false, values: Bool = false) -> [OperationView] {
+    mutating func operations(of submission: String = "last", failedOnly: Bool = false, values: Bool = false) -> [OperationView] {
         var found: [OperationView] = []
         var from = 0
         while true {
-            let query = OperationQuery(submission: "last", path: "", from: from, limit: 0, withValues: values, failedOnly: failedOnly)
+            let query = OperationQuery(submission: submission, path: "", from: from, limit: 0, withValues: values, failedOnly: failedOnly)
             guard case .operations(let page, let next, _)? = ask(.operations(query)) else { return found }
             found += page
             guard next > 0 else { return found }

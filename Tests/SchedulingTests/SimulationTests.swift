@@ -190,6 +190,10 @@ enum RandomGraph {
             if sketch.retries > 0, random.below(2) == 0 {
                 options.retryOn = [.exitCode(Int32(1 + random.below(2))), .error(random.below(2) == 0 ? "timeout" : "operation")]
             }
+            if case .forEach = sketch {
+            } else if random.below(3) == 0 {
+                options.unique = uniqueness(&random)
+            }
             if random.below(4) == 0 { options.notBefore = 1_700_000_000_000 + Int64(random.below(60_000)) }
             if random.below(2) == 0 { options.requires = requires(&random) }
             if case .forEach = sketch { return }
@@ -202,6 +206,14 @@ enum RandomGraph {
         if random.below(2) == 0 { resources.append(ResourceAmount(name: "gpus", amount: Int64(random.below(4)))) }
         if random.below(3) == 0 { resources.append(ResourceAmount(name: "memory", amount: Int64(1 + random.below(8)))) }
         return Requirements(labels: random.below(4) == 0 ? ["fast"] : [], resources: resources)
+    }
+
+    /// Of few ids, so that there are duplicates within and across submissions.
+    static func uniqueness(_ random: inout SeededRandom) -> Uniqueness {
+        let isTemplated = random.below(6) == 0
+        return Uniqueness(
+            id: isTemplated ? "${item}" : "\(random.below(4))", isTemplated: isTemplated, joins: random.below(3) > 0,
+            output: random.below(6) == 0 ? "String" : "")
     }
 
     /// The simulations begin at 22:13:20 UTC.

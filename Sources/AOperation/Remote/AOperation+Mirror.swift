@@ -104,7 +104,6 @@ extension AOperation {
             case .ended, .over: return .nothing
             case .here, .away: break
             }
-            let isSuccess = if case .success = ending { true } else { false }
             switch core.state {
             case .executing:
                 remote.phase = remote.isAwaited ? .over : .ended(ending)
@@ -116,7 +115,8 @@ extension AOperation {
                 remote.phase = .over
                 return .nothing
             case .initialized, .waiting, .ready, .preparing, .deliberating, .retrying, .provisional, .holding:
-                let isToStart = hasStarted || remote.hasStarted || isSuccess
+                // What has joined another operation succeeds without a start.
+                let isToStart = hasStarted || remote.hasStarted
                 remote.phase = isToStart ? .ended(ending) : .over
                 return isToStart ? .start : .conclude
             }

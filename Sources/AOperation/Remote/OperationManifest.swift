@@ -37,6 +37,14 @@ package struct OperationManifest {
         }
     }
 
+    /// Of those with one id one is active at a time.
+    package struct Unique {
+        package let id: String
+        package let joins: Bool
+        /// The type of what a success delivers.
+        package let output: String
+    }
+
     package let name: String
     package let body: Body
     package let reception: Reception?
@@ -57,6 +65,7 @@ package struct OperationManifest {
     package let priority: Int?
     /// What its worker must have.
     package let requirements: WorkerRequirements
+    package let unique: Unique?
     /// What keeps it from running elsewhere.
     package let localParts: [LocalPart]
 }
@@ -82,7 +91,7 @@ extension AOperation {
             retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
-            requirements: core.attachments?.requirements ?? WorkerRequirements(),
+            requirements: core.attachments?.requirements ?? WorkerRequirements(), unique: manifestUnique(),
             localParts: localParts(core, body, conditions))
     }
 
@@ -105,6 +114,12 @@ extension AOperation {
             .init(
                 "lives in this process (\(type(of: self)))",
                 "conform it to ClusterOperation and register it with a worker, or run it on an AOperationQueue"))
+    }
+
+    private func manifestUnique() -> OperationManifest.Unique? {
+        (self as? any UniqueOperation).map { unique in
+            .init(id: unique.uniqueId, joins: unique.onDuplicate == .join, output: "\(type(of: self).outputType)")
+        }
     }
 
     /// The producers that were connected last; with earlier ones it only waits.
@@ -138,7 +153,9 @@ extension AOperation {
         if self.core.withLock({ _ in holdsBack() }) {
             found("has a `willFinish` closure", "use `didFinish`, or an operation that comes after it")
         }
-        if self is any UniqueOperation { found("has a unique id (UniqueOperation)", "use a submission key") }
+        if (self as? any UniqueOperation)?.uniqueId.utf8.count ?? 1 > Self.uniqueIdBytesMax {
+            found("has a unique id of more than \(Self.uniqueIdBytesMax) bytes", "use a shorter one, a digest for example")
+        }
         if !core.injections.isEmpty { found("has an injected result (`injectResult`)", "use `deliver(to:)`") }
         if case .of(_, .custom) = core.delivery {
             found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
@@ -147,6 +164,9 @@ extension AOperation {
         if isContainer, queuePriority != .normal { found("is a group with a queue priority", "give its children theirs") }
         return parts
     }
+
+    /// As a cluster takes them.
+    private static let uniqueIdBytesMax = 256
 
     /// Whether some producer would be tried again with it: one in the same unordered group, all of whose receivers are
     /// this operation. (If there is one further up, there is one here.)

@@ -16,7 +16,8 @@ extension AOperation {
     final func claimUniqueId() -> Uniqueness.Duplicate? {
         guard let unique = self as? any UniqueOperation else { return nil }
         let known = core.withLock { core -> Uniqueness?? in
-            if core.isAttempt { return .some(nil) }
+            // On a cluster the id is the cluster's.
+            if core.isAttempt || core.attachments?.remote != nil { return .some(nil) }
             return core.uniqueness.map { .some($0) }
         }
         if let known {
@@ -32,6 +33,13 @@ extension AOperation {
         }
         if hasEnded { UniquenessTable.shared.release(id, by: self) }
         return found
+    }
+
+    /// Makes the operation run under its id without a look at this process's others: it was claimed elsewhere.
+    package final func adoptUniqueId() {
+        guard let unique = self as? any UniqueOperation else { return }
+        let id = unique.uniqueId
+        core.withLock { $0.uniqueness = .claimed(id) }
     }
 
     /// Ends the operation, which takes neither lock nor slot nor condition.

@@ -35,15 +35,19 @@ extension AOperationError {
         public let uniqueId: String
         /// The name of the ignored operation.
         public let operation: String
+        /// On a cluster: submission and path of the operation that had the id.
+        public let first: String?
 
         /// For an operation of another process.
-        public init(of uniqueId: String, operation: String) {
+        public init(of uniqueId: String, operation: String, first: String? = nil) {
             self.uniqueId = uniqueId
             self.operation = operation
+            self.first = first
         }
 
         public var errorDescription: String? {
-            "The Operation \(operation) is ignored: another one with the unique id \(uniqueId) is active"
+            let other = first.map { ": \($0)" } ?? ""
+            return "The Operation \(operation) is ignored: another one with the unique id \(uniqueId) is active\(other)"
         }
     }
 }

@@ -236,13 +236,14 @@ struct GraphBuilder {
 extension OperationGraph.Member {
     fileprivate init(_ operation: AOperation?, path: String, parent: Int, isGroup: Bool) {
         self.init(
-            operation: operation, path: path, parent: parent, isGroup: isGroup, timeout: nil, queueTimeout: nil, deadline: nil)
+            operation: operation, path: path, parent: parent, isGroup: isGroup, timeout: nil, queueTimeout: nil, deadline: nil,
+            uniqueId: nil)
     }
 
     fileprivate init(_ operation: AOperation, _ manifest: OperationManifest, path: String, parent: Int, isGroup: Bool) {
         self.init(
             operation: operation, path: path, parent: parent, isGroup: isGroup, timeout: manifest.timeout,
-            queueTimeout: manifest.queueTimeout, deadline: manifest.deadline)
+            queueTimeout: manifest.queueTimeout, deadline: manifest.deadline, uniqueId: manifest.unique?.id)
     }
 }
 

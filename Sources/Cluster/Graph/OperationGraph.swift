@@ -14,6 +14,7 @@ struct OperationGraph: Sendable {
         let timeout: TimeInterval?
         let queueTimeout: Duration?
         let deadline: Duration?
+        let uniqueId: String?
     }
 
     var wire = WireGraph()

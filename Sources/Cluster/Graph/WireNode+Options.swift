@@ -54,6 +54,13 @@ extension WireNode {
             }
         }
         if let value = manifest.priority { priority = Int32(clamping: value) }
+        if let unique = manifest.unique {
+            self.unique = .with {
+                $0.id = unique.id
+                $0.join = unique.joins
+                $0.output = unique.output
+            }
+        }
         if let timeout = manifest.timeout { timeoutMilliseconds = Self.milliseconds(timeout) }
         if let grace = manifest.grace { graceMilliseconds = UInt32(clamping: Self.milliseconds(grace)) }
         if let delay = manifest.delay, delay > .zero { delayMilliseconds = Self.milliseconds(delay) }

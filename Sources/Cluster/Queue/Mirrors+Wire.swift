@@ -47,7 +47,7 @@ struct NodeReport: Sendable {
         case .stopping, .queued, .retrying, .blocked, .locking, .evaluating, .paused:
             guard hasStarted else { return nil }
             news = .started
-        case .succeeded: news = .ended(.success(EncodedValue(value.encoding, bytes)), hasStarted: true)
+        case .succeeded: news = .ended(.success(EncodedValue(value.encoding, bytes)), hasStarted: hasStarted || isGroup)
         case .failed: news = .ended(.failure(errors.map { graph.error($0, of: node) }), hasStarted: hasStarted)
         case .cancelled: news = .ended(.cancelled, hasStarted: hasStarted)
         case .UNRECOGNIZED: return nil

@@ -116,7 +116,12 @@ extension OperationGraph {
             if let seconds = origin?.timeout { return TimeoutObserver.Error(seconds: seconds) }
         case .deadline:
             if let limit = origin?.deadline { return AOperationError.DeadlinePassed(operation: name, limit: limit) }
-        case .operation, .exit, .signal, .condition, .workerLost, .quarantined, .duplicate, .lockCycle, .submitterGone, .limit,
+        case .duplicate:
+            if let id = origin?.uniqueId {
+                return AOperationError.IgnoredDuplicate(
+                    of: id, operation: name, first: failure.duplicateOf.isEmpty ? nil : failure.duplicateOf)
+            }
+        case .operation, .exit, .signal, .condition, .workerLost, .quarantined, .lockCycle, .submitterGone, .limit,
             .parameters, .spawn, .output, .UNRECOGNIZED:
             break
         }

@@ -40,12 +40,13 @@ extension Failure {
         wire.host = host
         wire.origin = origin
         wire.error = Data(image)
+        wire.duplicateOf = duplicateOf
         return wire
     }
 
     var wireBytes: Int {
         48 + publisher.utf8.count + message.utf8.count + typeName.utf8.count + (stderr?.utf8.count ?? 0)
-            + host.utf8.count + origin.utf8.count + image.count
+            + host.utf8.count + origin.utf8.count + image.count + duplicateOf.utf8.count
     }
 
     /// The beginning of the text, whole characters only.

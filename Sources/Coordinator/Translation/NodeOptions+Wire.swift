@@ -42,6 +42,11 @@ extension NodeOptions {
                 limit: CoordinatorLimits.requirements, named: "requirements")
             requires = try Requirements(wire: wire.requires, index: index)
         }
+        if wire.hasUnique {
+            try TranslationError.checkName(wire.unique.output, "the output of node \(index) of the graph")
+            unique = Uniqueness(
+                id: wire.unique.id, isTemplated: wire.unique.templated, joins: wire.unique.join, output: wire.unique.output)
+        }
         for condition in wire.conditions { conditions.append(try Condition(wire: condition, index: index)) }
     }
 }

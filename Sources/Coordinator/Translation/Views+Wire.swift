@@ -54,6 +54,8 @@ extension Scheduling.OperationView {
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         wire.conditions = conditions.map(\.wire)
         if let waiting { wire.waiting = waiting.wire }
+        wire.uniqueID = uniqueID
+        wire.joinedTo = joinedTo
         return wire
     }
 }

@@ -30,6 +30,7 @@ extension GraphReader {
         readExclusive(fields, into: body, scope: scope, reportingAs: node)
         readRequires(fields, into: body, scope: scope, reportingAs: node)
         readConditions(fields, into: body, scope: scope, reportingAs: node)
+        readUnique(fields, form: form, into: body, scope: scope, reportingAs: node)
         if form.isGroup {
             // Beside a forEach these are its own, not those of the group that is its body.
             readGroupKeys(each == nil ? fields : [:], form: form, into: body, reportingAs: node)

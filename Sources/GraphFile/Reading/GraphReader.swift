@@ -110,6 +110,7 @@ struct GraphReader {
         readExclusive(fields, into: 0, scope: scope, reportingAs: 0)
         readRequires(fields, into: 0, scope: scope, reportingAs: 0)
         readConditions(fields, into: 0, scope: scope, reportingAs: 0)
+        readUnique(fields, form: form, into: 0, scope: scope, reportingAs: 0)
         if let deadline = options.deadline { drafts[0].options.deadline = deadline }
         if let priority = options.priority { drafts[0].options.priority = priority }
         readGroupKeys(fields, form: form, into: 0, reportingAs: 0)

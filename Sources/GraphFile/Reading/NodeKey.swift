@@ -4,7 +4,7 @@ enum NodeKey: String, CaseIterable {
     case run, exec, op, group, ordered
     // Any node.
     case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive, conditions
-    case atMostOnce, priority, requires
+    case atMostOnce, priority, requires, unique, onDuplicate
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -14,7 +14,6 @@ enum NodeKey: String, CaseIterable {
     // The top level.
     case name, vars
     // Known to the format, not to this release.
-    case unique, onDuplicate
     case recomputable
 
     enum Standing {
@@ -27,12 +26,10 @@ enum NodeKey: String, CaseIterable {
     var standing: Standing {
         switch self {
         case .name, .vars: .topLevel
-        case .unique, .onDuplicate, .recomputable: .notYet
+        case .recomputable: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .requires, .receives, .whenReceivedFails, .with,
-            .env, .cwd,
-            .output, .stdin,
-            .maxOutput,
+            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .requires, .unique, .onDuplicate,
+            .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
             .maxConcurrent, .onFailure:
             .node
         }

@@ -15,6 +15,7 @@ struct OptionsDraft: Hashable {
     var requires = RequirementsDraft()
     var exclusive: [ExclusiveKey] = []
     var conditions: [WireCondition] = []
+    var unique: WireUnique?
 
     func write(to node: inout WireNode) {
         node.delayMilliseconds = UInt64(delayMilliseconds)
@@ -37,6 +38,7 @@ struct OptionsDraft: Hashable {
             }
         }
         node.conditions = conditions
+        if let unique { node.unique = unique }
     }
 }
 

@@ -14,6 +14,7 @@ private enum Section {
     static let priority: UInt8 = 46
     static let conditions: UInt8 = 60
     static let requires: UInt8 = 100
+    static let unique: UInt8 = 120
 }
 
 extension ByteWriter {
@@ -69,6 +70,15 @@ extension ByteWriter {
             !$0.requires.isEmpty
         } content: { writer, options in
             writer.write(requirements: options.requires)
+        }
+        write(section: Section.unique, of: graph) {
+            $0.unique != nil
+        } content: { writer, options in
+            let unique = options.unique ?? Uniqueness(id: "")
+            writer.write(unique.id)
+            writer.write(unique.isTemplated)
+            writer.write(unique.joins)
+            writer.write(unique.output)
         }
         write(section: Section.retryOn, of: graph) {
             !$0.retryOn.isEmpty
@@ -150,6 +160,8 @@ extension ByteReader {
             options.conditions = try conditions()
         case Section.requires:
             options.requires = try requirements()
+        case Section.unique:
+            options.unique = Uniqueness(id: try text(), isTemplated: try flag(), joins: try flag(), output: try text())
         default:
             throw DecodingFailure("\(section) is no section of a graph's options that this version knows")
         }

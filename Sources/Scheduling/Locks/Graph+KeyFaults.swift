@@ -58,7 +58,8 @@ extension Graph {
     }
 
     /// While a group holds keys nothing inside of it may wait for something outside of it that needs a key: the holder of
-    /// that key might in turn wait for the group, if not in this submission then in another.
+    /// that key might in turn wait for the group, if not in this submission then in another. So might whoever has the unique
+    /// id of something that would join it.
     private func waitsWhileHolding(_ layout: GraphLayout, _ plan: LockPlan) -> [AdmissionError] {
         guard nodes.indices.contains(where: { isHolder($0, plan) && $0 != 0 }) else { return [] }
         let needs = KeyNeeds(self, layout, plan)
@@ -71,10 +72,11 @@ extension Graph {
                 while current != around, !isHolder(current, plan) { current = nodes[current].parent }
                 guard current != around, let key = needs.key(neededBy: target, below: around) else { continue }
                 let holder = path(of: current)
+                let need = key == KeyNeeds.joins ? "may join another operation (`onDuplicate`)" : "needs the key `\(plan.keys[Int(key)])`"
                 faults.append(
                     AdmissionError(
                         node: index, path: path(of: index),
-                        message: "waits for `\(path(of: target))`, which needs the key `\(plan.keys[Int(key)])` and is not in `\(holder)`"
+                        message: "waits for `\(path(of: target))`, which \(need) and is not in `\(holder)`"
                             + ", while `\(holder)` holds keys; let `\(holder)` itself wait (`after`), or take the other into it"))
             }
         }
@@ -93,6 +95,8 @@ private struct KeyNeeds {
     private let depth: [Int32]
     /// By vertex, two for each node, its end and its start: a key that has to be taken before; -1: none.
     private var keys: [Int32]
+    /// Stands for a key: it may have to wait for whoever has the same unique id, and for what that needs.
+    static let joins = Int32.max
 
     private static func end(_ node: Int) -> Int { 2 * node }
     private static func start(_ node: Int) -> Int { 2 * node + 1 }
@@ -118,8 +122,9 @@ private struct KeyNeeds {
         let waiters = waiting.build()
         var open: [Int] = []
         for node in graph.nodes.indices {
-            guard let term = plan.terms(of: node).first else { continue }
-            keys[Self.start(node)] = term.key
+            let joins = graph.nodes[node].unique?.joins ?? false && plan.scope(of: node) == nil
+            guard let key = plan.terms(of: node).first?.key ?? (joins ? Self.joins : nil) else { continue }
+            keys[Self.start(node)] = key
             open.append(Self.start(node))
         }
         while let vertex = open.popLast() {

@@ -36,7 +36,7 @@ extension Scheduler {
 
     /// Units that wait for each other in a circle.
     private func waitCircles() -> [String] {
-        guard !durable.locks.requests.isEmpty else { return [] }
+        guard !durable.locks.requests.isEmpty || !durable.ids.claims.isEmpty else { return [] }
         var search = WaitSearch(durable: durable)
         return search.circle().map { ["units wait for each other in a circle: \($0)"] } ?? []
     }
@@ -91,6 +91,9 @@ private struct WaitSearch {
         for unit in waiting {
             if let circle = circle(from: Vertex(unit: unit, isStart: true)) { return circle }
         }
+        for joiner in durable.ids.claims.values.flatMap(\.joiners.keys).sorted() {
+            if let circle = circle(from: Vertex(unit: joiner, isStart: false)) { return circle }
+        }
         return nil
     }
 
@@ -129,6 +132,10 @@ private struct WaitSearch {
         let unit = vertex.unit.index
         func end(_ other: Int) -> Vertex { Vertex(unit: UnitID(submission.number, other), isStart: false) }
         func start(_ other: Int) -> Vertex { Vertex(unit: UnitID(submission.number, other), isStart: true) }
+        if submission.duplicate(unit) != nil {
+            return [submission.memberBefore(unit).map(end), submission.joined(unit).map { Vertex(unit: $0, isStart: false) }].compactMap(
+                \.self)
+        }
         switch submission.units[unit].phase {
         case .ended, .dropped:
             return []

@@ -48,11 +48,7 @@ extension Scheduler {
         return holder
     }
 
-    private func name(_ unit: UnitID) -> String {
-        let index = durable.index(of: unit.submission)
-        let path = durable.submissions[index].path(of: unit.index)
-        return path.isEmpty ? durable.submissions[index].id : "\(durable.submissions[index].id)/\(path)"
-    }
+    private func name(_ unit: UnitID) -> String { durable.name(of: unit) }
 
     /// Holders and waiters of one lock in a list of locks.
     private static let shownMax = 1_000

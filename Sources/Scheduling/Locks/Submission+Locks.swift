@@ -102,11 +102,12 @@ extension DurableState {
         passLocksOn(from: index, at: at, &effects)
     }
 
-    /// Locks of units of the submission that have ended go to those who wait for them, and so on.
+    /// Locks and unique ids of units of the submission that have ended go to those who wait for them, and so on.
     mutating func passLocksOn(from index: Int, at: Int64, _ effects: inout [Effect]) {
-        guard !submissions[index].releasing.isEmpty else { return }
+        guard !submissions[index].releasing.isEmpty || submissions[index].hasUniqueNews else { return }
         var sources = [index]
         while !sources.isEmpty {
+            passIDsOn(&sources, at: at, &effects)
             var ended: [UnitID] = []
             for source in sources {
                 let number = submissions[source].number
@@ -119,7 +120,8 @@ extension DurableState {
                 // What another grant of this round brought about may have stopped it; it gives them back with the next.
                 guard submissions[next].units[unit.index].phase == .locking else { continue }
                 submissions[next].takeLocks(unit.index, at: at, &effects)
-                if !submissions[next].releasing.isEmpty, !sources.contains(next) { sources.append(next) }
+                let hasNews = !submissions[next].releasing.isEmpty || submissions[next].hasUniqueNews
+                if hasNews, !sources.contains(next) { sources.append(next) }
             }
         }
     }

@@ -91,7 +91,7 @@ extension Scheduler {
         case .assigned(_, let worker): view.worker = durable.workers[worker.index].identity.name
         case .ended(.failure(let errors)): view.errors = errors
         case .ended(.success(let payload)):
-            if withValue, case .operation = view.kind { view.value = payload }
+            if withValue { view.value = node.isOperation ? payload : durable.submissions[index].joinedValue(of: unit) }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
         case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
@@ -100,6 +100,10 @@ extension Scheduler {
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
         view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
         view.conditions = durable.submissions[index].conditionViews(of: unit)
+        if durable.submissions[index].isUnique(unit) {
+            view.uniqueID = durable.submissions[index].uniqueID(of: unit) ?? ""
+            view.joinedTo = durable.submissions[index].joined(unit).map(durable.name(of:)) ?? ""
+        }
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
     }
@@ -126,7 +130,7 @@ extension Scheduler {
 extension OperationView {
     /// What it takes in a page, roughly.
     fileprivate var approximateBytes: Int {
-        var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count
+        var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count + uniqueID.utf8.count + joinedTo.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
         if let waiting { bytes += 16 + waiting.text.utf8.count }

@@ -38,6 +38,7 @@ extension Graph {
             problems.append("has a `queueTimeout`, which is for operations; a group waits for no worker")
         }
         return problems + self.problems(withRequirementsOf: node) + self.problems(withConditionsOf: node)
+            + self.problems(withUniquenessOf: node)
     }
 
     /// What must not run twice cannot be tried again, neither by itself nor with a group around it.

@@ -30,6 +30,8 @@ final class GraphLayout: Sendable {
     let policies: NodePolicies?
     /// nil: no node requires anything of its worker.
     let requirements: RequirementPlan?
+    /// Whether any node has a unique id.
+    let hasUnique: Bool
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -98,6 +100,7 @@ final class GraphLayout: Sendable {
         locks = LockPlan(graph)
         policies = NodePolicies(graph)
         requirements = RequirementPlan(graph)
+        hasUnique = graph.nodes.contains { $0.unique != nil }
         expandedUnits = Self.expandedUnits(graph, templates, forEachOfTemplate, template)
     }
 

@@ -15,13 +15,14 @@ extension Submission {
 
     mutating func beginRoot(at: Int64, _ effects: inout [Effect]) {
         startDeadline(0, at, &effects)
-        approach(0, at, &effects)
+        if isUnique(0) { claiming.append(0) } else { approach(0, at, &effects) }
         settle(at: at, &effects)
     }
 
     private mutating func release(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         guard case .blocked = units[unit].phase else { return }
         units[unit].unmet -= 1
+        if duplicate(unit) != nil { return endDuplicate(unit, at, &effects) }
         precondition(units[unit].unmet >= 0, "unit \(unit) was released more often than it had dependencies")
         guard units[unit].unmet == 0 else { return }
         approach(unit, at, &effects)
@@ -112,7 +113,7 @@ extension Submission {
         if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
         for child in children {
             startDeadline(child, at, &effects)
-            work.append(.release(Int32(child)))
+            if isUnique(child) { claiming.append(Int32(child)) } else { work.append(.release(Int32(child))) }
         }
     }
 
@@ -139,6 +140,7 @@ extension Submission {
         if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)
         if !pauses.isEmpty { pauses[Int32(unit)] = nil }
+        if !standings.isEmpty { letGoOfID(unit) }
         var errors: [Failure] = []
         if case .failure(let failures) = outcome { errors = failures }
         if case .operation = node(unit).kind {
@@ -229,6 +231,8 @@ extension Submission {
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
+        case .duplicate:
+            finish(unit, duplicateOutcome(unit), at, &effects)
         case nil:
             if units[unit].unsuccessfulChildren > 0 {
                 failAttempt(unit, [], at, &effects)
@@ -298,7 +302,9 @@ extension Submission {
         case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
         case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
-        case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _): false
+        case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
+            (.duplicate, _):
+            false
         }
     }
 

@@ -47,7 +47,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _):
+        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
@@ -91,7 +91,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?: finish(unit, stoppedOutcome(unit), at, &effects)
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?: finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if !wasEvaluating, isFinal(cause, unit) {
                 endLost(unit, [lostOnceFailure(unit)], at, &effects)
@@ -178,6 +178,7 @@ extension Submission {
             endDeadline(inner)
             if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
             if !pauses.isEmpty { pauses[Int32(inner)] = nil }
+            if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
             units[inner].phase = .dropped
         }
     }
@@ -187,6 +188,7 @@ extension Submission {
         uncount(unit)
         endDeadline(unit)
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
+        if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

@@ -19,6 +19,7 @@ extension Submission {
         switch units[unit].outcome {
         case .success(let payload)?:
             if case .operation = node(unit).kind { return .value(payload) }
+            if let joined = joinedValues[Int32(unit)] { return joined }
             return .list(children(of: unit).map { received(from: $0) })
         case .failure?:
             return .failure(failures(of: unit))
@@ -30,8 +31,8 @@ extension Submission {
     }
 
     /// The errors of a failed unit: an operation's own; a group's own, then its failed children's in child order,
-    /// then its cancelled children's. What a group's own stop cancelled is left out. A list that would be too large to
-    /// send ends with one that counts the rest.
+    /// then those of its cancelled children and of ignored duplicates. What a group's own stop cancelled is left out. A list
+    /// that would be too large to send ends with one that counts the rest.
     func failures(of unit: Int) -> [Failure] {
         var list = FailureList()
         collectFailures(of: unit, into: &list)
@@ -42,15 +43,18 @@ extension Submission {
         guard case .failure(let own)? = units[unit].outcome else { return }
         for failure in own { list.append(failure) }
         if case .operation = node(unit).kind { return }
-        var cancelled: [Int] = []
+        var last: [Int] = []
         for child in children(of: unit) {
             switch units[child].outcome {
+            case .failure? where isIgnored(child): last.append(child)
             case .failure?: collectFailures(of: child, into: &list)
-            case .cancelled? where units[child].stop != .siblingFailed: cancelled.append(child)
+            case .cancelled? where units[child].stop != .siblingFailed: last.append(child)
             case .cancelled?, .success?, nil: break
             }
         }
-        for child in cancelled { list.append(cancelledFailure(child)) }
+        for child in last {
+            if units[child].outcome == .cancelled { list.append(cancelledFailure(child)) } else { collectFailures(of: child, into: &list) }
+        }
     }
 
     func cancelledFailure(_ unit: Int) -> Failure {

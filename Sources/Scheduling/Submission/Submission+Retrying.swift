@@ -13,8 +13,15 @@ extension Submission {
     private func leadingFailure(ofChildrenOf unit: Int) -> Failure? {
         let children = children(of: unit)
         for child in children {
-            if case .failure? = units[child].outcome { return failures(of: child).first }
+            if case .failure? = units[child].outcome, !isIgnored(child) { return failures(of: child).first }
         }
-        return children.first { units[$0].outcome == .cancelled && units[$0].stop != .siblingFailed }.map(cancelledFailure)
+        for child in children {
+            switch units[child].outcome {
+            case .failure?: return failures(of: child).first
+            case .cancelled? where units[child].stop != .siblingFailed: return cancelledFailure(child)
+            case .cancelled?, .success?, nil: break
+            }
+        }
+        return nil
     }
 }

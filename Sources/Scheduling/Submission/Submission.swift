@@ -35,6 +35,13 @@ struct Submission {
     var keyNumbers: [Int32] = []
     /// Units that have asked for locks or hold some, and need them no more. Empty between two facts.
     var releasing: [Int32] = []
+    /// Of units that are active and have a unique id: whether they have it. Looked up, never iterated.
+    var standings: [Int32: UniqueStanding] = [:]
+    /// What groups deliver that have joined another one. Looked up, never iterated.
+    var joinedValues: [Int32: Received] = [:]
+    /// Units that are to have their ids, and what is to happen to those of units that have ended. Empty between two facts.
+    var claiming = Deque<Int32>()
+    var freeing = Deque<UniqueRelease>()
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
@@ -128,6 +135,7 @@ struct Submission {
     func unmetDependencies(_ unit: Int) -> Int32 {
         var unmet: Int32 = 0
         if units[unit].parent >= 0, units[Int(units[unit].parent)].phase != .open { unmet += 1 }
+        if duplicate(unit) != nil { unmet += 1 }
         for dependency in layout.dependencies[Int(units[unit].node)]
         where !units[self.unit(ofNode: Int(dependency), seenFrom: unit)].hasEnded {
             unmet += 1

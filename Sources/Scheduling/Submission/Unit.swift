@@ -42,6 +42,8 @@ struct Unit {
         case deadlinePassed
         /// A condition of the group failed: nothing in it begins.
         case conditionFailed
+        /// Another one has its unique id: nothing in it begins.
+        case duplicate
     }
 
     /// What a unit waits for whose conditions said "not now".

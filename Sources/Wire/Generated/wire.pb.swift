@@ -1219,6 +1219,9 @@ public nonisolated struct WireOperationFailure: Sendable {
   /// encoded image of a registered Codable error; empty: none
   public var error: Data = Data()
 
+  /// of an ignored duplicate: submission and path of what had its unique id
+  public var duplicateOf: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -2183,6 +2186,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
   /// Clears the value of `requires`. Subsequent reads from it will return its default value.
   public mutating func clearRequires() {_uniqueStorage()._requires = nil}
 
+  /// of those with one id one is active at a time; not of a forEach
+  public var unique: WireUnique {
+    get {_storage._unique ?? WireUnique()}
+    set {_uniqueStorage()._unique = newValue}
+  }
+  /// Returns true if `unique` has been explicitly set.
+  public var hasUnique: Bool {_storage._unique != nil}
+  /// Clears the value of `unique`. Subsequent reads from it will return its default value.
+  public mutating func clearUnique() {_uniqueStorage()._unique = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -2196,6 +2209,27 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireUnique: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var id: String = String()
+
+  /// `${name}` stands for elements of forEachs around the node; `$$` is `$`
+  public var templated: Bool = false
+
+  /// a duplicate ends like the first one, instead of with IgnoredDuplicate
+  public var join: Bool = false
+
+  /// what a success delivers, as Swift spells the type; empty: unknown
+  public var output: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireRequirements: Sendable {
@@ -3352,6 +3386,17 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public var hasWaiting: Bool {_storage._waiting != nil}
   /// Clears the value of `waiting`. Subsequent reads from it will return its default value.
   public mutating func clearWaiting() {_uniqueStorage()._waiting = nil}
+
+  public var uniqueID: String {
+    get {_storage._uniqueID}
+    set {_uniqueStorage()._uniqueID = newValue}
+  }
+
+  /// submission and path of what it has joined and waits for
+  public var joinedTo: String {
+    get {_storage._joinedTo}
+    set {_uniqueStorage()._joinedTo = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4961,7 +5006,7 @@ nonisolated extension WireBlobReference: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationFailure"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}state\0\u{1}publisher\0\u{1}message\0\u{3}type_name\0\u{3}exit_code\0\u{1}signal\0\u{1}stderr\0\u{1}host\0\u{1}origin\0\u{1}error\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}state\0\u{1}publisher\0\u{1}message\0\u{3}type_name\0\u{3}exit_code\0\u{1}signal\0\u{1}stderr\0\u{1}host\0\u{1}origin\0\u{1}error\0\u{4}m\u{1}duplicate_of\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4980,6 +5025,7 @@ nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf
       case 9: try { try decoder.decodeSingularStringField(value: &self.host) }()
       case 10: try { try decoder.decodeSingularStringField(value: &self.origin) }()
       case 11: try { try decoder.decodeSingularBytesField(value: &self.error) }()
+      case 120: try { try decoder.decodeSingularStringField(value: &self.duplicateOf) }()
       default: break
       }
     }
@@ -5023,6 +5069,9 @@ nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf
     if !self.error.isEmpty {
       try visitor.visitSingularBytesField(value: self.error, fieldNumber: 11)
     }
+    if !self.duplicateOf.isEmpty {
+      try visitor.visitSingularStringField(value: self.duplicateOf, fieldNumber: 120)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5038,6 +5087,7 @@ nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.host != rhs.host {return false}
     if lhs.origin != rhs.origin {return false}
     if lhs.error != rhs.error {return false}
+    if lhs.duplicateOf != rhs.duplicateOf {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6459,7 +6509,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -6484,6 +6534,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _atMostOnce: Bool = false
     var _conditions: [WireCondition] = []
     var _requires: WireRequirements? = nil
+    var _unique: WireUnique? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6516,6 +6567,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _atMostOnce = source._atMostOnce
       _conditions = source._conditions
       _requires = source._requires
+      _unique = source._unique
     }
   }
 
@@ -6594,6 +6646,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 48: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
+        case 120: try { try decoder.decodeSingularMessageField(value: &_storage._unique) }()
         default: break
         }
       }
@@ -6684,6 +6737,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._requires {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
       } }()
+      try { if let v = _storage._unique {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 120)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6715,10 +6771,56 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._requires != rhs_storage._requires {return false}
+        if _storage._unique != rhs_storage._unique {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireUnique: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Unique"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}templated\0\u{1}join\0\u{1}output\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.templated) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.join) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.output) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.id.isEmpty {
+      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
+    }
+    if self.templated != false {
+      try visitor.visitSingularBoolField(value: self.templated, fieldNumber: 2)
+    }
+    if self.join != false {
+      try visitor.visitSingularBoolField(value: self.join, fieldNumber: 3)
+    }
+    if !self.output.isEmpty {
+      try visitor.visitSingularStringField(value: self.output, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireUnique, rhs: WireUnique) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.templated != rhs.templated {return false}
+    if lhs.join != rhs.join {return false}
+    if lhs.output != rhs.output {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8581,7 +8683,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -8605,6 +8707,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _priority: Int32 = 0
     var _conditions: [WireConditionView] = []
     var _waiting: WireWaiting? = nil
+    var _uniqueID: String = String()
+    var _joinedTo: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8636,6 +8740,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _priority = source._priority
       _conditions = source._conditions
       _waiting = source._waiting
+      _uniqueID = source._uniqueID
+      _joinedTo = source._joinedTo
     }
   }
 
@@ -8675,6 +8781,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 43: try { try decoder.decodeSingularSInt32Field(value: &_storage._priority) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._waiting) }()
+        case 120: try { try decoder.decodeSingularStringField(value: &_storage._uniqueID) }()
+        case 121: try { try decoder.decodeSingularStringField(value: &_storage._joinedTo) }()
         default: break
         }
       }
@@ -8750,6 +8858,12 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._waiting {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
       } }()
+      if !_storage._uniqueID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._uniqueID, fieldNumber: 120)
+      }
+      if !_storage._joinedTo.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._joinedTo, fieldNumber: 121)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8780,6 +8894,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._waiting != rhs_storage._waiting {return false}
+        if _storage._uniqueID != rhs_storage._uniqueID {return false}
+        if _storage._joinedTo != rhs_storage._joinedTo {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -101,6 +101,7 @@ final class UnitRunner {
             operation.grace = .seconds(1_000_000)
             operation.adoptFencingTokens(context.fences.tokens)
             operation.adopt(context.resources.resources)
+            operation.adoptUniqueId()
             (operation as? any HostedOperation)?.host(in: context)
             if !assignment.inputs.isEmpty {
                 try give(assignment, to: operation, entry.interface, blobs: blobs)

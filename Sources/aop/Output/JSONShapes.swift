@@ -56,7 +56,8 @@ extension OperationTree {
     func json(valueOf index: Int) -> JSONValue {
         guard nodes.indices.contains(index) else { return .null }
         let node = nodes[index]
-        if node.isGroup { return .array(node.children.map { json(valueOf: $0) }) }
+        // One that has joined another group has that one's values.
+        if node.isGroup, !node.view.hasValue { return .array(node.children.map { json(valueOf: $0) }) }
         return node.view.hasValue ? .value(node.view.value) : .null
     }
 }
@@ -85,6 +86,7 @@ extension JSONValue {
         if error.hasSignal { members.append(("signal", .integer(Int64(error.signal)))) }
         if error.hasStderr { members.append(("stderr", .string(error.stderr))) }
         if !error.host.isEmpty { members.append(("host", .string(error.host))) }
+        if !error.duplicateOf.isEmpty { members.append(("duplicateOf", .string(error.duplicateOf))) }
         return members
     }
 }
@@ -110,6 +112,7 @@ extension WireOperationView {
                 "waiting",
                 hasWaiting ? .object([("kind", .string(waiting.kind)), ("text", .string(waiting.text))]) : .null
             ),
+            ("uniqueId", .optional(uniqueID)), ("joinedTo", .optional(joinedTo)),
         ])
     }
 }

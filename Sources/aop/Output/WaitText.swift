@@ -5,6 +5,7 @@ enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
         if view.state == .paused { return PlainText.of(view.waiting.text) }
         if view.state == .evaluating { return ConditionText.reason(view.conditions) }
+        if !view.joinedTo.isEmpty { return "joined to \(view.joinedTo), which has the unique id `\(PlainText.of(view.uniqueID))`" }
         if !view.locks.isEmpty { return LockText.reason(view.locks) }
         if view.hasWaiting { return PlainText.of(view.waiting.text) }
         guard view.hasLastFailure else { return "" }

@@ -1,0 +1,82 @@
+/// Who has which unique id: worked out from the facts, like who holds which lock.
+extension DurableState {
+    /// Frees the ids of units that have ended, ends those that had joined them, claims the ids of units that have become
+    /// active, and so on, until nothing follows any more.
+    ///
+    /// - Parameter sources: submissions that have changed; those that this changes are added.
+    mutating func passIDsOn(_ sources: inout [Int], at: Int64, _ effects: inout [Effect]) {
+        var open = sources.filter { submissions[$0].hasUniqueNews }
+        guard !open.isEmpty else { return }
+        var known = Set(sources)
+        func note(_ index: Int, _ sources: inout [Int], _ open: inout [Int]) {
+            if known.insert(index).inserted { sources.append(index) }
+            if submissions[index].hasUniqueNews { open.append(index) }
+        }
+        while let index = open.popLast() {
+            let number = submissions[index].number
+            // Who has ended lets go before others claim.
+            while true {
+                if let release = submissions[index].freeing.popFirst() {
+                    switch release {
+                    case .leave(let id, let unit): ids.leave(id, UnitID(number, Int(unit)))
+                    case .free(let id, let unit):
+                        let joiners = ids.free(id)
+                        guard !joiners.isEmpty else { continue }
+                        let ending = submissions[index].ending(of: Int(unit))
+                        for joiner in joiners {
+                            let other = self.index(of: joiner.submission)
+                            submissions[other].end(joiner.index, like: ending, from: UnitID(number, Int(unit)), at: at, &effects)
+                            if other != index { note(other, &sources, &open) }
+                        }
+                    }
+                } else if let unit = submissions[index].claiming.popFirst() {
+                    claimID(UnitID(number, Int(unit)), at: at, &effects)
+                } else {
+                    break
+                }
+            }
+        }
+    }
+
+    private mutating func claimID(_ unit: UnitID, at: Int64, _ effects: inout [Effect]) {
+        let index = index(of: unit.submission)
+        // What its group's opening brought about may have ended it.
+        guard !submissions[index].units[unit.index].hasEnded else { return }
+        guard let id = submissions[index].uniqueID(of: unit.index) else {
+            return submissions[index].failWithoutID(unit.index, at: at, &effects)
+        }
+        guard let first = ids.claim(id, for: unit) else {
+            return submissions[index].takeID(unit.index, id, at: at, &effects)
+        }
+        let joins = canJoin(unit, to: first)
+        if joins { ids.join(id, unit) }
+        let ignored = joins ? nil : submissions[index].duplicateFailure(unit.index, id: id, of: name(of: first))
+        submissions[index].become(
+            .init(id: id, first: first, joins: joins, ending: ignored.map { .init(outcome: .failure([$0])) }), unit.index, at: at, &effects)
+    }
+
+    /// As users write it: submission and path.
+    func name(of unit: UnitID) -> String {
+        let index = index(of: unit.submission)
+        let path = submissions[index].path(of: unit.index)
+        return path.isEmpty ? submissions[index].id : "\(submissions[index].id)/\(path)"
+    }
+
+    // MARK: Joining
+
+    /// Whether a duplicate may wait for the first one: it asks for that, delivers the same as far as is known, is not inside
+    /// of a scope that holds locks, and the first one does not wait for it.
+    private func canJoin(_ unit: UnitID, to first: UnitID) -> Bool {
+        let (own, other) = (index(of: unit.submission), index(of: first.submission))
+        let node = submissions[own].node(unit.index)
+        let firstNode = submissions[other].node(first.index)
+        guard let unique = node.unique, unique.joins, let firstUnique = firstNode.unique else { return false }
+        switch (node.kind, firstNode.kind) {
+        case (.operation, .operation), (.group, .group): break
+        case (.operation, _), (.group, _), (.forEach, _): return false
+        }
+        guard unique.output.isEmpty || firstUnique.output.isEmpty || unique.output == firstUnique.output else { return false }
+        guard submissions[own].layout.locks?.scope(of: Int(submissions[own].units[unit.index].node)) == nil else { return false }
+        return !JoinSearch.leads(from: first, to: unit, in: self)
+    }
+}

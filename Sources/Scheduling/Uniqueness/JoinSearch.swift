@@ -1,0 +1,98 @@
+/// Whether one unit waits for another, directly or not, now or when something begins that has not begun yet.
+///
+/// What can still come to wait is looked at as well: a group that may begin anew, a forEach that has no elements yet, places
+/// in a group with a limit. So nothing that follows closes a circle, but another join, which is searched for then. Waits for
+/// locks lead nowhere: whoever holds one waits for nobody who has joined (`Graph.keyFaults`).
+enum JoinSearch {
+    private struct Vertex: Hashable {
+        let unit: UnitID
+        let isStart: Bool
+    }
+
+    /// So much is looked at; beyond it the answer is yes.
+    private static let verticesMax = 100_000
+
+    static func leads(from first: UnitID, to target: UnitID, in durable: DurableState) -> Bool {
+        if first.submission != target.submission, !durable.submissions[durable.index(of: first.submission)].hasJoined { return false }
+        var seen = Set<Vertex>()
+        var open = [Vertex(unit: first, isStart: false)]
+        while let vertex = open.popLast() {
+            if vertex.unit == target { return true }
+            guard seen.insert(vertex).inserted else { continue }
+            guard seen.count <= verticesMax else { return true }
+            for next in prerequisites(of: vertex, target, durable) where !seen.contains(next) { open.append(next) }
+        }
+        return false
+    }
+
+    /// What has to come first.
+    private static func prerequisites(of vertex: Vertex, _ target: UnitID, _ durable: DurableState) -> [Vertex] {
+        let index = durable.index(of: vertex.unit.submission)
+        let number = vertex.unit.submission
+        let unit = vertex.unit.index
+        func end(_ other: Int) -> Vertex { Vertex(unit: UnitID(number, other), isStart: false) }
+        func start(_ other: Int) -> Vertex { Vertex(unit: UnitID(number, other), isStart: true) }
+        let state = durable.submissions[index].units[unit]
+        let hasBegun: Bool
+        switch state.phase {
+        case .ended, .dropped: return []
+        case .blocked, .delayed, .held: hasBegun = false
+        case .wanting, .locking, .ready, .postponed, .assigned, .retryWait, .open: hasBegun = true
+        }
+        if durable.submissions[index].duplicate(unit) != nil {
+            let before = durable.submissions[index].memberBefore(unit).map(end)
+            let first = durable.submissions[index].joined(unit).map { Vertex(unit: $0, isStart: false) }
+            return [before, first].compactMap(\.self)
+        }
+        if !vertex.isStart {
+            let children = durable.submissions[index].children(of: unit).filter { !durable.submissions[index].units[$0].hasEnded }
+            let outside = durable.submissions[index].laterWaits(of: unit)
+            return (hasBegun ? [] : [start(unit)]) + children.map(end) + outside.map(end)
+        }
+        guard !hasBegun else { return [] }
+        var found = durable.submissions[index].layout.dependencies[Int(state.node)]
+            .map { durable.submissions[index].unit(ofNode: Int($0), seenFrom: unit) }
+        let parent = Int(state.parent)
+        guard parent >= 0 else { return found.map(end) }
+        if durable.submissions[index].maxConcurrent(parent) > 0 {
+            // Those that may hold the places while something in them waits; who joins holds none.
+            for member in durable.submissions[index].children(of: parent)
+            where member != unit && UnitID(number, member) != target && !durable.submissions[index].node(member).isOperation {
+                found.append(member)
+            }
+        }
+        return found.map(end) + (durable.submissions[index].units[parent].phase == .open ? [] : [start(parent)])
+    }
+}
+
+extension Submission {
+    /// Whether anything of it has joined something.
+    fileprivate var hasJoined: Bool { standings.keys.contains { joined(Int($0)) != nil } }
+
+    /// What a group waits for because of members that are not there, or not any more: of a forEach its elements, of one that
+    /// may begin anew all.
+    fileprivate func laterWaits(of unit: Int) -> [Int] {
+        let first = Int(units[unit].node)
+        switch graph.nodes[first].kind {
+        case .operation: return []
+        case .group: if graph.nodes[first].retries == 0 { return [] }
+        case .forEach: if graph.nodes[first].retries == 0, units[unit].phase == .open { return [] }
+        }
+        var found: [Int] = []
+        var node = first + 1
+        // Nodes are in pre-order: what is inside of a node has its parent there or behind.
+        while node < graph.nodes.count, graph.nodes[node].parent >= first {
+            for dependency in layout.dependencies[node] where !(first..<node).contains(Int(dependency)) {
+                if !isInside(node: Int(dependency), of: first) { found.append(self.unit(ofNode: Int(dependency), seenFrom: unit)) }
+            }
+            node += 1
+        }
+        return found
+    }
+
+    private func isInside(node: Int, of ancestor: Int) -> Bool {
+        var current = node
+        while current > ancestor { current = graph.nodes[current].parent }
+        return current == ancestor
+    }
+}
