@@ -36,7 +36,7 @@ enum JoinSearch {
         let hasBegun: Bool
         switch state.phase {
         case .ended, .dropped: return []
-        case .blocked, .delayed, .held: hasBegun = false
+        case .blocked, .delayed, .held, .paused: hasBegun = false
         case .wanting, .locking, .ready, .postponed, .assigned, .retryWait, .open: hasBegun = true
         }
         if durable.submissions[index].duplicate(unit) != nil {
