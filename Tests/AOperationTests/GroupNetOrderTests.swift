@@ -87,16 +87,4 @@ struct GroupNetOrderTests {
         await after.ended()
         #expect(try after.result?.get() == 1)
     }
-
-    @Test func producerThatIsInThePlainQueueOfItsReceiversGroup_leavesThatQueueInItsTurn() async throws {
-        let plain = OperationQueue()
-        plain.maxConcurrentOperationCount = 1
-        for _ in 0..<200 {
-            let (read, inner) = (Value(1), PassOn<Int>())
-            read.deliver(to: inner)
-            await onThread { plain.addOperations([GroupOperation(inner), read], waitUntilFinished: false) }
-        }
-        await plain.idle()
-        #expect(plain.operationCount == 0)
-    }
 }

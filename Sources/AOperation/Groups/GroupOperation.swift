@@ -218,7 +218,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             checkPart(operation)
             return
         }
-        guard !child.enter(lane, of: self, announcement: child.innerAnnouncement(in: lane)) else { return }
+        guard !child.enter(lane, of: self, announcement: .due) else { return }
         checkPart(child)
         lane.beginAwaiting()
         child.onEnd { [self] child in

@@ -160,18 +160,9 @@ extension OperationCore {
     /// A Foundation queue asks. Whether the operation is on its way on behalf of another one: it needs no slot of that
     /// queue, which is to start it in name when it has ended.
     mutating func isAsked() -> Bool {
-        if state.isInitialized { isInFoundationQueue = true }
         guard case .onStart = announcement, membership?.lane === Lane.outside, !state.isEnded else { return false }
         wasBlocked = true
         return true
-    }
-}
-
-extension AOperation {
-    /// When Foundation hears of the end of an operation that a group, or another operation, runs in `lane`. One that is
-    /// run by a Foundation queue may have taken it from there: that queue must have started it first.
-    final func innerAnnouncement(in lane: Lane) -> OperationCore.Announcement {
-        lane.root === Lane.outside && core.withLock({ $0.isInFoundationQueue }) ? .onStart : .due
     }
 }
 

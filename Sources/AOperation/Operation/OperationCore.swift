@@ -28,8 +28,6 @@ struct OperationCore {
     var announcingWatches = WatchList()
     /// Whether a Foundation queue has asked, of this operation or of one that it delivers to, before it was started.
     var wasAsked = false
-    /// Whether one has asked of this very operation: it will be started there, in name.
-    var isInFoundationQueue = false
     /// Whether it may have been told that the operation was blocked.
     var wasBlocked = false
     /// One of them, until Foundation has started the operation.
@@ -168,7 +166,7 @@ struct OperationCore {
         var receivers: [AOperation]
         var injections: [ResultInjection]
         /// What belongs to the program, and may call back when it is released.
-        var left: Leftovers
+        var left: Leftovers?
     }
 
     /// Listeners and the like of an operation that has ended. Released outside of the lock.
@@ -509,7 +507,7 @@ extension OperationCore {
             producers: producers,
             receivers: receivers,
             injections: injections,
-            left: takeLeftovers()
+            left: hasLeftovers ? takeLeftovers() : nil
         )
         membership = nil
         waiters = []
@@ -524,6 +522,11 @@ extension OperationCore {
         lockRequest = nil
         uniqueness = nil
         return departure
+    }
+
+    private var hasLeftovers: Bool {
+        inbox != nil || !observers.isEmpty || !attemptObservers.isEmpty || !conditions.isEmpty || preparation != nil
+            || !lenders.isEmpty || retryDecider != nil || retryScope != nil || !startHandlers.isEmpty || !produceHandlers.isEmpty
     }
 
     private mutating func takeLeftovers() -> Leftovers {

@@ -69,8 +69,7 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             part.cancel()
             return observe(part)
         }
-        let announcement = part.innerAnnouncement(in: membership.lane)
-        guard !part.enter(membership.lane, of: self, announcement: announcement, epoch: membership.epoch) else { return }
+        guard !part.enter(membership.lane, of: self, announcement: .due, epoch: membership.epoch) else { return }
         whole.checkPart(part)
         observe(part)
     }
