@@ -200,6 +200,18 @@ import Wire
         #expect(graph.wire.nodes[2].exclusive.count == 1)
     }
 
+    /// Its name is longer than a coordinator takes.
+    struct Box<Content>: Sendable {}
+
+    @Test func nameOfAGenericType_isCutWhereItIsTooLong() {
+        typealias Boxes<Content> = Box<Box<Box<Box<Box<Box<Box<Box<Box<Box<Content>>>>>>>>>>
+        typealias Long = Boxes<Boxes<Boxes<Int>>>
+        let map = MapOperationBlock<Long, [Long]> { _, finish in finish(.success([])) }
+        #expect("\(type(of: map))".utf8.count > 255)
+        let type = graph(map).wire.nodes[1].operation.type
+        #expect(type.utf8.count == 200 && type.hasPrefix("MapOperationBlock<Box<Box<"))
+    }
+
     @Test func requireRemote_refusesWhatExecutesHere_eachByItsName() {
         let block = AOperationBlock { finish in finish() }
         let graph = GraphBuilder.graph(of: [Emit("a").condition { $0(.success) }, block, Emit("fine")], requiresRemote: true)

@@ -24,7 +24,7 @@ package struct HostedCondition: @unchecked Sendable {
     init(_ condition: any AOperationCondition) { self.condition = condition }
 
     /// Its name in errors.
-    package var key: String { type(of: condition).key }
+    package var key: String { type(of: condition).key.shownName }
 
     /// Calls `completion` with every answer; the first counts.
     package func evaluate(for operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {

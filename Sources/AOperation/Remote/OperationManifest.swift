@@ -129,7 +129,7 @@ extension AOperation {
                     "give the queue that operation, or run it on an AOperationQueue"))
         }
         let output = type(of: self).outputType
-        return .hosted(.init(typeName: "\(type(of: self))", hasCodec: ValueCodec.hasCodec(for: output)))
+        return .hosted(.init(typeName: "\(type(of: self))".shownName, hasCodec: ValueCodec.hasCodec(for: output)))
     }
 
     private func manifestUnique() -> OperationManifest.Unique? {
@@ -254,4 +254,15 @@ extension AOperation {
         let (dependencies, group, whole) = core.withLock { ($0.dependencies.all, $0.group, $0.whole) }
         return dependencies + [group, whole].compactMap { $0 }.flatMap(\.dependencies) + openMembers
     }
+}
+
+extension String {
+    /// Of names for people as much as a cluster takes; those of generic types may be long.
+    var shownName: String {
+        var name = unicodeScalars.prefix(Self.shownNameBytesMax)
+        while String(name).utf8.count > Self.shownNameBytesMax { name = name.dropLast() }
+        return String(name)
+    }
+
+    private static let shownNameBytesMax = 200
 }
