@@ -85,11 +85,16 @@ extension AOperation {
     /// Tells everybody of the decided outcome, in this order: observers, delegate, the group or queue it is in; then
     /// it counts as finished, and `didFinish` is told.
     final func settle() {
-        let (errors, observers, delegate, membership, scope) = core.withLock { core in
-            (core.state.ending?.errors ?? [], core.observers, core.delegate, core.membership, core.retryScope)
+        let (ending, observers, delegate, membership, scope, hasProduced) = core.withLock { core in
+            (
+                core.state.ending, core.observers, core.delegate, core.membership, core.retryScope,
+                core.attachments?.produced.isEmpty == false
+            )
         }
+        let errors = ending?.errors ?? []
         tellAttemptEnd()
         scope?.decided(self)
+        if hasProduced { settleProduced(isSuccess: errors.isEmpty) }
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
         delegate?.operationDidFinish(self, with: errors)
         membership?.host?.memberSettled(self, errors: errors)
