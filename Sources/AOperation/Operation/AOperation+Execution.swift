@@ -60,6 +60,12 @@ extension AOperation {
         case .attemptOver:
             giveUpSlot()
             if let (decision, ending) = core.withLock({ $0.takeDecision() }) { carryOut(decision, on: ending) }
+        case .hosted(.success, let listener):
+            listener(.success(self))
+        case .hosted(.failure(let errors), let listener):
+            listener(.failure(errors))
+        case .hosted(.cancelled, let listener):
+            listener(.cancelled)
         case .ignored:
             break
         }

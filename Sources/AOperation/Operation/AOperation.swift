@@ -130,7 +130,10 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     open override func cancel() {
-        guard TimeOut.current !== self else { return cancelRemoteBody() }
+        guard TimeOut.current !== self else {
+            if !isHosting { cancelRemoteBody() }
+            return
+        }
         let cancelled = Ending.cancelled(.isCancelled(self))
         guard core.withLock({ $0.requestCancel(cancelled) }) else { return }
         super.cancel()
@@ -178,6 +181,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Whether operations inside of this one may name locks.
     var isContainer: Bool { false }
+
+    /// Whether its body makes another operation and runs it.
+    var makesParts: Bool { false }
 
     /// The operations inside of this one that have not ended.
     var openMembers: [Foundation.Operation] { [] }
@@ -284,6 +290,6 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 }
 
 /// The operation whose `cancel()` is being called because it has timed out: only the program's override is meant.
-private enum TimeOut {
+enum TimeOut {
     @TaskLocal static var current: AOperation?
 }

@@ -346,6 +346,8 @@ extension OperationCore {
         case attemptOver
         /// Nothing: there was a proposal before.
         case ignored
+        /// The body was executed on somebody else's behalf, who decides.
+        case hosted(Ending, @Sendable (HostedEnding) -> Void)
     }
 
     /// The body, or somebody in its name, proposes an ending. `commit` stores the value of a success.
@@ -358,6 +360,7 @@ extension OperationCore {
             isBodyGivenUp = false  // it has ended after all
             return .ignored
         }
+        if let hosted = takeHostedEnding(ending, commit: commit) { return hosted }
         switch state {
         case .executing:
             commit()
