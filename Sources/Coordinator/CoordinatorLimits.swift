@@ -18,6 +18,8 @@ enum CoordinatorLimits {
     static let packedMessageBytes = 1 << 20
     /// Bytes of a client's outbox from which on its events are left out and it gets a fresh view once it has read.
     static let followerBytes = 8 << 20
+    /// Bytes of a client's outbox from which on it is told of no progress any more.
+    static let progressBytes = 1 << 20
     /// Bytes of large values' parts that are read for one peer or wait in its outbox; further parts are read once it has
     /// taken these: bounds memory, and what other messages wait for.
     static let partBytesInFlight = 8 << 20

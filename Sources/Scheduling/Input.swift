@@ -22,6 +22,8 @@ public enum Input: Sendable {
     /// Proof of death by the executor's supervisor, which is answered once that is durable.
     case executorEnded(supervisor: PeerID, Incarnation, crashed: Bool)
     case started(PeerID, UnitID, Attempt, at: Int64)
+    /// The running operation says how far it has come. Volatile: only for those who look.
+    case progressed(PeerID, UnitID, Attempt, Progress)
     case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
     /// The executor gives the unit back before it has begun; `wasStopped`: it had begun, and was stopped because its lock
     /// lease was ending.

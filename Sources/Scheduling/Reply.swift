@@ -108,6 +108,8 @@ public struct OperationView: Hashable, Sendable {
     public var uniqueID = ""
     /// Submission and path of the operation that it has joined, and whose end it waits for; empty: none.
     public var joinedTo = ""
+    /// How far it has come, as it says itself, while it runs; nil: it has not said.
+    public var progress: Progress?
 }
 
 public struct WorkerView: Hashable, Sendable {
@@ -147,4 +149,6 @@ public struct UnitEvent: Hashable, Sendable {
     public var value: Payload?
     /// Only for followers who want details.
     public var isGroup = false
+    /// Its state has not changed: it has said how far it has come.
+    public var progress: Progress?
 }

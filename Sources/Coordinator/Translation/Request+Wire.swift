@@ -60,7 +60,7 @@ enum ClientRequest {
             }
             let limit = output.limitBytes == 0 ? Limits.pageBytes : min(Int(output.limitBytes), Limits.pageBytes)
             self = .output(submission: output.submission, path: output.path, after: after, limitBytes: limit)
-        case nil:
+        case .elements, nil:
             throw TranslationError(
                 "a request of a kind that this coordinator (\(ProductVersion.current)) does not know; the client may be newer")
         }

@@ -92,6 +92,17 @@ extension CoordinatorLoop {
         output.post(.append(records))
     }
 
+    /// Of each operation only the newest counts.
+    func receive(_ batch: WireProgressBatch, from peer: Peer) {
+        for unit in batch.units {
+            guard let progress = Progress(wire: unit.progress) else {
+                counters.note(.violation, "a progress of \(unit.progress.fraction)", now.boot, logger)
+                continue
+            }
+            inputs.append(.progressed(peer.id, UnitID(rawValue: unit.unit), Attempt(rawValue: unit.attempt), progress))
+        }
+    }
+
     /// What the spool's thread says.
     func receive(_ event: OutputService.Event) {
         switch event {

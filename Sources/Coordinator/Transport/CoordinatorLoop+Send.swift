@@ -127,7 +127,10 @@ extension CoordinatorLoop {
         }
         var events: [WireEvent] = []
         var bytes = 0
-        for event in batch.events {
+        // How far something has come is out of date when a reader that is behind gets to it.
+        let isBehind = peer.outbox.bytes > CoordinatorLimits.progressBytes
+        if isBehind, !batch.events.isEmpty, batch.events.allSatisfy({ $0.progress != nil }) { return }
+        for event in batch.events where !isBehind || event.progress == nil {
             if bytes + event.wireBytes > CoordinatorLimits.packedMessageBytes {
                 sendEvents(batch.submission, events, batch.view, to: peer)
                 (events, bytes) = ([], 0)

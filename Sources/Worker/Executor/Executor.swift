@@ -26,6 +26,10 @@ final class Executor: @unchecked Sendable {
     private var inputs: InputDesk?
     private var shelf = BlobShelf()
     private var spool = OutputSpool()
+    private let progress = ProgressDesk()
+    /// Boot time of the last message about progress.
+    private var progressSentAt: Int64 = 0
+    private var isProgressDue = false
     private var reports: [WireUnitReport] = []
     /// Inputs that steps led to while another step was being carried out.
     private var pending: [ExecutorAction] = []
@@ -113,13 +117,14 @@ final class Executor: @unchecked Sendable {
 
     private func makeRunner() {
         runner = UnitRunner(
-            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName
+            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName, progress: progress
         ) { [unowned self] key, finished in
             shelf.release(key)
             spool.close(key)
             if let blob = finished.blob { shelf.put(blob.bytes, digest: blob.digest, for: key) }
             step { $0.ended(key, finished.ending, now: $1, at: $2) }
         }
+        runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
         inputs = InputDesk(
             loop: loop, shelf: { [unowned self] in shelf }, edit: { [unowned self] in $0(&shelf) },
             ask: { [unowned self] requests in
@@ -205,6 +210,8 @@ final class Executor: @unchecked Sendable {
             if !welcome.name.isEmpty { name = welcome.name }
             logger.info("attached to \(configuration.endpoint) as \(name)")
             inputs?.resume()
+            progress.forgetSent()
+            isProgressDue = true
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason):
             logger.trace("not connected to \(configuration.endpoint): \(reason)")
@@ -240,7 +247,7 @@ final class Executor: @unchecked Sendable {
             let (chunk, bytes) = shelf.answer(request)
             link?.send(.with { $0.blobChunk = chunk }, attachment: bytes)
         case .blobChunk(let chunk)?: inputs?.receive(chunk, attachment)
-        case .welcome?, .refusal?, .heartbeatAnswer?, .response?, .events?, .farewell?, .helloWanted?, nil: break
+        case .welcome?, .refusal?, .heartbeatAnswer?, .response?, .events?, .farewell?, .helloWanted?, .elementReceipts?, nil: break
         }
     }
 
@@ -317,6 +324,8 @@ final class Executor: @unchecked Sendable {
         if link?.isAttached == true {
             for batch in spool.take() { link?.send(.with { $0.output = batch }) }
         }
+        // What an operation said last stands before its end.
+        if isProgressDue || !reports.isEmpty && progress.hasNews { sendProgress() }
         if !reports.isEmpty {
             for batch in Batching.split(reports, limitBytes: Self.reportBytesMax, size: \.sizeEstimate) {
                 link?.send(.with { $0.reports = .with { $0.reports = batch } })
@@ -324,6 +333,24 @@ final class Executor: @unchecked Sendable {
             reports.removeAll(keepingCapacity: true)
         }
         armTimer()
+    }
+
+    /// There is news of how far something has come: not more often than people look.
+    private func sendProgressSoon() {
+        let wait = progressSentAt + ProgressDesk.intervalMilliseconds - BootClock.milliseconds()
+        guard wait > 0 else { return isProgressDue = true }
+        loop.after(milliseconds: wait) { [unowned self] in isProgressDue = true }
+    }
+
+    private func sendProgress() {
+        isProgressDue = false
+        // What is not sent now is when the coordinator is there again.
+        guard link?.isAttached == true else { return }
+        progressSentAt = BootClock.milliseconds()
+        let news = progress.take { runner?.isRunning($0) == true }
+        for batch in Batching.split(news, limitBytes: Limits.pageBytes, size: { $0.progress.message.utf8.count + 64 }) {
+            link?.send(.with { $0.progress = .with { $0.units = batch } })
+        }
     }
 
     private func armTimer() {

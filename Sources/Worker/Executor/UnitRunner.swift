@@ -32,17 +32,21 @@ final class UnitRunner {
     private let queue = AOperationQueue()
     private let hostName: String
     private let whenEnded: (UnitKey, Finished) -> Void
+    private let progress: ProgressDesk
+    /// Called when there is news of how far an operation has come.
+    var whenProgressed: () -> Void = {}
     private var bodies: [UnitKey: Body] = [:]
     private let background = DispatchQueue.global()
 
     init(
-        registry: OperationRegistry, slots: Int, loop: EventLoop, hostName: String,
+        registry: OperationRegistry, slots: Int, loop: EventLoop, hostName: String, progress: ProgressDesk = ProgressDesk(),
         whenEnded: @escaping (UnitKey, Finished) -> Void
     ) {
         self.registry = registry
         self.loop = loop
         self.hostName = hostName
         self.whenEnded = whenEnded
+        self.progress = progress
         queue.maxConcurrentOperationCount = slots
     }
 
@@ -135,6 +139,7 @@ final class UnitRunner {
             ended(key, Finished(.failure([failure])))
         case .operation(let operation):
             bodies[key] = .running(operation)
+            operation.relayProgress(to: progressRelay(of: key))
             let end = completion(of: key)
             let hostName = hostName
             operation.whenEnded { outcome in
@@ -168,6 +173,16 @@ final class UnitRunner {
         } catch {
             let error = AOperationError(error, state: .execution, publisher: "forEach")
             return Finished(.failure([WireOperationFailure(error, host: hostName)]))
+        }
+    }
+
+    /// Whether its body has not ended.
+    func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil }
+
+    private func progressRelay(of key: UnitKey) -> @Sendable (OperationProgress) -> Void {
+        let announce = onLoop { (runner: UnitRunner, _: Void) in runner.whenProgressed() }
+        return { [progress] news in
+            if progress.put(news, of: key, at: WallClock.milliseconds()) { announce(()) }
         }
     }
 
