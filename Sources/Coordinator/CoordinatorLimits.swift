@@ -45,6 +45,10 @@ enum CoordinatorLimits {
     static let outputTotalBytes: Int64 = 1 << 30
     /// Records of one page of output: a page of empty records is bounded too.
     static let outputRecordsPerPage = 10_000
+    /// Milliseconds after which a reader that waits is answered in any case: one that is gone is found out.
+    static let waitMilliseconds: Int64 = 20_000
+    /// Readers of one client that wait; more are answered `busy`.
+    static let waitingReadsPerPeer = 10_000
     /// Milliseconds after which output is on the disk at the latest.
     static let outputSyncMilliseconds: Int64 = 1000
     /// Milliseconds without a sign of life after which a connection is forgotten; the peer says hello again.

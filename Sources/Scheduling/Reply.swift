@@ -15,6 +15,8 @@ public enum Reply: Sendable {
     case locks([LockView], next: Int)
     /// `units`: indices of the named operation and everything in it; nil: the whole submission.
     case located(SubmissionNumber, id: String, units: [Int]?, ended: Bool)
+    /// An operation: its newest attempt (0: none has begun), and whether it has its outcome.
+    case locatedOperation(UnitID, id: String, attempts: Int, ended: Bool)
     case done
 }
 

@@ -67,3 +67,57 @@ import Testing
         #expect(cluster.operations().first { $0.path == "a" }?.progress == progress(0.75))
     }
 }
+
+/// Readers of partial results, as far as the scheduler is asked.
+@Suite struct PartialResultPlaceTests {
+    @Test func operation_isLocated_withItsNewestAttempt() throws {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a", retries: 1)]).graph())
+        func place() -> [Int]? {
+            guard
+                case .locatedOperation(let unit, _, let attempts, let ended)? =
+                    cluster.ask(.locateOperation(submission: "last", path: "a"))
+            else { return nil }
+            return [unit.index, attempts, ended ? 1 : 0]
+        }
+        #expect(place() == [1, 0, 0])
+        cluster.attach(1)
+        #expect(place() == [1, 1, 0])
+        cluster.end("a", failure("bad luck"))
+        #expect(place() == [1, 1, 0])
+        cluster.advance(120_000)
+        #expect(place() == [1, 2, 0])
+        cluster.end("a")
+        #expect(place() == [1, 2, 1])
+    }
+
+    @Test(arguments: ["", "nothing"])
+    func whatSendsNothing_isNotFound(path: String) {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        guard case .failed(.notFound)? = cluster.ask(.locateOperation(submission: "last", path: path)) else {
+            Issue.record("\(path) was found")
+            return
+        }
+    }
+
+    @Test func heldBack_isShown_untilItIsTaken_orItsAttemptIsOver() throws {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a", retries: 1)]).graph())
+        cluster.attach(1)
+        cluster.begin("a")
+        func waiting() -> WaitingView? { cluster.operations().first { $0.path == "a" }?.waiting }
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        cluster.step([.heldBack(peer, unit.unit, unit.attempt, reason: "full")])
+        #expect(waiting() == WaitingView(kind: .partialResults, text: "full"))
+        cluster.step([.heldBack(peer, unit.unit, unit.attempt, reason: nil)])
+        #expect(waiting() == nil)
+        cluster.step([.heldBack(peer, unit.unit, unit.attempt, reason: "full")])
+        cluster.die(owner)
+        cluster.attach(2)
+        #expect(waiting() == nil)
+        cluster.step([.heldBack(peer, unit.unit, unit.attempt, reason: "full")])
+        #expect(waiting() == nil)
+    }
+}

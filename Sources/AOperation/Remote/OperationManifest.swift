@@ -160,7 +160,11 @@ extension AOperation {
         if case .of(_, .custom) = core.delivery {
             found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
         }
-        if core.attachments?.partialResults != nil { found("has readers of its partial results", "read its value") }
+        if core.attachments?.partialResults != nil, let type = (self as? any PartialResultOperation).map({ type(of: $0) }),
+            !type.canSendElsewhere
+        {
+            found("has readers of its partial results, which have no wire form (\(type.partialResultType))", "make them Codable")
+        }
         if isContainer, queuePriority != .normal { found("is a group with a queue priority", "give its children theirs") }
         return parts
     }

@@ -135,14 +135,20 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         let (waitsForWorkers, closing, barrier) = state.withLock { ($0.waitsForWorkers, $0.closing, $0.barrier) }
         if let barrier, !barrier.isEnded { graph.outside.append(barrier) }
         let link = SessionLink()
+        let place = SubmissionPlace()
         for (node, member) in graph.members.enumerated() {
             guard let operation = member.operation else { continue }
             let path = member.path
-            if !operation.becomeMirror(whenCancelled: { _ in link.session?.cancel(path: path) }) {
+            let isMirror = operation.becomeMirror(
+                whenCancelled: { _ in link.session?.cancel(path: path) },
+                partialResults: { [core = connection.core] in
+                    ElementCursor(core, path: path) { try await place.id() }
+                })
+            if !isMirror {
                 graph.fault(node, "was added to another queue, or cancelled, at the same moment")
             }
         }
-        let session = SubmissionSession(graph, connection, .init(key: key, waitsForWorkers: waitsForWorkers))
+        let session = SubmissionSession(graph, connection, .init(key: key, waitsForWorkers: waitsForWorkers), place)
         link.session = session
         super.addOperations(fresh, waitUntilFinished: false)
         let problem = closing ?? graph.faults.asRefusal

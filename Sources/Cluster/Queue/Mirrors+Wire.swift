@@ -46,7 +46,9 @@ struct NodeReport: Sendable {
     func change(_ graph: OperationGraph, bytes: Data) -> NodeChange? {
         let news: NodeChange.News
         switch state {
-        case .running: news = progress.map { .progressed($0) } ?? .started
+        case .running,
+            .queued where progress != nil:
+            news = progress.map { .progressed($0) } ?? .started
         case .stopping, .queued, .retrying, .blocked, .locking, .evaluating, .paused:
             guard hasStarted else { return nil }
             news = .started

@@ -44,7 +44,7 @@ extension CoordinatorLoop {
             for report in reports.reports { receive(report, from: peer) }
         case (.output(let batch), .executor): receive(batch, from: peer)
         case (.progress(let batch), .executor): receive(batch, from: peer)
-        case (.elements, .executor): break
+        case (.elements(let batch), .executor): receive(batch, from: peer)
         case (.executorEnded(let ended), .supervisor): receive(ended, from: peer)
         case (.request(let request), .client): receive(request, from: peer)
         case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.executorEnded, _), (.request, _), (.blobChunk, _), (.hello, _),

@@ -5,6 +5,7 @@ import Wire
 extension CoordinatorLoop {
     /// Passes on a message whose facts are on the disk.
     func deliver(_ message: Outputs.Send) {
+        if message.to == AttemptLabels.asker, case .events(let batch) = message.message { return noteEvents(batch) }
         guard let peer = peers[message.to] else { return }
         switch message.message {
         case .welcome(let name, let drop): send(.with { $0.welcome = welcome(name: name, drop: drop) }, to: peer)

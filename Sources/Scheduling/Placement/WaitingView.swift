@@ -8,6 +8,8 @@ public struct WaitingView: Hashable, Sendable {
         case resources
         /// It, or something around it, is paused.
         case paused
+        /// It runs, and is held back because what it sends is not taken.
+        case partialResults
     }
     public var kind: Kind
     public var text: String
@@ -37,6 +39,7 @@ extension Scheduler {
         if let view = pauseInTheWay(of: unit) { return view }
         switch durable.phase(unit) {
         case .ready, .wanting: break
+        case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
         case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return nil
         }
         let lane = operationClass(of: unit)

@@ -25,4 +25,10 @@ extension Scheduler {
         progress[unit] = news
         noteChange(unit, at: now.wall, errors: [], progress: news)
     }
+
+    /// Keeps why what the attempt sends is not taken, for those who look.
+    mutating func noteHeldBack(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, _ reason: String?) {
+        guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        heldBack[unit] = reason
+    }
 }

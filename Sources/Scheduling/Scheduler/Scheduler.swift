@@ -55,6 +55,8 @@ public struct Scheduler {
     var demands = DemandBoard()
     /// What running operations said last of how far they have come. Looked up, never iterated.
     var progress: [UnitID: Progress] = [:]
+    /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
+    var heldBack: [UnitID: String] = [:]
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -121,6 +123,7 @@ public struct Scheduler {
         case .executorEnded(let supervisor, let incarnation, let crashed): bury(incarnation, crashed: crashed, supervisor, &outputs)
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at)
         case .progressed(let peer, let unit, let attempt, let progress): noteProgress(peer, unit, attempt, progress)
+        case .heldBack(let peer, let unit, let attempt, let reason): noteHeldBack(peer, unit, attempt, reason)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
         case .released(let peer, let unit, let attempt, let wasStopped):
@@ -161,6 +164,7 @@ public struct Scheduler {
         case .freed(let unit, let worker):
             workers.sessions[worker.index].remove(unit)
             if !progress.isEmpty { progress[unit] = nil }
+            if !heldBack.isEmpty { heldBack[unit] = nil }
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
             if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }

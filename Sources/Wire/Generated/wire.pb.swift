@@ -2084,6 +2084,9 @@ public nonisolated struct WireElementRun: Sendable {
   /// nothing follows
   public var closed: Bool = false
 
+  /// everything before this index was in earlier runs; taken only behind them
+  public var first: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3666,9 +3669,10 @@ public nonisolated struct WireWaiting: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// worker: none that is there could take it; resources: they are not free; paused
+  /// worker: none that is there could take it; resources: they are not free; paused;
   public var kind: String = String()
 
+  /// partialResults: it runs, and what it sends is not taken
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -6862,7 +6866,7 @@ nonisolated extension WireElementBatch: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireElementRun: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ElementRun"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}elements\0\u{1}closed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}elements\0\u{1}closed\0\u{1}first\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6874,6 +6878,7 @@ nonisolated extension WireElementRun: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.elements) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.closed) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.first) }()
       default: break
       }
     }
@@ -6892,6 +6897,9 @@ nonisolated extension WireElementRun: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.closed != false {
       try visitor.visitSingularBoolField(value: self.closed, fieldNumber: 4)
     }
+    if self.first != 0 {
+      try visitor.visitSingularUInt64Field(value: self.first, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6900,6 +6908,7 @@ nonisolated extension WireElementRun: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.attempt != rhs.attempt {return false}
     if lhs.elements != rhs.elements {return false}
     if lhs.closed != rhs.closed {return false}
+    if lhs.first != rhs.first {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -35,6 +35,9 @@ final class UnitRunner {
     private let progress: ProgressDesk
     /// Called when there is news of how far an operation has come.
     var whenProgressed: () -> Void = {}
+    /// Called before an operation that may send partial results starts, and with what it sends.
+    var whenSending: (UnitKey, ElementGate) -> Void = { _, _ in }
+    var whenSent: (UnitKey, ElementRelay.Event) -> Void = { _, _ in }
     private var bodies: [UnitKey: Body] = [:]
     private let background = DispatchQueue.global()
 
@@ -82,7 +85,8 @@ final class UnitRunner {
     }
 
     private enum Built: Sendable {
-        case operation(any ClusterOperation)
+        /// `sends`: what it sends while it runs can be read elsewhere.
+        case operation(any ClusterOperation, sends: Bool)
         case failure(WireOperationFailure)
     }
 
@@ -110,7 +114,7 @@ final class UnitRunner {
             if !assignment.inputs.isEmpty {
                 try give(assignment, to: operation, entry.interface, blobs: blobs)
             }
-            return .operation(operation)
+            return .operation(operation, sends: entry.sends)
         } catch let missing as ReceivedValue.Missing {
             return failure("`\(name)`: \(missing.reason)")
         } catch let malformed as JSONScanner.Malformed {
@@ -137,9 +141,10 @@ final class UnitRunner {
         switch built {
         case .failure(let failure):
             ended(key, Finished(.failure([failure])))
-        case .operation(let operation):
+        case .operation(let operation, let sends):
             bodies[key] = .running(operation)
             operation.relayProgress(to: progressRelay(of: key))
+            if sends { relayElements(of: operation, key) }
             let end = completion(of: key)
             let hostName = hostName
             operation.whenEnded { outcome in
@@ -184,6 +189,18 @@ final class UnitRunner {
         return { [progress] news in
             if progress.put(news, of: key, at: WallClock.milliseconds()) { announce(()) }
         }
+    }
+
+    private func relayElements(of operation: any ClusterOperation, _ key: UnitKey) {
+        guard let sender = operation as? any PartialResultOperation else { return }
+        let deliver = onLoop { (runner: UnitRunner, event: ElementRelay.Event) in
+            runner.whenSent(key, event)
+            // Its outcome is known: it cannot send what it wants to.
+            if case .failed = event { runner.stop(key) }
+        }
+        let relay = ElementRelay(gate: ElementGate(), name: operation.name ?? "", host: hostName, deliver: deliver)
+        whenSending(key, relay.gate)
+        sender.relayPartialResults { await relay.pass($0) }
     }
 
     // MARK: Stopping
