@@ -23,6 +23,16 @@ struct Backlog<Element> {
         storage.append(element)
     }
 
+    /// Linear, unless something came out before.
+    mutating func prepend(_ element: Element) {
+        if head > 0 {
+            head -= 1
+            storage[head] = element
+        } else {
+            storage.insert(element, at: 0)
+        }
+    }
+
     mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
         let element = storage[head]

@@ -53,10 +53,10 @@ extension AOperation {
         }
     }
 
-    private func askForLocks(_ round: UInt64) {
+    private func askForLocks(_ round: UInt64, isFirst: Bool = false) {
         while core.withLock({ $0.isPreparing(round) }) {
             guard !isPaused else { return putBack() }
-            let request = lockRequest { [weak self] request in self?.locksGranted(request) }
+            let request = lockRequest(isFirst: isFirst) { [weak self] request in self?.locksGranted(request) }
             guard let request else { return runDependents(round) }
             guard core.withLock({ $0.ask(for: request, in: round) }) else { return }
             switch LockTable.shared.ask(request) {
@@ -97,8 +97,10 @@ extension AOperation {
     }
 
     /// Withdraws a request that waits, if it does, and asks again: what it asks for can be lent by now.
-    final func askAgain(inPlaceOf request: LockRequest) {
-        if LockTable.shared.withdraw(request) { askAgain(after: request) }
+    ///
+    /// - Parameter isFirst: whether it goes before those who wait.
+    final func askAgain(inPlaceOf request: LockRequest, isFirst: Bool = false) {
+        if LockTable.shared.withdraw(request) { askAgain(after: request, isFirst: isFirst) }
     }
 
     /// Withdraws a request that waits, if it does, and asks `keepers` for what they keep of it: they wait for this
@@ -109,21 +111,22 @@ extension AOperation {
     }
 
     /// Asks again, as `request` is withdrawn, unless somebody has decided about the operation.
-    private func askAgain(after request: LockRequest) {
+    private func askAgain(after request: LockRequest, isFirst: Bool = false) {
         let (round, lane) = core.withLock { core -> (UInt64?, Lane?) in
             defer { core.forget(request) }
             return (core.round(of: request), core.membership?.lane)
         }
         guard let round, let lane else { return }
-        lane.perform(quality: qualityOfService) { [self] in askForLocks(round) }
+        lane.perform(quality: qualityOfService) { [self] in askForLocks(round, isFirst: isFirst) }
     }
 
     /// Looks whether the locks would only come free after the operation has ended: it fails then, unless somebody in the
-    /// circle can borrow what he waits for.
+    /// circle can borrow what he waits for, or waits only behind others who cannot go on before him.
     final func checkRequest(_ request: LockRequest) {
         guard let circle = WaitForGraph.circle(closedBy: request, of: self) else { return }
         let isOpen = circle.letBorrow(besides: request)
         guard !isOpen, !findsLender(for: request) else { return askAgain(after: request) }
+        guard request.isFirst else { return askAgain(after: request, isFirst: true) }
         core.withLock { $0.forget(request) }
         failPreparation([AOperationError(AOperationError.LockCycle(self, circle))])
     }

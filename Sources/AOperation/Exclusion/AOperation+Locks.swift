@@ -2,7 +2,9 @@ import Foundation
 
 extension AOperation {
     /// The locks that the operation must hold before it goes on; nil when it needs none, or has them already.
-    final func lockRequest(granted: @escaping @Sendable (LockRequest) -> Void) -> LockRequest? {
+    ///
+    /// - Parameter isFirst: whether it goes before those who wait already.
+    final func lockRequest(isFirst: Bool, granted: @escaping @Sendable (LockRequest) -> Void) -> LockRequest? {
         guard core.withLock({ $0.lockRequest == nil }) else { return nil }
         var exclusions = exclusions
         guard !exclusions.isEmpty else { return nil }
@@ -17,7 +19,8 @@ extension AOperation {
             locks[LockID(scope: lender?.id, name: name)] = lender == nil ? limit : 1
             if let lender, !lenders.contains(where: { $0 === lender }) { lenders.append(lender) }
         }
-        return LockRequest(by: self, locks: locks, lenders: lenders, isForScope: union != nil, granted: granted)
+        return LockRequest(
+            by: self, locks: locks, lenders: lenders, isForScope: union != nil, isFirst: isFirst, granted: granted)
     }
 
     /// The locks that the operation and those inside of it name.
@@ -73,11 +76,10 @@ extension AOperation {
         return isOutdated(request)
     }
 
-    /// What will be in the same group as this child of one that has not started, because it delivers to it or receives
-    /// from it.
+    /// What may come to be in the same group as this child of one that has not started, because it delivers to it or
+    /// receives from it.
     private var futureSiblings: [AOperation] {
-        guard let group = core.withLock({ $0.group }) else { return [] }
-        return group.belongings(of: self).compactMap { $0 as? AOperation }
+        core.withLock { $0.group }?.candidates(near: self) ?? []
     }
 
     /// Who holds the lock `name` and lends it to this operation: the nearest operation that it is inside of, its retry

@@ -35,7 +35,7 @@ extension AOperation {
         while let circle = WaitForGraph.circle(through: self) {
             if let joiner = circle.joiner {
                 joiner.stopJoining()
-            } else if !circle.letBorrow() {
+            } else if !circle.letBorrow(), !circle.letOvertake() {
                 return circle.keys.isEmpty ? () : failWithLockCycle(circle)
             }
         }
@@ -77,6 +77,14 @@ extension WaitForGraph.Circle {
     func letBorrow(besides known: LockRequest? = nil) -> Bool {
         let late = askers.filter { $0 !== known && $0.operation?.findsLender(for: $0) == true }
         for request in late { request.operation?.askAgain(inPlaceOf: request) }
+        return !late.isEmpty
+    }
+
+    /// Lets those who wait for locks in it go before others who came earlier: these may be the only ones in their way, and
+    /// wait for them. Whether there are such.
+    fileprivate func letOvertake() -> Bool {
+        let late = askers.filter { !$0.isFirst && $0.operation != nil }
+        for request in late { request.operation?.askAgain(inPlaceOf: request, isFirst: true) }
         return !late.isEmpty
     }
 }

@@ -37,11 +37,13 @@ final class LockRequest: @unchecked Sendable {
     let isKept: Bool
     /// Whether it asks for everything that the operations of a retry scope name: that scope keeps it.
     let isForScope: Bool
+    /// Whether it goes before those who wait already: they wait, some way round, for who asks.
+    let isFirst: Bool
     /// All of its locks, if there are several and it has been asked for them.
     fileprivate var combination: Combination?
     fileprivate var stage = Stage.new
-    /// Rises with every request that is asked.
-    fileprivate var turn: UInt64 = 0
+    /// Rises along every line.
+    fileprivate var turn: Int64 = 0
     fileprivate var isHeld: Bool { if case .held = stage { true } else { false } }
     fileprivate var isWaiting: Bool { if case .waiting = stage { true } else { false } }
     fileprivate let granted: @Sendable (LockRequest) -> Void
@@ -50,10 +52,11 @@ final class LockRequest: @unchecked Sendable {
     ///   is granted at once.
     init(
         by operation: AOperation?, locks: [LockID: Int], lenders: [LockRequest] = [], isKept: Bool = false,
-        isForScope: Bool = false, granted: @escaping @Sendable (LockRequest) -> Void
+        isForScope: Bool = false, isFirst: Bool = false, granted: @escaping @Sendable (LockRequest) -> Void
     ) {
         self.isKept = isKept
         self.isForScope = isForScope
+        self.isFirst = isFirst
         self.operation = operation
         self.locks = locks
         self.lenders = lenders
@@ -95,7 +98,7 @@ private final class Combination {
 ///
 /// A request gets all its locks at once or none. For each lock it is first come, first served: a request is granted
 /// when it is the first of every queue it waits in and each of its locks is free. So nobody starves, and two requests
-/// cannot wait for each other. All operations are amortised O(locks of the request).
+/// cannot wait for each other. Only who is waited for by those in front of him goes before them. All operations are amortised O(locks of the request).
 final class LockTable: Sendable {
     static let shared = LockTable()
 
@@ -114,10 +117,16 @@ final class LockTable: Sendable {
             limits[limit] = count > 0 ? count : nil
         }
 
-        mutating func append(_ request: LockRequest) {
-            waiters.append(request)
+        /// At the end of the line, or at its head.
+        mutating func line(up request: LockRequest) {
+            if request.isFirst { waiters.prepend(request) } else { waiters.append(request) }
             guard let combination = request.combination else { return }
-            entangled[ObjectIdentifier(combination), default: Backlog()].append(request)
+            let id = ObjectIdentifier(combination)
+            if request.isFirst {
+                entangled[id, default: Backlog()].prepend(request)
+            } else {
+                entangled[id, default: Backlog()].append(request)
+            }
         }
 
         /// Who is next; those that were withdrawn are dropped.
@@ -141,12 +150,18 @@ final class LockTable: Sendable {
 
     private struct State {
         var locks: [LockID: Lock] = [:]
-        var lastTurn: UInt64 = 0
+        var lastTurn: Int64 = 0
+        var firstTurn: Int64 = 0
         var combinations: [Set<LockID>: Combination] = [:]
         /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
         var lent: [UInt64: Int] = [:]
         /// Given back while something was lent.
         var returning: [UInt64: LockRequest] = [:]
+
+        mutating func turn(isFirst: Bool) -> Int64 {
+            if isFirst { firstTurn -= 1 } else { lastTurn += 1 }
+            return isFirst ? firstTurn : lastTurn
+        }
 
         mutating func combine(_ request: LockRequest) {
             guard request.locks.count > 1 else { return }
@@ -182,11 +197,10 @@ final class LockTable: Sendable {
                 return .void
             }
             request.stage = .waiting
-            state.lastTurn += 1
-            request.turn = state.lastTurn
+            request.turn = state.turn(isFirst: request.isFirst)
             Self.count(request, by: 1, &state)
             state.combine(request)
-            for id in request.locks.keys { state.locks[id]?.append(request) }
+            for id in request.locks.keys { state.locks[id]?.line(up: request) }
             guard Self.isGrantable(request, &state.locks) else { return .waiting }
             Self.grant(request, &state.locks)
             return .held
@@ -411,7 +425,7 @@ extension LockTable {
 
 extension Backlog<LockRequest> {
     /// The last one that waits and came before `turn`. The turns rise.
-    fileprivate func last(before turn: UInt64) -> LockRequest? {
+    fileprivate func last(before turn: Int64) -> LockRequest? {
         var range = 0..<count
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
             if let request = self[middle], request.turn < turn {

@@ -15,11 +15,29 @@ extension GroupOperation {
         return nets.arranged()
     }
 
-    /// An operation with what belongs to its delivery net and may be a child of this group.
+    /// An operation with what belongs to its delivery net and may be a child of this group: it is one from now on.
     final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
-        guard let operation = operation as? AOperation, operation.hasDeliveryNet else { return [operation] }
+        guard let operation = operation as? AOperation else { return [operation] }
+        let members = candidates(near: operation)
+        guard members.count > 1 else { return members }
+        let isOutside = core.withLock { $0.membership?.lane.root === Lane.outside }
+        for member in members {
+            member.core.withLock { core in
+                guard core.group == nil else { return }
+                core.group = self
+                if isOutside, core.announcement == .unknown { core.announcement = .open }
+            }
+        }
+        RetryScope.assign(to: members)
+        return members
+    }
+
+    /// An operation with what belongs to its delivery net and may come to be a child of this group with it. It need not:
+    /// a group around this one is asked before.
+    final func candidates(near operation: AOperation) -> [AOperation] {
+        guard operation.hasDeliveryNet else { return [operation] }
         var waitsForGroup: [ObjectIdentifier: Bool] = [:]
-        let members = AdmissionOrder.collect(
+        return AdmissionOrder.collect(
             from: operation,
             standingFor: { [self] neighbour in
                 guard let member = neighbour.representative(in: self) else { return nil }
@@ -29,11 +47,6 @@ extension GroupOperation {
         ) { member in
             member.core.withLock { AdmissionOrder.Neighbours(before: $0.producers, after: $0.receivers) }
         }
-        for member in members {
-            member.core.withLock { core in if core.group == nil { core.group = self } }
-        }
-        RetryScope.assign(to: members)
-        return members
     }
 }
 

@@ -218,7 +218,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             checkPart(operation)
             return
         }
-        guard !child.enter(lane, of: self, announcement: .due) else { return }
+        let isOpen = child.core.withLock { $0.announcement != .unknown }
+        guard !child.enter(lane, of: self, announcement: isOpen ? .open : .due) else { return }
         checkPart(child)
         lane.beginAwaiting()
         child.onEnd { [self] child in

@@ -112,14 +112,16 @@ extension AOperation: Waiter {
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
         let isCovered = core.withLock { $0.retryScope }?.covers([waiter]) == true
-        let (isAdded, isDecisive) = core.withLock { core in
-            if core.state.isProvisional, isCovered { return (false, false) }
+        let (isAdded, isDecisive, isDue) = core.withLock { core in
+            if core.state.isProvisional, isCovered { return (false, false, false) }
+            let isDue = untilAnnounced && core.mustAnnounce()
             if core.state.isEnded {
-                guard untilAnnounced, core.announcement != .done else { return (false, false) }
+                guard untilAnnounced, core.announcement != .done else { return (false, false, isDue) }
             }
             core.waiters.append(waiter)
-            return (true, core.state.isProvisional)
+            return (true, core.state.isProvisional, false)
         }
+        if isDue { announceEnd(to: []) }
         // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
         if isDecisive { acceptAttempt() }
         return isAdded

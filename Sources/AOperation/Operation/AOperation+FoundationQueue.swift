@@ -14,13 +14,13 @@ extension AOperation {
             if isKnownToBeBlocked { return true }
             let shortcuts = Blocker.shortcuts
             let (open, producers) = openBlockers
-            if let first = open.first {
+            if let first = open.lazy.compactMap(\.blockers.first).first {
                 core.withLock { core in
                     core.blocker = Blocker(operation: first, shortcuts: shortcuts)
                     core.wasBlocked = true
                 }
-                watchForFoundation(open) { $0.blockerEnded() }
-                watchForFoundation(producers) { $0.producerEnded() }
+                for (operation, blockers) in open { watchForFoundation(blockers, inTheWayOf: operation) }
+                watchForFoundation(producers)
                 return true
             }
         }
@@ -37,10 +37,12 @@ extension AOperation {
         return !blocker.operation.isOver
     }
 
-    /// What this operation, and those that deliver to it, depend on and that has not ended. The producers themselves
-    /// are no blockers: they are started with the operation. Once one has ended it is none of these any more.
-    private var openBlockers: (blockers: [Foundation.Operation], producers: [Foundation.Operation]) {
-        var blockers: [Foundation.Operation] = []
+    /// What this operation, and each of those that deliver to it, depend on and that has not ended. The producers
+    /// themselves are no blockers: they are started with the operation. Once one has ended it is none of these any more.
+    private var openBlockers:
+        (open: [(operation: AOperation, blockers: [Foundation.Operation])], producers: [Foundation.Operation])
+    {
+        var blockers: [(operation: AOperation, blockers: [Foundation.Operation])] = []
         var open: [Foundation.Operation] = []
         var seen: Set<ObjectIdentifier> = []
         var pending: [AOperation] = [self]
@@ -53,9 +55,10 @@ extension AOperation {
             let unstarted = producers.filter(\.isInitialized)
             pending += unstarted
             open += unstarted
-            blockers += dependencies.filter { dependency in
+            let own = dependencies.filter { dependency in
                 !dependency.isOver && !unstarted.contains { $0 === dependency }
             }
+            blockers.append((operation, own))
         }
         return (blockers, open)
     }
@@ -81,17 +84,31 @@ extension AOperation {
         Announcement.$current.withValue(Announcement(of: self)) { didChangeValue(forKey: "isReady") }
     }
 
-    private func watchForFoundation(_ blockers: [Foundation.Operation], _ ended: @escaping (AOperation) -> Void) {
-        let new = core.withLock { core in
-            blockers.filter { core.announcedBlockers.insert(ObjectIdentifier($0)).inserted }
-        }
-        for blocker in new {
-            if let operation = blocker as? AOperation {
-                operation.onEnd { [weak self] _ in self.map(ended) }
+    /// - Parameter operation: this one or one that delivers to it.
+    private func watchForFoundation(_ blockers: [Foundation.Operation], inTheWayOf operation: AOperation) {
+        for blocker in blockers where isNews(blocker) {
+            if let blocking = blocker as? AOperation {
+                let waiter = FoundationWaiter(asked: self, waiting: operation, for: blocking)
+                if !blocking.addWaiter(waiter) { waiter.dependencyEnded() }
             } else {
-                watch(blocker, in: \.announcingWatches) { [weak self] in self.map(ended) }
+                watch(blocker, in: \.announcingWatches) { [weak self] in self?.blockerEnded() }
             }
         }
+    }
+
+    private func watchForFoundation(_ producers: [Foundation.Operation]) {
+        for case let producer as AOperation in producers where isNews(producer) {
+            producer.onEnd { [weak self] _ in self?.producerEnded() }
+        }
+    }
+
+    private func isNews(_ blocker: Foundation.Operation) -> Bool {
+        core.withLock { $0.announcedBlockers.insert(ObjectIdentifier(blocker)).inserted }
+    }
+
+    fileprivate func blockerEnded(_ blocker: AOperation) {
+        core.withLock { _ = $0.announcedBlockers.remove(ObjectIdentifier(blocker)) }
+        blockerEnded()
     }
 
     private func blockerEnded() {
@@ -126,6 +143,34 @@ private final class Announcement: Sendable {
     }
 }
 
+/// An operation that a Foundation queue has not started waits for another one, on behalf of one that asked.
+///
+/// It stands among those who wait for that one, so that an end of it that may be tried again is none as long as somebody
+/// waits for it who has no part in that.
+///
+final class FoundationWaiter: Waiter, Sendable {
+    private weak let asked: AOperation?
+    private weak let waiting: AOperation?
+    private weak let blocker: AOperation?
+
+    fileprivate init(asked: AOperation, waiting: AOperation, for blocker: AOperation) {
+        self.asked = asked
+        self.waiting = waiting
+        self.blocker = blocker
+    }
+
+    /// Whether it still waits in this way: one that was started waits by itself.
+    var isWaiting: Bool {
+        guard let waiting, let blocker else { return false }
+        return waiting.core.withLock { $0.state.isInitialized && $0.dependencies.contains(blocker) }
+    }
+
+    func dependencyEnded() {
+        guard let asked, let blocker else { return }
+        asked.blockerEnded(blocker)
+    }
+}
+
 /// Something that is in the way of an operation in a Foundation queue.
 struct Blocker {
     private static let allShortcuts = Atomic<UInt64>(0)
@@ -152,7 +197,7 @@ extension OperationCore {
     var mayBeTakenForBlocked: Bool {
         guard wasBlocked else { return false }
         switch announcement {
-        case .unknown, .onStart: return true
+        case .unknown, .onStart, .open: return true
         case .due, .done: return false
         }
     }
@@ -160,7 +205,8 @@ extension OperationCore {
     /// A Foundation queue asks. Whether the operation is on its way on behalf of another one: it needs no slot of that
     /// queue, which is to start it in name when it has ended.
     mutating func isAsked() -> Bool {
-        guard case .onStart = announcement, membership?.lane === Lane.outside, !state.isEnded else { return false }
+        if case .open = announcement { announcement = .onStart }
+        guard case .onStart = announcement, membership?.lane.root === Lane.outside, !state.isEnded else { return false }
         wasBlocked = true
         return true
     }

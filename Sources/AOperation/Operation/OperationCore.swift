@@ -131,6 +131,9 @@ struct OperationCore {
         case unknown
         /// Foundation has, or may have, it in a queue and will call `start()`.
         case onStart
+        /// A group that runs in no queue of ours has taken it: Foundation may be given it yet. It has it when it asks; it
+        /// has not if a plain operation that we run is to follow.
+        case open
         /// To be announced at the end.
         case due
         case done
@@ -200,7 +203,8 @@ extension OperationCore {
     mutating func admit(_ announcement: Announcement, join: () -> Membership) -> Entrance {
         switch state {
         case .initialized:
-            self.announcement = announcement
+            let isAsked = self.announcement == .onStart && announcement == .open
+            if !isAsked { self.announcement = announcement }
             let wanted = dependencies.all
             state = .waiting(unmet: wanted.count + (isHeldBack ? 2 : 1))
             blocker = nil
@@ -229,6 +233,13 @@ extension OperationCore {
         announcement = .done
         defer { waiters = [] }
         return waiters
+    }
+
+    /// A plain operation that we run waits until Foundation has heard of the end. Returns whether that is to be now.
+    mutating func mustAnnounce() -> Bool {
+        guard case .open = announcement else { return false }
+        announcement = state.isEnded ? .done : .due
+        return state.isEnded
     }
 
     /// One dependency less. Returns whether that was the last.
@@ -379,7 +390,7 @@ extension OperationCore {
             return .deliberating
         }
         if isHeld, isProposedByBody, case .over = body {
-            state = .holding(proposed)
+            state = .holding(proposed, wasProvisional: state.isProvisional)
             return .held(proposed)
         }
         state = .telling(proposed, body)
@@ -406,7 +417,7 @@ extension OperationCore {
 
     /// `willFinish` lets the proposed ending go. False when something else has decided meanwhile.
     mutating func release() -> Bool {
-        guard case .holding(let ending) = state else { return false }
+        guard case .holding(let ending, _) = state else { return false }
         state = .telling(verdict ?? ending, .over)
         return true
     }

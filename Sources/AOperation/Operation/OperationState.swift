@@ -19,8 +19,9 @@ enum OperationState {
     /// Its attempts have ended like this, and those who receive from it know; the end of the delivery net may have it
     /// tried again, and until then it is no outcome.
     case provisional(Ending)
-    /// The body is over and has proposed this ending; `willFinish` holds it back.
-    case holding(Ending)
+    /// The body is over and has proposed this ending; `willFinish` holds it back. One that was provisional is known to
+    /// those who receive from the operation.
+    case holding(Ending, wasProvisional: Bool)
     /// The outcome is decided; the listeners are being told.
     case telling(Ending, Body)
     /// The listeners have been told. What waits for the end of the body still waits.
@@ -46,7 +47,12 @@ enum OperationState {
 
     /// What those who receive from the operation are given: the outcome, or what may still be tried again.
     var delivered: Ending? {
-        if case .provisional(let ending) = self { ending } else { ending }
+        switch self {
+        case .provisional(let ending), .holding(let ending, wasProvisional: true): ending
+        case .initialized, .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .holding, .telling, .finished,
+            .ended:
+            ending
+        }
     }
 
     /// How the last attempt ended, while that may not be the outcome.

@@ -114,6 +114,7 @@ final class RetryScope: @unchecked Sendable {
     /// Whether all of `waiters` may be told of a provisional end.
     func covers(_ waiters: [any Waiter]) -> Bool {
         waiters.allSatisfy { waiter in
+            if let waiter = waiter as? FoundationWaiter { return !waiter.isWaiting }
             guard let operation = (waiter as? AOperation)?.logical else { return false }
             return operation === tail || isMember(operation)
         }
