@@ -65,7 +65,11 @@ extension AOperation {
                 guard leaveToScope(request) else { return runDependents(round) }
             case .waiting:
                 if isPaused { return putBack() }
-                guard isOutdated(request), LockTable.shared.withdraw(request) else { return checkRequest(request) }
+                guard isOutdated(request), LockTable.shared.withdraw(request) else {
+                    checkRequest(request)
+                    for other in LockTable.shared.setBack(by: request) { other.operation?.checkRequest(other) }
+                    return
+                }
                 core.withLock { $0.forget(request) }
             case .void:  // once more, unless the preparation is over
                 core.withLock { $0.forget(request) }

@@ -33,7 +33,7 @@ extension AOperation {
             disinterest.receivers += 1
         }
         while disinterest.waiters < waiters.count,
-            (waiters[disinterest.waiters] as? AOperation)?.wasCancelled == true
+            waiters[disinterest.waiters].isUninterested
         {
             disinterest.waiters += 1
         }
@@ -42,5 +42,16 @@ extension AOperation {
     }
 
     /// Whether somebody cancelled it; an attempt that has timed out was not.
-    private var wasCancelled: Bool { core.withLock { $0.isCancelRequested } }
+    fileprivate var wasCancelled: Bool { core.withLock { $0.isCancelRequested } }
+}
+
+extension Waiter {
+    /// Whether it waits for nothing any more, as it was cancelled, or waits in another way.
+    fileprivate var isUninterested: Bool {
+        switch self {
+        case let operation as AOperation: operation.wasCancelled
+        case let waiter as FoundationWaiter: !waiter.isInterested
+        default: false
+        }
+    }
 }

@@ -41,6 +41,8 @@ final class LockRequest: @unchecked Sendable {
     let isFirst: Bool
     /// All of its locks, if there are several and it has been asked for them.
     fileprivate var combination: Combination?
+    /// Whether others are worse off since it waits: it goes before them, or names a smaller limit than they knew.
+    fileprivate var setsBack = false
     fileprivate var stage = Stage.new
     /// Rises along every line.
     fileprivate var turn: Int64 = 0
@@ -198,6 +200,11 @@ final class LockTable: Sendable {
             }
             request.stage = .waiting
             request.turn = state.turn(isFirst: request.isFirst)
+            request.setsBack =
+                request.isFirst
+                || request.locks.contains { id, limit in
+                    state.locks[id]?.limits.keys.min().map { limit < $0 } ?? false
+                }
             Self.count(request, by: 1, &state)
             state.combine(request)
             for id in request.locks.keys { state.locks[id]?.line(up: request) }
@@ -270,6 +277,16 @@ final class LockTable: Sendable {
         }
         for next in granted { next.granted(next) }
         return parts
+    }
+
+    /// Those who wait longer, or for ever, because `request` waits.
+    func setBack(by request: LockRequest) -> [LockRequest] {
+        state.withLock { state in
+            guard request.isWaiting, request.setsBack else { return [] }
+            return request.locks.keys.flatMap { id in
+                state.locks[id]?.waiters.elements.filter { $0.isWaiting && $0 !== request } ?? []
+            }
+        }
     }
 
     /// Those who wait for a lock of `request`, or for the one that it was lent from.

@@ -1,41 +1,55 @@
 /// Finds out whether something can come before certain other things have come; and if not, why not.
 ///
-/// What can be reached is explored first; then it is said of the targets that they stay away, and of everything that
-/// cannot come without them, until nothing more is to be said.
+/// What can be reached is explored first. Then it is said of the targets that they stay away, and of everything that cannot
+/// come without them, until nothing more is to be said. That misses those who wait for one of several, each of whom waits for
+/// them: so it is also said of everything that it comes, whose needs come; once as if the targets came, and once as if not.
 struct WaitSearch {
     private struct Node {
-        let needs: WaitEvent.Needs
         let event: WaitEvent?
-        /// Who needs this, how, and as one of the holders of which share.
-        var dependents: [(node: Int, need: WaitEvent.Need, share: Int?)] = []
-        /// Why this stays away: because of another node, which it needs like this.
-        var cause: (node: Int, need: WaitEvent.Need)?
-        var staysAway = false
+        let isTarget: Bool
+        /// What it needs, by the nodes; those that are holders of a share have its number.
+        var needs: [(node: Int, need: WaitEvent.Need, share: Int?)] = []
+        /// By the nodes that need this: as one of the holders of which share.
+        var dependents: [(node: Int, share: Int?)] = []
+    }
+
+    /// A lock that one node waits for.
+    private struct Share {
+        /// How many holders must let go.
+        let needed: Int
+        /// How many must stay for the lock not to come free.
+        let limit: Int
     }
 
     private var nodes: [Node] = []
     private var known: [WaitEvent.Key: Int] = [:]
-    /// How many more holders of each share must stay away until its lock does.
-    private var shares: [Int] = []
+    private var shares: [Share] = []
     private let targets: Set<WaitEvent.Key>
     private let isInLine: Bool
+    /// By the nodes: whether it stays away because of the targets; empty if the beginning does not.
+    private var staysAway: [Bool] = []
 
     /// - Parameter isInLine: whether who asks for a lock waits for those who asked before him as well.
     /// - Complexity: O(what can be reached).
     init(from needs: WaitEvent.Needs, to targets: [WaitEvent], isInLine: Bool = true) {
         self.targets = Set(targets.map(\.key))
         self.isInLine = isInLine
-        nodes.append(Node(needs: needs, event: nil))
-        explore()
-        propagate()
+        nodes.append(Node(event: nil, isTarget: false))
+        explore(from: needs)
+        staysAway = propagateAbsence()
+        guard !staysAway[0] else { return }
+        let comes = propagate(targetsCome: false)
+        staysAway = !comes[0] && propagate(targetsCome: true)[0] ? comes.map { !$0 } : []
     }
 
-    private mutating func explore() {
+    private mutating func explore(from first: WaitEvent.Needs) {
         var next = 0
         while next < nodes.count {
-            for need in nodes[next].needs.all { link(next, need, share: nil) }
-            for share in nodes[next].needs.shares {
-                shares.append(share.limit)
+            let node = nodes[next]
+            let needs = node.event.map { node.isTarget ? WaitEvent.Needs() : $0.needs(inLine: isInLine) } ?? first
+            for need in needs.all { link(next, need, share: nil) }
+            for share in needs.shares where share.holders.count >= share.limit {
+                shares.append(Share(needed: share.holders.count - share.limit + 1, limit: share.limit))
                 for need in share.holders { link(next, need, share: shares.count - 1) }
             }
             next += 1
@@ -46,43 +60,92 @@ struct WaitSearch {
         let key = need.event.key
         let target = known[key] ?? nodes.count
         if target == nodes.count {
-            let isTarget = targets.contains(key)
-            nodes.append(
-                Node(needs: isTarget ? WaitEvent.Needs() : need.event.needs(inLine: isInLine), event: need.event, staysAway: isTarget))
+            nodes.append(Node(event: need.event, isTarget: targets.contains(key)))
             known[key] = target
         }
-        nodes[target].dependents.append((node, need, share))
+        nodes[node].needs.append((target, need, share))
+        nodes[target].dependents.append((node, share))
     }
 
-    private mutating func propagate() {
-        var pending = nodes.indices.filter { nodes[$0].staysAway }
+    /// Which of the nodes cannot come without the targets.
+    private func propagateAbsence() -> [Bool] {
+        var staysAway = nodes.map(\.isTarget)
+        var open = shares.map(\.limit)
+        var pending = nodes.indices.filter { staysAway[$0] }
         while let index = pending.popLast() {
-            for (dependent, need, share) in nodes[index].dependents where !nodes[dependent].staysAway {
+            for (dependent, share) in nodes[index].dependents where !staysAway[dependent] {
                 if let share {
-                    shares[share] -= 1
-                    guard shares[share] == 0 else { continue }
+                    open[share] -= 1
+                    guard open[share] == 0 else { continue }
                 }
-                nodes[dependent].staysAway = true
-                nodes[dependent].cause = (index, need)
+                staysAway[dependent] = true
                 pending.append(dependent)
             }
         }
+        return staysAway
     }
 
-    /// One way from the beginning to a target; nil if it can come without them.
+    /// Which of the nodes come.
+    private func propagate(targetsCome: Bool) -> [Bool] {
+        var comes = nodes.map { _ in false }
+        var missing = nodes.map { node in
+            node.needs.count { $0.share == nil } + Set(node.needs.compactMap(\.share)).count
+        }
+        var open = shares.map(\.needed)
+        var pending = nodes.indices.filter { nodes[$0].isTarget ? targetsCome : missing[$0] == 0 }
+        while let index = pending.popLast() {
+            guard !comes[index] else { continue }
+            comes[index] = true
+            for (dependent, share) in nodes[index].dependents {
+                if let share {
+                    open[share] -= 1
+                    guard open[share] == 0 else { continue }
+                }
+                missing[dependent] -= 1
+                if missing[dependent] == 0, !nodes[dependent].isTarget { pending.append(dependent) }
+            }
+        }
+        return comes
+    }
+
+    /// One way from the beginning to a target; nil if it can come without them, or stays away for another reason.
     var circle: WaitForGraph.Circle? {
-        guard nodes[0].staysAway else { return nil }
+        guard staysAway.first == true else { return nil }
         var circle = WaitForGraph.Circle()
-        var next = nodes[0].cause
-        while let (node, need) = next {
+        for need in wayToTarget {
             if let (key, holder) = need.lock {
                 circle.keys.append(key)
                 circle.holders.append(holder)
             }
             if let joiner = need.joiner { circle.joiner = joiner }
             if case .grant(let request) = need.event { circle.askers.append(request) }
-            next = nodes[node].cause
         }
         return circle
+    }
+
+    /// The shortest one, through what stays away.
+    private var wayToTarget: [WaitEvent.Need] {
+        var cause: [Int: (node: Int, need: WaitEvent.Need)] = [:]
+        var pending = [0]
+        var next = 0
+        while next < pending.count {
+            let index = pending[next]
+            next += 1
+            for (node, need, _) in nodes[index].needs where staysAway[node] && node != 0 && cause[node] == nil {
+                cause[node] = (index, need)
+                guard nodes[node].isTarget else {
+                    pending.append(node)
+                    continue
+                }
+                var way: [WaitEvent.Need] = []
+                var last = node
+                while let (before, need) = cause[last] {
+                    way.append(need)
+                    last = before
+                }
+                return way.reversed()
+            }
+        }
+        return []
     }
 }

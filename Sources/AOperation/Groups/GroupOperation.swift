@@ -170,7 +170,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             operation.cancel()
             admit(operation)
         case .refused:
-            operation.cancel()
+            operation.cancelUnqueued()
             Debugger.error("an operation was added to the group \(publisherName), which has ended; it is cancelled")
         case .foreign:
             refuse(operation)

@@ -11,6 +11,40 @@ extension AOperation {
     /// Once this operation has finished (``isFinished``) it is too late, even for its `didFinish` listeners: `operation`
     /// is cancelled, with an error line, and nobody is told.
     public final func produce(_ operation: Foundation.Operation) {
+        if isLateToProduce { refuse(operation) } else { takeProduced(operation) }
+    }
+
+    /// Like ``produce(_:)``, but at once, also if this operation may be tried again: what another attempt produces under
+    /// the same id is the same to it.
+    ///
+    /// - Parameter id: what `operation` is called in the group that this operation is in; outside of groups, among what
+    ///   this operation produces.
+    /// - Returns: false if there is one of this id already, or it is too late: `operation` is cancelled then, and nobody is
+    ///   told.
+    @discardableResult
+    public final func produce(_ operation: Foundation.Operation, id: String) -> Bool {
+        guard !isLateToProduce else {
+            refuse(operation)
+            return false
+        }
+        guard claimProduced(id) else {
+            discard(operation)
+            return false
+        }
+        handOver(operation, isCertain: true)
+        return true
+    }
+
+    /// Once it has finished; and once another attempt, an operation of its own, has taken its place.
+    private var isLateToProduce: Bool { core.withLock { $0.state.isFinished || $0.state.isRetrying } }
+
+    private func refuse(_ operation: Foundation.Operation) {
+        discard(operation)
+        Debugger.error("the operation \(publisherName), which has ended, produced another one; it is cancelled")
+    }
+
+    /// What it, or an attempt of it, produces.
+    final func takeProduced(_ operation: Foundation.Operation) {
         let scope = core.withLock { $0.retryScope }
         let isHeld = core.withLock { core in
             guard core.retryDecider != nil || scope?.isMember(self) == true, core.state.ending == nil else { return false }
@@ -20,35 +54,24 @@ extension AOperation {
         if !isHeld { handOver(operation, isCertain: false) }
     }
 
-    /// Like ``produce(_:)``, but at once, also if this operation may be tried again: what another attempt produces under
-    /// the same id is the same to it.
-    ///
-    /// - Parameter id: what `operation` is called in the group that this operation is in; outside of groups, among what
-    ///   this operation produces.
-    /// - Returns: false if there is one of this id already: `operation` is cancelled then, and nobody is told.
-    @discardableResult
-    public final func produce(_ operation: Foundation.Operation, id: String) -> Bool {
-        guard claimProduced(id) else {
-            operation.cancel()
-            return false
-        }
-        handOver(operation, isCertain: true)
-        return true
-    }
-
     /// - Parameter isCertain: whether it is not to be held by those around this operation either.
     final func handOver(_ operation: Foundation.Operation, isCertain: Bool) {
         let (isLate, observers, handlers, host) = core.withLock { core in
             (core.state.isFinished, core.observers, core.produceHandlers, core.membership?.host)
         }
-        guard !isLate else {
-            operation.cancel()
-            Debugger.error("the operation \(publisherName), which has ended, produced another one; it is cancelled")
-            return
-        }
+        guard !isLate else { return refuse(operation) }
         for observer in observers { observer.operation(self, didProduceOperation: operation) }
         for handler in handlers { handler(operation) }
         host?.addProduced(operation, isCertain: isCertain)
+    }
+
+    /// Ends what comes to no queue. It may receive from this operation, which goes on.
+    private func discard(_ operation: Foundation.Operation) {
+        let whole = logical
+        (operation as? AOperation)?.core.withLock { core in
+            core.producers.removeAll { $0 === self || $0 === whole }
+        }
+        operation.cancelUnqueued()
     }
 
     /// Whether nothing was produced under this id.
@@ -65,7 +88,23 @@ extension AOperation {
             return attachments.produced
         }
         for operation in produced {
-            if isSuccess { handOver(operation, isCertain: false) } else { operation.cancel() }
+            if isSuccess { handOver(operation, isCertain: false) } else { discard(operation) }
+        }
+    }
+}
+
+extension Foundation.Operation {
+    /// Cancels an operation that comes to no queue, so that those who depend on it hear of its end.
+    final func cancelUnqueued() {
+        let wasCancelled = isCancelled
+        let operation = self as? AOperation
+        let isAsked = operation?.core.withLock { $0.wasAsked } == true  // cancelling asks, too
+        cancel()
+        if let operation {
+            if !isAsked { operation.announceUnasked() }
+        } else if !wasCancelled, !isFinished, !isExecuting {
+            // One that was cancelled before may have come here before, as several attempts can produce the same.
+            PlainOperations.queue.addOperation(self)
         }
     }
 }

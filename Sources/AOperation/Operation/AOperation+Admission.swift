@@ -75,7 +75,7 @@ extension AOperation: Waiter {
         if let waiters = core.withLock({ $0.foundationStarts() }) { announceEnd(to: waiters) }
     }
 
-    private func announceEnd(to waiters: [any Waiter]) {
+    final func announceEnd(to waiters: [any Waiter]) {
         didChangeValue(forKey: "isFinished")
         for waiter in waiters { waiter.dependencyEnded() }
     }

@@ -39,9 +39,7 @@ extension AOperation {
 
     /// What this operation, and each of those that deliver to it, depend on and that has not ended. The producers
     /// themselves are no blockers: they are started with the operation. Once one has ended it is none of these any more.
-    private var openBlockers:
-        (open: [(operation: AOperation, blockers: [Foundation.Operation])], producers: [Foundation.Operation])
-    {
+    private var openBlockers: (open: [(operation: AOperation, blockers: [Foundation.Operation])], producers: [Foundation.Operation]) {
         var blockers: [(operation: AOperation, blockers: [Foundation.Operation])] = []
         var open: [Foundation.Operation] = []
         var seen: Set<ObjectIdentifier> = []
@@ -111,6 +109,12 @@ extension AOperation {
         blockerEnded()
     }
 
+    /// Foundation hears of the end of an operation that it has not asked about, and that comes to no queue.
+    final func announceUnasked() {
+        let waiters = core.withLock { $0.announcement == .unknown ? $0.foundationStarts() : nil }
+        if let waiters { announceEnd(to: waiters) }
+    }
+
     private func blockerEnded() {
         if core.withLock({ $0.mayBeTakenForBlocked }) { announceReadiness() }
     }
@@ -163,6 +167,11 @@ final class FoundationWaiter: Waiter, Sendable {
     var isWaiting: Bool {
         guard let waiting, let blocker else { return false }
         return waiting.core.withLock { $0.state.isInitialized && $0.dependencies.contains(blocker) }
+    }
+
+    /// Whether it waits and was not cancelled.
+    var isInterested: Bool {
+        isWaiting && waiting?.core.withLock { $0.isCancelRequested } == false
     }
 
     func dependencyEnded() {

@@ -90,3 +90,80 @@ struct OvertakingTests {
         await holder.ended()
     }
 }
+
+/// Who is set back by somebody who comes later.
+@Suite(.timeLimit(Load.patience))
+struct SetBackTests {
+    let a = freshKey("a")
+    let b = freshKey("b")
+    let c = freshKey("c")
+    let queue = AOperationQueue()
+
+    /// A group that holds the key, and has a child that waits for `operation`.
+    private func holder(_ name: String, _ key: String, limit: Int = 1, waitingFor operation: AOperation) async -> GroupOperation {
+        let child = Step("child of \(name)")
+        child.addDependency(operation)
+        let gate = Gate()
+        let group = GroupOperation(gate, child)
+        group.name = name
+        group.exclusive(key, limit: limit)
+        queue.addOperation(group)
+        await gate.started.wait()
+        gate.open()
+        await gate.ended()
+        return group
+    }
+
+    private func ask(_ operations: AOperation...) async {
+        for operation in operations {
+            queue.addOperation(operation)
+            await hasAsked(operation)
+        }
+    }
+
+    @Test func whoIsOvertaken_andIsWaitedForToo_goesFirstInTurn() async {
+        let (first, gate) = await queue.runningGroup("first", [b])
+        let last = Step("last").exclusive(a).exclusive(b)
+        let wanted = Step("wanted").exclusive(b)
+        let one = await holder("one", c, waitingFor: last)
+        let two = await holder("two", a, waitingFor: wanted)
+        let front = Step("front").exclusive(a).exclusive(c)
+        await ask(front, wanted, last)
+        gate.open()
+        for operation in [first, wanted, two, last, one, front] as [AOperation] {
+            await operation.ended()
+            #expect(operation.publishedErrors.isEmpty, "\(operation.publisherName)")
+        }
+    }
+
+    @Test func holdersOfASemaphore_whoAllWaitForOneWhoWaitsForIt_areACircle() async {
+        let wanted = Step("wanted").exclusive(a, limit: 2)
+        let one = await holder("one", a, limit: 2, waitingFor: wanted)
+        let gate = Gate()
+        let other = GroupOperation(gate)
+        other.exclusive(a, limit: 2)
+        queue.addOperation(other)
+        await gate.started.wait()
+        let child = Step("child")
+        child.addDependency(wanted)
+        let two = GroupOperation(child)
+        two.exclusive(a, limit: 2)
+        await ask(two, wanted)
+        gate.open()
+        for operation in [other, one, two, child, wanted] as [AOperation] { await operation.ended() }
+        #expect([child, wanted].count { $0.isLockCycle } <= 1, "one of them gives way at most")
+        #expect(one.outcome != nil && two.outcome != nil)
+    }
+
+    @Test func whoNamesASmallerLimit_leavesNobodyBehindForEver() async {
+        let (first, gate) = await queue.runningGroup("first", [b])
+        let wanted = Step("wanted").exclusive(a, limit: 3).exclusive(b)
+        let one = await holder("one", a, limit: 3, waitingFor: wanted)
+        let narrow = Step("narrow").exclusive(a, limit: 1)
+        await ask(wanted, narrow)
+        gate.open()
+        for operation in [first, wanted, one, narrow] as [AOperation] { await operation.ended() }
+        #expect(one.outcome?.isSuccess == true)
+        #expect(narrow.outcome?.isSuccess == true)
+    }
+}

@@ -107,4 +107,77 @@ struct ProduceTests {
         await operation.ended()
         #expect(operation.outcome?.isSuccess == true)
     }
+
+    @Test func idOfWhatComesTooLate_isNotTaken() async {
+        let (late, next) = (Step("late"), Step("next"))
+        let script = Script("a") { run in run.succeed() }
+        let done = Attempted(script)
+        let group = GroupOperation(done)
+        let after = Attempted(
+            Script("b") { run in
+                #expect(done.produce(late, id: "it") == false)
+                #expect(run.operation.produce(next, id: "it"))
+                run.succeed()
+            })
+        after.addDependency(done)
+        group.addOperation(after)
+        queue.addOperation(group)
+        await group.ended()
+        #expect(late.isCancelled)
+        #expect(next.outcome?.isSuccess == true)
+    }
+
+    @Test func whatTheFirstAttemptProducesDuringTheSecond_isCancelled() async {
+        let (late, made) = (Step("late"), Step("made"))
+        let first = Guarded<(AOperation & ScriptedOperation)?>(nil)
+        let script = Script("a") { run in
+            guard run.number > 1 else {
+                first.withLock { $0 = run.operation }
+                return run.fail()
+            }
+            first.withLock { $0 }?.produce(late)
+            run.operation.produce(made)
+            run.succeed()
+        }
+        let group = GroupOperation(Attempted(script).retry(.times(2)))
+        queue.addOperation(group)
+        await group.ended()
+        #expect(late.isCancelled)
+        #expect(made.outcome?.isSuccess == true)
+        #expect(group.operations.count == 2)
+        first.withLock { $0 = nil }
+    }
+
+    @Test(arguments: [false, true])
+    func thoseWhoWaitForWhatIsNotToBe_goOn(isPlain: Bool) async {
+        let made: Foundation.Operation = isPlain ? BlockOperation {} : Step("made")
+        let plain = BlockOperation {}
+        plain.addDependency(made)
+        let waits = Step("waits")
+        waits.addDependency(made)
+        let script = Script("a") { run in
+            run.operation.produce(made)
+            run.fail()
+        }
+        let group = GroupOperation(Attempted(script).retry(.times(2)), waits, plain)
+        queue.addOperation(group)
+        await group.ended()
+        #expect(made.isCancelled)
+        #expect(plain.isFinished)
+        #expect(waits.outcome?.isSuccess == true)
+    }
+
+    @Test func receiverThatIsNotToBe_doesNotTakeItsProducerWithIt() async {
+        let script = Script("a") { run in
+            guard run.number < 2 else { return run.succeed() }
+            let receiver = Attempted(.failing("receiver", 0))
+            (run.operation as? Attempted)?.deliver(to: receiver)
+            run.operation.produce(receiver)
+            run.fail()
+        }
+        let operation = Attempted(script).retry(.times(3))
+        queue.addOperation(operation)
+        await operation.ended()
+        #expect(operation.outcome?.isSuccess == true)
+    }
 }
