@@ -18,6 +18,8 @@ enum CoordinatorLimits {
     static let packedMessageBytes = 1 << 20
     /// Bytes of a client's outbox from which on its events are left out and it gets a fresh view once it has read.
     static let followerBytes = 8 << 20
+    /// Bytes of a client's outbox from which on it is told of no progress any more.
+    static let progressBytes = 1 << 20
     /// Bytes of large values' parts that are read for one peer or wait in its outbox; further parts are read once it has
     /// taken these: bounds memory, and what other messages wait for.
     static let partBytesInFlight = 8 << 20
@@ -43,6 +45,10 @@ enum CoordinatorLimits {
     static let outputTotalBytes: Int64 = 1 << 30
     /// Records of one page of output: a page of empty records is bounded too.
     static let outputRecordsPerPage = 10_000
+    /// Milliseconds after which a reader that waits is answered in any case: one that is gone is found out.
+    static let waitMilliseconds: Int64 = 20_000
+    /// Readers of one client that wait; more are answered `busy`.
+    static let waitingReadsPerPeer = 10_000
     /// Milliseconds after which output is on the disk at the latest.
     static let outputSyncMilliseconds: Int64 = 1000
     /// Milliseconds without a sign of life after which a connection is forgotten; the peer says hello again.

@@ -22,6 +22,10 @@ public enum Input: Sendable {
     /// Proof of death by the executor's supervisor, which is answered once that is durable.
     case executorEnded(supervisor: PeerID, Incarnation, crashed: Bool)
     case started(PeerID, UnitID, Attempt, at: Int64)
+    /// The running operation says how far it has come. Volatile: only for those who look.
+    case progressed(PeerID, UnitID, Attempt, Progress)
+    /// What the running operation sends is not taken, and why; nil: it is. Volatile.
+    case heldBack(PeerID, UnitID, Attempt, reason: String?)
     case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
     /// The executor gives the unit back before it has begun; `wasStopped`: it had begun, and was stopped because its lock
     /// lease was ending.
@@ -91,6 +95,8 @@ public enum Request: Sendable {
     case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.
     case locate(submission: String, path: String)
+    /// Resolves an operation for a reader of its partial results.
+    case locateOperation(submission: String, path: String)
 }
 
 public struct OperationQuery: Sendable {

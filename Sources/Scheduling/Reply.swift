@@ -15,6 +15,8 @@ public enum Reply: Sendable {
     case locks([LockView], next: Int)
     /// `units`: indices of the named operation and everything in it; nil: the whole submission.
     case located(SubmissionNumber, id: String, units: [Int]?, ended: Bool)
+    /// An operation: its newest attempt (0: none has begun), and whether it has its outcome.
+    case locatedOperation(UnitID, id: String, attempts: Int, ended: Bool)
     case done
 }
 
@@ -112,6 +114,8 @@ public struct OperationView: Hashable, Sendable {
     public var uniqueID = ""
     /// Submission and path of the operation that it has joined, and whose end it waits for; empty: none.
     public var joinedTo = ""
+    /// How far it has come, as it says itself, while it runs; nil: it has not said.
+    public var progress: Progress?
 }
 
 public struct WorkerView: Hashable, Sendable {
@@ -151,4 +155,6 @@ public struct UnitEvent: Hashable, Sendable {
     public var value: Payload?
     /// Only for followers who want details.
     public var isGroup = false
+    /// Its state has not changed: it has said how far it has come.
+    public var progress: Progress?
 }

@@ -45,6 +45,12 @@ public enum Limits {
     /// Streamed output that is kept for readers, per attempt and stream.
     public static let outputSpoolBytes = 1024 * 1024
 
+    /// The text that goes with an operation's progress; the rest is cut off, since it may be sent ten times a second.
+    public static let progressTextBytes = 512
+
+    /// One partial result of an operation: a message holds several.
+    public static let partialResultBytes = 1024 * 1024
+
     /// Groups within groups: what recursive descent over a graph may cost in stack.
     public static let nestingDepth = 1000
 

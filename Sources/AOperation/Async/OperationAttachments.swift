@@ -8,6 +8,8 @@ final class OperationAttachments {
     var partialResults: PartialResultPort?
     /// Where the operation's progress goes.
     var progress: ProgressBoard?
+    /// Who else is told of it: the process on whose behalf the operation runs here.
+    var progressRelay: (@Sendable (OperationProgress) -> Void)?
     /// When the operation reached its stages; only while the debugger asks for it.
     var trace: OperationTrace?
     /// When it is tried again, if that was said by a policy.

@@ -29,8 +29,8 @@ final class PartialResultChannel<Element: Sendable>: Sendable {
         case forMoreOrCancellation
     }
 
-    init(capacity: Int) {
-        state = Guarded(State(spool: PartialResultSpool(capacity: capacity)))
+    init(capacity: Int, keepsRead: Bool = true) {
+        state = Guarded(State(spool: PartialResultSpool(capacity: capacity, keepsRead: keepsRead)))
     }
 
     /// Changes the state, and wakes those for whom the change makes a difference.
@@ -116,6 +116,15 @@ final class PartialResultChannel<Element: Sendable>: Sendable {
             // `wake` may have been called before there was anybody to wake.
             if case .forMoreOrCancellation = waiting, Task.isCancelled { wake(reader) }
         }
+    }
+
+    /// Lets all waiting readers look again.
+    func wakeReaders() {
+        let woken = state.withLock { state in
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in woken { reader.resume() }
     }
 
     /// Lets a waiting reader look again.

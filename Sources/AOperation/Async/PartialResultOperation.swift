@@ -23,6 +23,10 @@
 /// A reader that is behind holds a sender of `send(_:) async` back when that many elements are kept, not before. The
 /// synchronous `send(_:)` never waits: then the oldest element gives way, read or not. An operation that nobody reads
 /// is never held back; a sequence counts as a reader from when it is made.
+///
+/// On a cluster the elements, if they are `Codable`, are kept at the coordinator, on its disk: readers of the local object,
+/// or of any other process, read from the first one, however late they come, and none holds the operation back. It is
+/// held back when the coordinator has no room for them.
 public protocol PartialResultOperation<PartialResult>: AOperation {
     /// What is sent. `Codable` as well, if the elements are to be read from another process.
     associatedtype PartialResult: Sendable

@@ -15,6 +15,16 @@ final class PartialResultReader<Element: Sendable>: Sendable {
     private let channel: PartialResultChannel<Element>
     private let id: PartialResultChannel<Element>.ReaderID
     private let hasBegun = Guarded(false)
+    private let remote = Guarded(Remote.unknown)
+
+    /// Where the elements come from if the operation runs elsewhere.
+    private enum Remote: Sendable {
+        /// It has not come to that, as far as is known.
+        case unknown
+        case open(any RemotePartialResultCursor)
+        /// All that was sent there has been read.
+        case over
+    }
 
     init(of operation: AOperation, _ channel: PartialResultChannel<Element>, as role: Role) {
         self.operation = operation
@@ -69,6 +79,10 @@ final class PartialResultReader<Element: Sendable>: Sendable {
         private func read() async -> PartialResultSpool<Element>.Reading
     {
         while true {
+            if let cursor = remoteCursor() {
+                if let reading = await read(cursor) { return reading }
+                continue
+            }
             let reading = channel.read(id)
             guard case .nothing = reading else { return reading }
             switch role {
@@ -79,6 +93,48 @@ final class PartialResultReader<Element: Sendable>: Sendable {
                 if Task.isCancelled { return .nothing }
                 await channel.wait(id, .forMoreOrCancellation)
             }
+        }
+    }
+}
+
+/// Operations that run elsewhere.
+extension PartialResultReader {
+    /// Nil: the elements are here, or all those from there have been read.
+    private func remoteCursor() -> (any RemotePartialResultCursor)? {
+        switch remote.withLock({ $0 }) {
+        case .open(let cursor): return cursor
+        case .over: return nil
+        case .unknown: break
+        }
+        guard let cursor = operation.openRemotePartialResults() else { return nil }
+        remote.withLock { $0 = .open(cursor) }
+        operation.onSettled { operation, _ in cursor.operationEnded(operation.publishedErrors.first) }
+        return cursor
+    }
+
+    /// The next one from there; nil: there is none any more, and the end will be told here.
+    nonisolated(nonsending)
+        private func read(_ cursor: any RemotePartialResultCursor) async -> PartialResultSpool<Element>.Reading?
+    {
+        do {
+            while true {
+                switch cursor.take() {
+                case nil: try await cursor.fill()
+                case .restarted(let attempt): return .event(.restarted(attempt: attempt))
+                case .missed(let count): return .event(.missed(count: count))
+                case .element(let value, let attempt, let index):
+                    return .event(.element(try value.decoded(), attempt: attempt, index: index))
+                case .ended:
+                    remote.withLock { $0 = .over }
+                    return nil
+                }
+            }
+        } catch {
+            if case .listener = role, Task.isCancelled { return .nothing }
+            remote.withLock { $0 = .over }
+            // Its own error says more, if it has come to its end; so it does when its reader was cancelled.
+            if operation.ending != nil || Task.isCancelled { return nil }
+            return .end(AOperationError(error, state: .execution, publisher: operation.publisherName))
         }
     }
 }

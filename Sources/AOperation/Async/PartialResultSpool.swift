@@ -4,6 +4,8 @@
 struct PartialResultSpool<Element> {
     /// How many elements are kept at most.
     private let capacity: Int
+    /// Whether elements that every reader has read are kept for late ones.
+    private let keepsRead: Bool
     /// The attempt whose elements these are, counted from 1.
     private(set) var attempt = 1
     /// The kept elements; the oldest has the index `oldest`.
@@ -28,9 +30,10 @@ struct PartialResultSpool<Element> {
         var next: Int
     }
 
-    init(capacity: Int) {
+    init(capacity: Int, keepsRead: Bool = true) {
         precondition(capacity > 0, "partialResultsHeldMax is \(capacity): at least one element must be kept")
         self.capacity = capacity
+        self.keepsRead = keepsRead
     }
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
@@ -58,7 +61,10 @@ struct PartialResultSpool<Element> {
 
     mutating func read(_ reader: ReaderID) -> Reading {
         guard var cursor = cursors[reader] else { return .end(nil) }
-        defer { cursors[reader] = cursor }
+        defer {
+            cursors[reader] = cursor
+            if !keepsRead { dropRead() }
+        }
         if cursor.attempt < attempt {
             cursor = Cursor(attempt: attempt, next: 0)
             return .event(.restarted(attempt: attempt))
@@ -111,6 +117,13 @@ struct PartialResultSpool<Element> {
     /// Whether a reader has the oldest element still before it.
     private var isOldestWanted: Bool {
         cursors.values.contains { $0.attempt < attempt || $0.next <= oldest }
+    }
+
+    private mutating func dropRead() {
+        while !kept.isEmpty, !isOldestWanted {
+            _ = kept.popFirst()
+            oldest += 1
+        }
     }
 
     /// Another attempt begins: the elements so far are void.

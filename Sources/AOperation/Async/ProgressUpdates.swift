@@ -56,7 +56,13 @@ extension AOperation {
     public final func reportProgress(_ fraction: Double, message: String? = nil) {
         let progress = OperationProgress(fraction, message: message)
         guard ending == nil, progressBoard.put(progress) else { return }
+        attachment(\.progressRelay)?(progress)
         for observer in core.withLock({ $0.observers }) { observer.operation(self, didReportProgress: progress) }
+    }
+
+    /// Passes on everything that the operation reports; `relay` is called on the reporting thread.
+    package final func relayProgress(to relay: @escaping @Sendable (OperationProgress) -> Void) {
+        withAttachments { $0.progressRelay = relay }
     }
 
     /// What the operation reported last; nil before it reported anything.

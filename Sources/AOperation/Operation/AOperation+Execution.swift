@@ -140,6 +140,7 @@ extension AOperation {
         guard isDue else { return }
         host?.memberLeaves()
         guard var departure = core.withLock({ $0.depart() }) else { return }
+        if departure.isOpen, completionBlock != nil { departure.announces = core.withLock { $0.mustAnnounce() } }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
         if departure.announcesReadiness { announceReadiness() }

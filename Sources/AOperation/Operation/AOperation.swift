@@ -92,6 +92,15 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether outcome and body are over, and everything that waited for the operation has been let go.
     package final var isEnded: Bool { core.withLock { $0.state.isEnded } }
 
+    /// Blocks the calling thread until outcome and body are over, whoever runs the operation. Not for the main thread of a
+    /// program that shows something, nor for an `async` function.
+    @available(*, noasync)
+    public final override func waitUntilFinished() {
+        let end = DispatchSemaphore(value: 0)
+        onEnd { _ in end.signal() }
+        end.wait()
+    }
+
     /// How long a body may go on after its outcome was decided (by a cancellation, a timeout), 5 s by default.
     ///
     /// Until then it holds its slot and everything that waits for it. Beyond that they are let go while it still

@@ -5,10 +5,15 @@ extension AOperation {
     /// Makes the operation a mirror of one that runs elsewhere. What it has that is shipped, or must not happen twice,
     /// is taken off: conditions, retries, time limits.
     ///
-    /// - Parameter whenCancelled: called, once, when it is cancelled here while its body is away.
+    /// - Parameters:
+    ///   - whenCancelled: called, once, when it is cancelled here while its body is away.
+    ///   - partialResults: opens a cursor for a reader of what it sends there.
     /// - Returns: false for an operation that is in a queue or has ended.
-    package final func becomeMirror(whenCancelled: @escaping @Sendable (AOperation) -> Void) -> Bool {
-        let body = RemoteBody(whenCancelled: whenCancelled)
+    package final func becomeMirror(
+        whenCancelled: @escaping @Sendable (AOperation) -> Void,
+        partialResults: (@Sendable () -> any RemotePartialResultCursor)? = nil
+    ) -> Bool {
+        let body = RemoteBody(whenCancelled: whenCancelled, partialResults: partialResults)
         let before = core.withLock { $0 }  // nothing of the program's is released under the lock
         defer { withExtendedLifetime(before) {} }
         let isInTime = core.withLock { core in
@@ -25,7 +30,10 @@ extension AOperation {
             core.attemptObservers = []
             return true
         }
-        if isInTime { didBecomeMirror() }
+        if isInTime {
+            didBecomeMirror()
+            redirectReaders()
+        }
         return isInTime
     }
 

@@ -34,9 +34,14 @@ final class RemoteBody {
     var hosting = Hosting.unused
     /// Called when the operation is cancelled here while the body is away.
     let whenCancelled: @Sendable (AOperation) -> Void
+    /// Opens a cursor for a reader of its partial results.
+    let partialResults: (@Sendable () -> any RemotePartialResultCursor)?
 
-    init(whenCancelled: @escaping @Sendable (AOperation) -> Void) {
+    init(
+        whenCancelled: @escaping @Sendable (AOperation) -> Void, partialResults: (@Sendable () -> any RemotePartialResultCursor)?
+    ) {
         self.whenCancelled = whenCancelled
+        self.partialResults = partialResults
     }
 
     var isAway: Bool { if case .away = phase { true } else { false } }

@@ -80,7 +80,8 @@ final class ConnectionCore: Sendable {
         case .blobChunk(let chunk):
             let fetch = state.withLock { $0.fetches[chunk.digest] }
             fetch?.yield(.chunk(chunk, attachment))
-        case .welcome, .refusal, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .farewell, .helloWanted, nil:
+        case .welcome, .refusal, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .farewell, .helloWanted,
+            .elementReceipts, nil:
             break  // the link's own, or an executor's
         }
     }

@@ -147,10 +147,19 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         let (waitsForWorkers, closing, barrier) = state.withLock { ($0.waitsForWorkers, $0.closing, $0.barrier) }
         if let barrier, !barrier.isEnded { graph.outside.append(barrier) }
         let link = SessionLink()
+        let place = SubmissionPlace()
         for (node, member) in graph.members.enumerated() {
             guard let operation = member.operation else { continue }
             let path = member.path
-            if !operation.becomeMirror(whenCancelled: { _ in link.session?.cancel(path: path) }) {
+            let isHosted = graph.wire.nodes[node].hosted  // sends here
+            let isMirror = operation.becomeMirror(
+                whenCancelled: { _ in link.session?.cancel(path: path) },
+                partialResults: isHosted
+                    ? nil
+                    : { [core = connection.core] in
+                        ElementCursor(core, path: path) { try await place.id() }
+                    })
+            if !isMirror {
                 graph.fault(node, "was added to another queue, or cancelled, at the same moment")
             }
         }
@@ -161,7 +170,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
                 host: { [weak self] in
                     guard let self else { throw ClusterError(.closed, "the cluster queue is gone") }
                     return try hostedSession()
-                }))
+                }), place)
         link.session = session
         super.addOperations(fresh, waitUntilFinished: false)
         let problem = closing ?? graph.faults.asRefusal

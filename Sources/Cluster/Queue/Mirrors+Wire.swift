@@ -11,6 +11,7 @@ struct NodeReport: Sendable {
     var isGroup: Bool
     var errors: [WireOperationFailure]
     var value: WireValue
+    var progress: OperationProgress?
 
     init(_ event: WireEvent) {
         node = Int(event.unit)
@@ -20,6 +21,7 @@ struct NodeReport: Sendable {
         isGroup = event.group
         errors = event.errors
         value = event.value
+        if event.hasProgress { progress = OperationProgress(event.progress) }
     }
 
     init(_ view: WireOperationView) {
@@ -30,6 +32,7 @@ struct NodeReport: Sendable {
         isGroup = view.kind != .operation
         errors = view.errors
         value = view.value
+        if view.hasProgress { progress = OperationProgress(view.progress) }
     }
 
     /// Its value lies at the coordinator, and has to be fetched.
@@ -43,7 +46,9 @@ struct NodeReport: Sendable {
     func change(_ graph: OperationGraph, bytes: Data) -> NodeChange? {
         let news: NodeChange.News
         switch state {
-        case .running: news = .started
+        case .running,
+            .queued where progress != nil:
+            news = progress.map { .progressed($0) } ?? .started
         case .stopping, .queued, .retrying, .blocked, .locking, .evaluating, .paused:
             guard hasStarted else { return nil }
             news = .started
@@ -77,5 +82,11 @@ extension EncodedValue {
         case .text: self.init(encoding: .text, bytes: bytes)
         case .bytes, .UNRECOGNIZED: self = .bytes(bytes)
         }
+    }
+}
+
+extension OperationProgress {
+    init(_ progress: WireProgress) {
+        self.init(progress.fraction, message: progress.hasMessage ? progress.message : nil)
     }
 }

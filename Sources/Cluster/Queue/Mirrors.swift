@@ -5,6 +5,8 @@ import Synchronization
 struct NodeChange: Sendable {
     enum News: Sendable {
         case started
+        /// How far it has come; it has started.
+        case progressed(OperationProgress)
         case ended(RemoteEnding, hasStarted: Bool)
     }
 
@@ -35,6 +37,11 @@ final class Mirrors: Sendable {
             switch change.news {
             case .started:
                 if !hasEnded(change.node) { operation.remoteDidStart() }
+            case .progressed(let progress):
+                guard !hasEnded(change.node) else { continue }
+                operation.remoteDidStart()
+                // What is known already, after a reconnect for example, is not told again.
+                if operation.latestProgress != progress { operation.reportProgress(progress.fraction, message: progress.message) }
             case .ended(let ending, let hasStarted):
                 let isNews = isEnded.withLock { isEnded in
                     defer { isEnded[change.node] = true }

@@ -9,6 +9,7 @@ final class SubmissionSession: Sendable {
     let mirrors: Mirrors
     private let connection: ClusterConnection
     private let options: Options
+    private let place: SubmissionPlace
     private let state = Mutex(State())
     /// Where the mirrors are told: what the program does when it hears of something may take its time.
     private let applying = DispatchQueue(label: "aop.cluster-queue")
@@ -33,7 +34,10 @@ final class SubmissionSession: Sendable {
         var closing: ClusterError?
     }
 
-    init(_ graph: OperationGraph, _ connection: ClusterConnection, _ options: Options) {
+    init(
+        _ graph: OperationGraph, _ connection: ClusterConnection, _ options: Options, _ place: SubmissionPlace = SubmissionPlace()
+    ) {
+        self.place = place
         mirrors = Mirrors(graph)
         self.connection = connection
         self.options = options
@@ -269,6 +273,7 @@ final class SubmissionSession: Sendable {
     // MARK: Who waits
 
     private func settle(_ result: Result<SubmittedGraph, ClusterError>) {
+        place.settle(result.map(\.id))
         let waiters = state.withLock { state in
             if state.submitted == nil { state.submitted = result }
             defer { state.submissionWaiters = [] }

@@ -90,16 +90,38 @@ extension ClusterConnection {
     }
 
     /// What the operations of a submission wrote, from `after` on, a page at a time.
+    ///
+    /// - Parameter waits: where there is nothing yet, wait until there is, until it has ended, or for some seconds.
     public func readOutput(
-        _ id: String, path: String = "", after: UInt64 = 0, limitBytes: Int = Limits.pageBytes
+        _ id: String, path: String = "", after: UInt64 = 0, limitBytes: Int = Limits.pageBytes, waits: Bool = false
     ) async throws -> WireOutputPage {
         let request = WireReadOutput.with {
             $0.submission = id
             $0.path = path
             $0.after = after
+            $0.wait = waits
             $0.limitBytes = UInt32(clamping: limitBytes)
         }
         guard case .output(let page) = try await core.ask(.output(request)) else { throw RequestLedger.unexpected }
+        return page
+    }
+
+    /// What the newest attempt of an operation has sent, a page at a time: from `index` on if `attempt` is still the newest,
+    /// else from its first element.
+    ///
+    /// ``RemoteSubmission/partialResults(of:as:)`` is easier to use.
+    /// - Parameter waits: where there is nothing new yet, wait until there is, until it has ended, or for some seconds.
+    public func readPartialResults(
+        _ id: String, path: String, attempt: UInt32 = 0, index: UInt64 = 0, waits: Bool = false
+    ) async throws -> WireElementPage {
+        let request = WireReadElements.with {
+            $0.submission = id
+            $0.path = path
+            $0.attempt = attempt
+            $0.index = index
+            $0.wait = waits
+        }
+        guard case .elements(let page) = try await core.ask(.elements(request)) else { throw RequestLedger.unexpected }
         return page
     }
 

@@ -17,7 +17,7 @@ public struct RemoteSubmission: Sendable {
     public let name: String
     /// Under which it was submitted.
     public let key: String
-    private let connection: ClusterConnection
+    let connection: ClusterConnection
 
     init(_ view: WireSubmissionView, _ connection: ClusterConnection) {
         id = view.id

@@ -18,6 +18,7 @@ public final class DataDirectory: Sendable {
 
     var journalPath: String { path + "/journal.sqlite" }
     var outputPath: String { path + "/output.sqlite" }
+    var elementsPath: String { path + "/elements.sqlite" }
     var blobsPath: String { path + "/blobs" }
     private var lockPath: String { path + "/coordinator.lock" }
 

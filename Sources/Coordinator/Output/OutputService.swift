@@ -2,17 +2,6 @@ import Logging
 import Scheduling
 import Wire
 
-/// Names a question to the spool.
-struct OutputTicket: Hashable, Sendable {
-    let peer: PeerID
-    /// The client's request.
-    let request: UInt64
-    /// The submission's whole id.
-    let submission: String
-    /// Nothing will follow what is stored when the question is asked.
-    let isEnded: Bool
-}
-
 /// The spool of output on its own thread. What cannot be stored is logged and lost: no work depends on it.
 final class OutputService: Sendable {
     enum Job: Sendable {
@@ -21,8 +10,8 @@ final class OutputService: Sendable {
     }
 
     enum Event: Sendable {
-        /// Records of so many bytes are off the queue.
-        case taken(bytes: Int)
+        /// Records of so many bytes, of these submissions, are off the queue.
+        case taken(bytes: Int, of: Set<SubmissionNumber>)
         case page(OutputTicket, OutputPage)
         case unreadable(OutputTicket, reason: String)
     }
@@ -105,7 +94,7 @@ private struct OutputWorker {
                 logger.error("\(database.path): \(waiting.count) records of output are lost: \(error)\(skipped)")
             }
         }
-        report(.taken(bytes: waiting.reduce(0) { $0 + $1.spooledBytes }))
+        report(.taken(bytes: waiting.reduce(0) { $0 + $1.spooledBytes }, of: Set(waiting.map(\.unit.submission))))
         waiting.removeAll(keepingCapacity: true)
     }
 

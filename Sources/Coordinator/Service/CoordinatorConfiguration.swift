@@ -21,6 +21,9 @@ public struct CoordinatorConfiguration: Sendable {
     public var reconnectMaximumMilliseconds: Int64 = 500
     /// From the polite to the hard end of an operation that does not name its own.
     public var graceMilliseconds: Int64 = 5_000
+    /// Bytes of partial results kept of all submissions together. From there on those of submissions that have ended are
+    /// removed, the first ones first, and operations that send more are held back.
+    public var partialResultBytes: Int64 = 1 << 30
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
     /// Registered names of the operations that every worker of this release has.

@@ -4,7 +4,7 @@ import Wire
 extension Reply {
     /// Body of the response; nil: a response without one ("done").
     ///
-    /// `located` is the transport's own question and never goes to a client.
+    /// `located` and `locatedOperation` are the transport's own questions and never go to a client.
     var wire: WireResponse.OneOf_Body? {
         switch self {
         case .failed(let failure): return .failed(failure.wire)
@@ -54,7 +54,7 @@ extension Reply {
             wire.locks = views.map(\.wire)
             wire.next = UInt32(clamping: next)
             return .locks(wire)
-        case .located, .done: return nil
+        case .located, .locatedOperation, .done: return nil
         }
     }
 }

@@ -7,8 +7,8 @@ enum ClientRequest {
     case scheduler(Request)
     /// The graph is asked for first.
     case submitStored(WireSubmit, BlobKey)
-    /// The scheduler says which units are meant, then the spool answers.
-    case output(submission: String, path: String, after: Int64, limitBytes: Int)
+    /// The scheduler says which units are meant, then a spool answers.
+    case read(submission: String, Reading, waits: Bool)
 
     /// - Throws: `TranslationError`: the request is answered with "malformed".
     init(wire: WireRequest) throws(TranslationError) {
@@ -59,7 +59,18 @@ enum ClientRequest {
                 throw TranslationError("the position \(output.after) in the output is out of range")
             }
             let limit = output.limitBytes == 0 ? Limits.pageBytes : min(Int(output.limitBytes), Limits.pageBytes)
-            self = .output(submission: output.submission, path: output.path, after: after, limitBytes: limit)
+            self = .read(
+                submission: output.submission, .output(path: output.path, after: after, limitBytes: limit), waits: output.wait)
+        case .elements(let elements):
+            try Self.checkText(elements.submission, "the submission's id")
+            guard elements.index < CoordinatorLimits.outputIndices else {
+                throw TranslationError("the index \(elements.index) of a partial result is out of range")
+            }
+            let limit = elements.limitBytes == 0 ? Limits.pageBytes / 4 : min(Int(elements.limitBytes), Limits.pageBytes)
+            self = .read(
+                submission: elements.submission,
+                .elements(path: elements.path, attempt: Int(elements.attempt), index: elements.index, limitBytes: limit),
+                waits: elements.wait)
         case nil:
             throw TranslationError(
                 "a request of a kind that this coordinator (\(ProductVersion.current)) does not know; the client may be newer")

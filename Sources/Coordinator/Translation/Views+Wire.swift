@@ -57,6 +57,7 @@ extension Scheduling.OperationView {
         if let waiting { wire.waiting = waiting.wire }
         wire.uniqueID = uniqueID
         wire.joinedTo = joinedTo
+        if let progress { wire.progress = progress.wire }
         return wire
     }
 }
@@ -98,12 +99,14 @@ extension UnitEvent {
         wire.attempt = UInt32(clamping: attempt)
         wire.startedAt = startedAt
         wire.group = isGroup
+        if let progress { wire.progress = progress.wire }
         if let value { wire.value = value.wire }
         return wire
     }
 
     var wireBytes: Int {
-        40 + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes } + (value?.wireBytes ?? 0)
+        80 + (progress?.message?.utf8.count ?? 0) + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes }
+            + (value?.wireBytes ?? 0)
     }
 }
 

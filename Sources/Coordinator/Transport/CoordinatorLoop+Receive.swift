@@ -43,9 +43,12 @@ extension CoordinatorLoop {
         case (.reports(let reports), .executor):
             for report in reports.reports { receive(report, from: peer) }
         case (.output(let batch), .executor): receive(batch, from: peer)
+        case (.progress(let batch), .executor): receive(batch, from: peer)
+        case (.elements(let batch), .executor): receive(batch, from: peer)
         case (.executorEnded(let ended), .supervisor): receive(ended, from: peer)
         case (.request(let request), .client): receive(request, from: peer)
-        case (.reports, _), (.output, _), (.executorEnded, _), (.request, _), (.blobChunk, _), (.hello, _), (nil, _):
+        case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.executorEnded, _), (.request, _), (.blobChunk, _), (.hello, _),
+            (nil, _):
             counters.note(.violation, "a message that a \(peer.role) does not send", now.boot, logger)
         }
     }

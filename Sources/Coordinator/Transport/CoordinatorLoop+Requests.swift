@@ -19,10 +19,11 @@ extension CoordinatorLoop {
             switch try ClientRequest(wire: request) {
             case .scheduler(let body): ask(body, .reply(request.id), of: peer)
             case .submitStored(let submit, let key): pull(key, .graph(request: request.id, submit), from: peer)
-            case .output(let submission, let path, let after, let limitBytes):
-                ask(
-                    .locate(submission: submission, path: path),
-                    .output(request.id, after: after, limitBytes: limitBytes), of: peer)
+            case .read(let submission, let reading, let waits):
+                begin(
+                    ReadRequest(
+                        peer: peer.id, request: request.id, reading: reading, submission: submission,
+                        waitsUntil: waits ? now.boot + CoordinatorLimits.waitMilliseconds : nil), of: peer)
             }
         } catch {
             respond(request.id, .failed(WireRequestFailed(.malformed, "\(error)")), to: peer)
@@ -41,14 +42,8 @@ extension CoordinatorLoop {
     /// The scheduler's answer.
     func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
         switch (peer.requests.removeValue(forKey: request.number), reply) {
-        case (.output(let number, let after, let limitBytes)?, .located(let submission, let id, let units, let ended)):
-            let ticket = OutputTicket(peer: peer.id, request: number, submission: id, isEnded: ended)
-            output.post(
-                .read(
-                    ticket,
-                    OutputQuery(
-                        submission: submission, units: units, after: after, limitBytes: limitBytes)))
-        case (.reply(let number)?, _), (.output(let number, _, _)?, _): respond(number, reply.wire, to: peer)
+        case (.read(let read)?, _): found(read, reply, peer)
+        case (.reply(let number)?, _): respond(number, reply.wire, to: peer)
         case (nil, _): logger.error("the scheduler answered request \(request.number), which nobody asked")
         }
     }
@@ -92,16 +87,25 @@ extension CoordinatorLoop {
         output.post(.append(records))
     }
 
+    /// Of each operation only the newest counts.
+    func receive(_ batch: WireProgressBatch, from peer: Peer) {
+        for unit in batch.units {
+            guard let progress = Progress(wire: unit.progress) else {
+                counters.note(.violation, "a progress of \(unit.progress.fraction)", now.boot, logger)
+                continue
+            }
+            inputs.append(.progressed(peer.id, UnitID(rawValue: unit.unit), Attempt(rawValue: unit.attempt), progress))
+        }
+    }
+
     /// What the spool's thread says.
     func receive(_ event: OutputService.Event) {
         switch event {
-        case .taken(let bytes): outputBytesInFlight -= bytes
-        case .page(let ticket, let page):
-            guard let peer = peers[ticket.peer] else { return }
-            respond(ticket.request, .output(page.wire(id: ticket.submission, isEnded: ticket.isEnded)), to: peer)
-        case .unreadable(let ticket, let reason):
-            guard let peer = peers[ticket.peer] else { return }
-            respond(ticket.request, .failed(WireRequestFailed(.unspecified, reason)), to: peer)
+        case .taken(let bytes, let submissions):
+            outputBytesInFlight -= bytes
+            noteOutput(of: submissions)
+        case .page(let ticket, let page): self.page(ticket, page)
+        case .unreadable(let ticket, let reason): unreadable(ticket.read, .output(ticket.unit), reason)
         }
     }
 }
@@ -111,7 +115,7 @@ extension Request {
     fileprivate var zones: [String] {
         switch self {
         case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
-        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate: []
+        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation: []
         }
     }
 }

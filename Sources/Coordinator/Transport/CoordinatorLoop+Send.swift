@@ -5,6 +5,7 @@ import Wire
 extension CoordinatorLoop {
     /// Passes on a message whose facts are on the disk.
     func deliver(_ message: Outputs.Send) {
+        if message.to == AttemptLabels.asker, case .events(let batch) = message.message { return noteEvents(batch) }
         guard let peer = peers[message.to] else { return }
         switch message.message {
         case .welcome(let name, let drop): send(.with { $0.welcome = welcome(name: name, drop: drop) }, to: peer)
@@ -128,7 +129,10 @@ extension CoordinatorLoop {
         }
         var events: [WireEvent] = []
         var bytes = 0
-        for event in batch.events {
+        // How far something has come is out of date when a reader that is behind gets to it.
+        let isBehind = peer.outbox.bytes > CoordinatorLimits.progressBytes
+        if isBehind, !batch.events.isEmpty, batch.events.allSatisfy({ $0.progress != nil }) { return }
+        for event in batch.events where !isBehind || event.progress == nil {
             if bytes + event.wireBytes > CoordinatorLimits.packedMessageBytes {
                 sendEvents(batch.submission, events, batch.view, to: peer)
                 (events, bytes) = ([], 0)

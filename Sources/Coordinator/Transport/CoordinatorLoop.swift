@@ -21,6 +21,7 @@ final class CoordinatorLoop {
     let journal: JournalWriter
     let blobs: BlobService
     let output: OutputService
+    let elements: ElementService
     let router: RouterSocket
     let monitor: SocketMonitor
     private(set) var endpoints: [Endpoint] = []
@@ -39,6 +40,12 @@ final class CoordinatorLoop {
     var pullers: [PullID: PeerID] = [:]
     var nextNumber: UInt64 = 0
     var outputBytesInFlight = 0
+    /// Readers that wait for more.
+    var waits = ReadWaits<ReadRequest>()
+    /// How many readers want to be told of a submission, by its id.
+    var watches: [String: Int] = [:]
+    /// Attempts whose partial results are not taken.
+    var heldBack: Set<AttemptName> = []
     var stepNumber: UInt64 = 0
     /// The reading of time of this round.
     var now: Instant
@@ -85,12 +92,14 @@ final class CoordinatorLoop {
         }
         let blobs = try BlobService(recovery.blobs) { mailbox.post(.blobs($0)) }
         let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
+        let elements = try ElementService(recovery.elements, logger: logger) { mailbox.post(.elements($0)) }
         self.configuration = configuration
         self.logger = logger
         self.mailbox = mailbox
         self.journal = journal
         self.blobs = blobs
         self.output = output
+        self.elements = elements
         self.router = router
         self.monitor = monitor
         directory = recovery.directory
@@ -206,6 +215,7 @@ final class CoordinatorLoop {
             case .journal(.failed(let error)): throw error
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
+            case .elements(let event): receive(event)
             case .probe(let probe):
                 probe.set(
                     Health(
@@ -256,10 +266,14 @@ final class CoordinatorLoop {
         var sends: [Outputs.Send] = []
         sends.reserveCapacity(outputs.sends.count)
         for send in outputs.sends {
-            if send.to == AttemptLabels.asker { labels.receive(send.message) } else { sends.append(send) }
+            // What it follows is told in order with the answers; see `noteEvents`.
+            if send.to == AttemptLabels.asker, !send.message.isEvents { labels.receive(send.message) } else { sends.append(send) }
         }
         held.append(sends)
     }
+
+    /// Everything that was decided is on the disk.
+    var isAllDurable: Bool { durable == scheduler.sequence }
 
     private func release() {
         for send in held.release(upTo: durable) { deliver(send) }
@@ -283,6 +297,7 @@ final class CoordinatorLoop {
     private func forgetTheSilent() {
         guard now.boot >= silenceCheckAt else { return }
         silenceCheckAt = now.boot + 1000
+        expireWaits()
         let limit = max(CoordinatorLimits.silenceMilliseconds, 2 * configuration.leaseMilliseconds)
         for peer in peers.all where now.boot - peer.lastHeard - pauseBefore > limit {
             forget(peer, "nothing was heard of it for \(limit / 1000) s")
@@ -300,6 +315,7 @@ final class CoordinatorLoop {
             pullers[id] = nil
         }
         storing = storing.filter { $0.value.peer != peer.id }
+        for read in waits.forget(peer.id) { endWatch(read) }
         inputs.append(.disconnected(peer.id))
     }
 
@@ -347,5 +363,10 @@ final class CoordinatorLoop {
         journal.close()
         blobs.close()
         output.close()
+        elements.close()
     }
+}
+
+extension Message {
+    fileprivate var isEvents: Bool { if case .events = self { true } else { false } }
 }

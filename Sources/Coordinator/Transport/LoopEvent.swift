@@ -3,6 +3,7 @@ enum LoopEvent: Sendable {
     case journal(JournalWriter.Event)
     case blobs(BlobService.Event)
     case output(OutputService.Event)
+    case elements(ElementService.Event)
     /// Somebody asks whether the loop answers.
     case probe(OneShot<Health?>)
     /// End in an orderly way.

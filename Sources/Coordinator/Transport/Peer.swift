@@ -5,8 +5,8 @@ import Wire
 enum PendingRequest {
     /// The reply is the answer to the client's request of this id.
     case reply(UInt64)
-    /// The reply says which units' output is wanted; then the spool is asked.
-    case output(UInt64, after: Int64, limitBytes: Int)
+    /// The reply says which units are meant; then a spool is asked.
+    case read(ReadRequest)
 }
 
 /// One connection that has said hello. Belongs to the transport thread.

@@ -9,6 +9,7 @@ struct Recovery {
     let database: JournalDatabase
     let blobs: BlobStore
     let output: OutputDatabase
+    let elements: ElementDatabase
     /// In its new epoch, whose fact is on the disk.
     let scheduler: Scheduler
     let incarnation: Incarnation
@@ -34,6 +35,7 @@ struct Recovery {
         }
         blobs = try BlobStore(path: directory.blobsPath)
         output = try OutputDatabase(directory)
+        elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         var scheduler = Scheduler(configuration.scheduling)
         var ids: [SubmissionNumber: String] = [:]
         let folded = try database.fold { fact in

@@ -10,6 +10,8 @@ public struct WaitingView: Hashable, Sendable {
         case paused
         /// The process that submitted it is not connected.
         case submitter
+        /// It runs, and is held back because what it sends is not taken.
+        case partialResults
     }
     public var kind: Kind
     public var text: String
@@ -39,6 +41,7 @@ extension Scheduler {
         if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) { return view }
         switch durable.phase(unit) {
         case .ready, .wanting: break
+        case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
         case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return nil
         }
         let lane = operationClass(of: unit)

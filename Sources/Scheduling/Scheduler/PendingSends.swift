@@ -46,7 +46,8 @@ extension Scheduler {
         pending = PendingSends()
     }
 
-    mutating func noteChange(_ unit: UnitID, at: Int64, errors: [Failure]) {
+    /// - Parameter progress: it has said how far it has come, and its state has not changed.
+    mutating func noteChange(_ unit: UnitID, at: Int64, errors: [Failure], progress: Progress? = nil) {
         guard followers.isFollowed(unit.submission) else { return }
         pending.touch(unit.submission)
         let submission = durable.index(of: unit.submission)
@@ -62,6 +63,7 @@ extension Scheduler {
             errors: errors, attempt: Int(state.attempts),
             startedAt: state.startedAt, isGroup: isGroup
         )
+        event.progress = progress
         if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }
         pending.events[unit.submission, default: []].append(event)
     }

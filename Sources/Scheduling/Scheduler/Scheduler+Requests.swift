@@ -30,6 +30,8 @@ extension Scheduler {
             reply = lockViews(of: key, from: from)
         case .locate(let submission, let path):
             reply = resolving(submission) { number in locate(path, in: number) }
+        case .locateOperation(let submission, let path):
+            reply = resolving(submission) { number in locateOperation(path, in: number) }
         }
         pending.send(.reply(request, reply), to: request.peer)
     }
@@ -194,6 +196,17 @@ extension Scheduler {
         let submission = durable.submissions[index]
         let units = unit == 0 ? nil : submission.units.indices.filter { submission.isInside($0, of: unit) }
         return .located(number, id: submission.id, units: units, ended: submission.units[unit].hasEnded)
+    }
+
+    private func locateOperation(_ path: String, in number: SubmissionNumber) -> Reply {
+        guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
+        let submission = durable.submissions[durable.index(of: number)]
+        guard submission.node(unit).isOperation else {
+            return .failed(
+                .notFound("`\(path)` in submission \(submission.id) is a group, which sends nothing; name an operation in it"))
+        }
+        let state = submission.units[unit]
+        return .locatedOperation(UnitID(number, unit), id: submission.id, attempts: Int(state.attempts), ended: state.hasEnded)
     }
 
     // MARK: Steering and watching

@@ -105,6 +105,7 @@ extension Scheduler {
             view.uniqueID = durable.submissions[index].uniqueID(of: unit) ?? ""
             view.joinedTo = durable.submissions[index].joined(unit).map(durable.name(of:)) ?? ""
         }
+        if !progress.isEmpty, case .assigned = state.phase { view.progress = progress[UnitID(durable.submissions[index].number, unit)] }
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
     }
@@ -135,6 +136,7 @@ extension OperationView {
         var bytes = 64 + path.utf8.count + type.utf8.count + worker.utf8.count + uniqueID.utf8.count + joinedTo.utf8.count
         if case .inline(let content)? = value?.storage { bytes += content.count }
         for lock in locks { bytes += lock.approximateBytes }
+        if let text = progress?.message { bytes += text.utf8.count }
         if let waiting { bytes += 16 + waiting.text.utf8.count }
         for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {

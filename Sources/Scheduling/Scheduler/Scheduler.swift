@@ -57,6 +57,10 @@ public struct Scheduler {
     var attemptCounter: UInt32 = 0
     var lockIntake = LockIntake()
     var demands = DemandBoard()
+    /// What running operations said last of how far they have come. Looked up, never iterated.
+    var progress: [UnitID: Progress] = [:]
+    /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
+    var heldBack: [UnitID: String] = [:]
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -123,6 +127,8 @@ public struct Scheduler {
         case .departed(let peer): depart(peer, &outputs)
         case .executorEnded(let supervisor, let incarnation, let crashed): bury(incarnation, crashed: crashed, supervisor, &outputs)
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at)
+        case .progressed(let peer, let unit, let attempt, let progress): noteProgress(peer, unit, attempt, progress)
+        case .heldBack(let peer, let unit, let attempt, let reason): noteHeldBack(peer, unit, attempt, reason)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
         case .released(let peer, let unit, let attempt, let wasStopped):
@@ -158,7 +164,10 @@ public struct Scheduler {
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .recall(let unit, let attempt, let worker): recall(unit, attempt, worker)
-        case .freed(let unit, let worker): workers.sessions[worker.index].remove(unit)
+        case .freed(let unit, let worker):
+            workers.sessions[worker.index].remove(unit)
+            if !progress.isEmpty { progress[unit] = nil }
+            if !heldBack.isEmpty { heldBack[unit] = nil }
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
             if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }

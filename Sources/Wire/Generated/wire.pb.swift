@@ -583,6 +583,24 @@ public nonisolated struct WirePeerMessage: Sendable {
     set {body = .goodbye(newValue)}
   }
 
+  /// executor
+  public var progress: WireProgressBatch {
+    get {
+      if case .progress(let v)? = body {return v}
+      return WireProgressBatch()
+    }
+    set {body = .progress(newValue)}
+  }
+
+  /// executor
+  public var elements: WireElementBatch {
+    get {
+      if case .elements(let v)? = body {return v}
+      return WireElementBatch()
+    }
+    set {body = .elements(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -604,6 +622,10 @@ public nonisolated struct WirePeerMessage: Sendable {
     case request(WireRequest)
     /// orderly end of a peer
     case goodbye(WireGoodbye)
+    /// executor
+    case progress(WireProgressBatch)
+    /// executor
+    case elements(WireElementBatch)
 
   }
 
@@ -723,6 +745,15 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     set {body = .helloWanted(newValue)}
   }
 
+  /// executor
+  public var elementReceipts: WireElementReceipts {
+    get {
+      if case .elementReceipts(let v)? = body {return v}
+      return WireElementReceipts()
+    }
+    set {body = .elementReceipts(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -748,6 +779,8 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     case farewell(WireFarewell)
     /// the coordinator does not know this connection (it has restarted): say hello again
     case helloWanted(WireHelloWanted)
+    /// executor
+    case elementReceipts(WireElementReceipts)
 
   }
 
@@ -1971,6 +2004,162 @@ public nonisolated struct WireOutputChunk: Sendable {
   public init() {}
 }
 
+/// How far running operations have come, as they say themselves: only the newest of each, and lost where it cannot be sent.
+public nonisolated struct WireProgressBatch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var units: [WireUnitProgress] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireUnitProgress: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  public var progress: WireProgress {
+    get {_progress ?? WireProgress()}
+    set {_progress = newValue}
+  }
+  /// Returns true if `progress` has been explicitly set.
+  public var hasProgress: Bool {self._progress != nil}
+  /// Clears the value of `progress`. Subsequent reads from it will return its default value.
+  public mutating func clearProgress() {self._progress = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _progress: WireProgress? = nil
+}
+
+public nonisolated struct WireProgress: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// from 0 to 1
+  public var fraction: Double = 0
+
+  /// at most Limits.progressTextBytes
+  public var message: String {
+    get {_message ?? String()}
+    set {_message = newValue}
+  }
+  /// Returns true if `message` has been explicitly set.
+  public var hasMessage: Bool {self._message != nil}
+  /// Clears the value of `message`. Subsequent reads from it will return its default value.
+  public mutating func clearMessage() {self._message = nil}
+
+  /// milliseconds since 1970
+  public var at: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _message: String? = nil
+}
+
+/// Partial results. The executor keeps each element until a receipt says that it is on the coordinator's disk, and offers
+/// it again after a reconnect; it reports a success or failure of the attempt after the receipt of the last one.
+public nonisolated struct WireElementBatch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var runs: [WireElementRun] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireElementRun: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  /// in order
+  public var elements: [WireElement] = []
+
+  /// nothing follows
+  public var closed: Bool = false
+
+  /// everything before this index was in earlier runs; taken only behind them
+  public var first: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireElement: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// within the attempt, from 0; what is left out was given up by its sender
+  public var index: UInt64 = 0
+
+  public var encoding: WireValueEncoding = .void
+
+  /// at most Limits.partialResultBytes
+  public var bytes: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireElementReceipts: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var receipts: [WireElementReceipt] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireElementReceipt: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  /// everything before this index is on the disk
+  public var next: UInt64 = 0
+
+  /// and so is the end
+  public var closed: Bool = false
+
+  /// why what came after `next` was not taken: it is to be sent again in a while
+  public var full: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Asked for part by part by whoever needs it; the asker's window is the flow control.
 public nonisolated struct WireBlobRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -2706,6 +2895,14 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .resume(newValue)}
   }
 
+  public var elements: WireReadElements {
+    get {
+      if case .elements(let v)? = body {return v}
+      return WireReadElements()
+    }
+    set {body = .elements(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2722,6 +2919,7 @@ public nonisolated struct WireRequest: Sendable {
     case locks(WireListLocks)
     case pause(WirePause)
     case resume(WirePause)
+    case elements(WireReadElements)
 
   }
 
@@ -2833,6 +3031,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .steered(newValue)}
   }
 
+  public var elements: WireElementPage {
+    get {
+      if case .elements(let v)? = body {return v}
+      return WireElementPage()
+    }
+    set {body = .elements(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2848,6 +3054,7 @@ public nonisolated struct WireResponse: Sendable {
     case checked(WireCheckResult)
     case locks(WireLockPage)
     case steered(WireSteered)
+    case elements(WireElementPage)
 
   }
 
@@ -3437,6 +3644,16 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._hosted = newValue}
   }
 
+  /// while it runs; absent: it has not said
+  public var progress: WireProgress {
+    get {_storage._progress ?? WireProgress()}
+    set {_uniqueStorage()._progress = newValue}
+  }
+  /// Returns true if `progress` has been explicitly set.
+  public var hasProgress: Bool {_storage._progress != nil}
+  /// Clears the value of `progress`. Subsequent reads from it will return its default value.
+  public mutating func clearProgress() {_uniqueStorage()._progress = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -3491,9 +3708,11 @@ public nonisolated struct WireWaiting: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// worker: none that is there could take it; resources: they are not free; paused; submitter: it is not connected
+  /// worker: none that is there could take it; resources: they are not free; paused;
   public var kind: String = String()
 
+  /// submitter: it is not connected; partialResults: it runs, and what it sends is not
+  /// taken
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -3648,11 +3867,22 @@ public nonisolated struct WireEvent: Sendable {
 
   public var group: Bool = false
 
+  /// its state has not changed: it has said how far it has come
+  public var progress: WireProgress {
+    get {_progress ?? WireProgress()}
+    set {_progress = newValue}
+  }
+  /// Returns true if `progress` has been explicitly set.
+  public var hasProgress: Bool {self._progress != nil}
+  /// Clears the value of `progress`. Subsequent reads from it will return its default value.
+  public mutating func clearProgress() {self._progress = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _value: WireValue? = nil
+  fileprivate var _progress: WireProgress? = nil
 }
 
 public nonisolated struct WireReadOutput: Sendable {
@@ -3669,6 +3899,9 @@ public nonisolated struct WireReadOutput: Sendable {
   public var after: UInt64 = 0
 
   public var limitBytes: UInt32 = 0
+
+  /// answered when there is something, when it has ended, or after a while
+  public var wait: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3713,6 +3946,57 @@ public nonisolated struct WireOutputRecord: Sendable {
   public var bytes: Data = Data()
 
   public var truncated: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The partial results of one operation: those of its newest attempt.
+public nonisolated struct WireReadElements: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var submission: String = String()
+
+  public var path: String = String()
+
+  /// whose elements were read; 0: none
+  public var attempt: UInt32 = 0
+
+  /// the first one of that attempt that was not read
+  public var index: UInt64 = 0
+
+  public var limitBytes: UInt32 = 0
+
+  /// answered when there is something new, or after a while
+  public var wait: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireElementPage: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// whose elements these are, from 1; 0: none has begun
+  public var attempt: UInt32 = 0
+
+  /// from the asked index on, or from the first of another attempt
+  public var elements: [WireElement] = []
+
+  /// to go on with
+  public var next: UInt64 = 0
+
+  /// the operation has its outcome, and these are the last
+  public var ended: Bool = false
+
+  /// the submission's whole id
+  public var id: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3928,7 +4212,7 @@ nonisolated extension WireOperationState: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".PeerMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}heartbeat\0\u{1}reports\0\u{1}output\0\u{3}executor_ended\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}request\0\u{1}goodbye\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}heartbeat\0\u{1}reports\0\u{1}output\0\u{3}executor_ended\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}request\0\u{1}goodbye\0\u{2}k\u{2}progress\0\u{1}elements\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4053,6 +4337,32 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
           self.body = .goodbye(v)
         }
       }()
+      case 180: try {
+        var v: WireProgressBatch?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .progress(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .progress(v)
+        }
+      }()
+      case 181: try {
+        var v: WireElementBatch?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .elements(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .elements(v)
+        }
+      }()
       default: break
       }
     }
@@ -4100,6 +4410,14 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
       guard case .goodbye(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
     }()
+    case .progress?: try {
+      guard case .progress(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+    }()
+    case .elements?: try {
+      guard case .elements(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 181)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -4114,7 +4432,7 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CoordinatorMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4278,6 +4596,19 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
           self.body = .helloWanted(v)
         }
       }()
+      case 180: try {
+        var v: WireElementReceipts?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .elementReceipts(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .elementReceipts(v)
+        }
+      }()
       default: break
       }
     }
@@ -4336,6 +4667,10 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
     case .helloWanted?: try {
       guard case .helloWanted(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .elementReceipts?: try {
+      guard case .elementReceipts(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
     }()
     case nil: break
     }
@@ -6433,6 +6768,324 @@ nonisolated extension WireOutputChunk: SwiftProtobuf.Message, SwiftProtobuf._Mes
   }
 }
 
+nonisolated extension WireProgressBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProgressBatch"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}units\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.units) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.units.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.units, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProgressBatch, rhs: WireProgressBatch) -> Bool {
+    if lhs.units != rhs.units {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireUnitProgress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".UnitProgress"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}progress\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._progress) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    try { if let v = self._progress {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireUnitProgress, rhs: WireUnitProgress) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs._progress != rhs._progress {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireProgress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Progress"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}fraction\0\u{1}message\0\u{1}at\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularDoubleField(value: &self.fraction) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._message) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.fraction.bitPattern != 0 {
+      try visitor.visitSingularDoubleField(value: self.fraction, fieldNumber: 1)
+    }
+    try { if let v = self._message {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProgress, rhs: WireProgress) -> Bool {
+    if lhs.fraction != rhs.fraction {return false}
+    if lhs._message != rhs._message {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireElementBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ElementBatch"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}runs\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.runs) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.runs.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.runs, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireElementBatch, rhs: WireElementBatch) -> Bool {
+    if lhs.runs != rhs.runs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireElementRun: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ElementRun"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}elements\0\u{1}closed\0\u{1}first\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.elements) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.closed) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.first) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    if !self.elements.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.elements, fieldNumber: 3)
+    }
+    if self.closed != false {
+      try visitor.visitSingularBoolField(value: self.closed, fieldNumber: 4)
+    }
+    if self.first != 0 {
+      try visitor.visitSingularUInt64Field(value: self.first, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireElementRun, rhs: WireElementRun) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.elements != rhs.elements {return false}
+    if lhs.closed != rhs.closed {return false}
+    if lhs.first != rhs.first {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireElement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Element"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{1}encoding\0\u{1}bytes\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.index) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.encoding) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.bytes) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.index != 0 {
+      try visitor.visitSingularUInt64Field(value: self.index, fieldNumber: 1)
+    }
+    if self.encoding != .void {
+      try visitor.visitSingularEnumField(value: self.encoding, fieldNumber: 2)
+    }
+    if !self.bytes.isEmpty {
+      try visitor.visitSingularBytesField(value: self.bytes, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireElement, rhs: WireElement) -> Bool {
+    if lhs.index != rhs.index {return false}
+    if lhs.encoding != rhs.encoding {return false}
+    if lhs.bytes != rhs.bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireElementReceipts: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ElementReceipts"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}receipts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.receipts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.receipts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.receipts, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireElementReceipts, rhs: WireElementReceipts) -> Bool {
+    if lhs.receipts != rhs.receipts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireElementReceipt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ElementReceipt"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}next\0\u{1}closed\0\u{1}full\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.next) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.closed) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.full) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    if self.next != 0 {
+      try visitor.visitSingularUInt64Field(value: self.next, fieldNumber: 3)
+    }
+    if self.closed != false {
+      try visitor.visitSingularBoolField(value: self.closed, fieldNumber: 4)
+    }
+    if !self.full.isEmpty {
+      try visitor.visitSingularStringField(value: self.full, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireElementReceipt, rhs: WireElementReceipt) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.next != rhs.next {return false}
+    if lhs.closed != rhs.closed {return false}
+    if lhs.full != rhs.full {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireBlobRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".BlobRequest"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}digest\0\u{1}offset\0\u{1}length\0")
@@ -7500,7 +8153,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7678,6 +8331,19 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .resume(v)
         }
       }()
+      case 180: try {
+        var v: WireReadElements?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .elements(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .elements(v)
+        }
+      }()
       default: break
       }
     }
@@ -7744,6 +8410,10 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .resume(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 101)
     }()
+    case .elements?: try {
+      guard case .elements(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -7759,7 +8429,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7924,6 +8594,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .steered(v)
         }
       }()
+      case 180: try {
+        var v: WireElementPage?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .elements(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .elements(v)
+        }
+      }()
       default: break
       }
     }
@@ -7985,6 +8668,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .steered?: try {
       guard case .steered(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 100)
+    }()
+    case .elements?: try {
+      guard case .elements(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
     }()
     case nil: break
     }
@@ -8751,7 +9438,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -8778,6 +9465,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _uniqueID: String = String()
     var _joinedTo: String = String()
     var _hosted: Bool = false
+    var _progress: WireProgress? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8812,6 +9500,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _uniqueID = source._uniqueID
       _joinedTo = source._joinedTo
       _hosted = source._hosted
+      _progress = source._progress
     }
   }
 
@@ -8854,6 +9543,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 120: try { try decoder.decodeSingularStringField(value: &_storage._uniqueID) }()
         case 121: try { try decoder.decodeSingularStringField(value: &_storage._joinedTo) }()
         case 145: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
+        case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         default: break
         }
       }
@@ -8938,6 +9628,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._hosted != false {
         try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 145)
       }
+      try { if let v = _storage._progress {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8971,6 +9664,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._uniqueID != rhs_storage._uniqueID {return false}
         if _storage._joinedTo != rhs_storage._joinedTo {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
+        if _storage._progress != rhs_storage._progress {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -9266,7 +9960,7 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Event"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9284,6 +9978,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 80: try { try decoder.decodeSingularMessageField(value: &self._value) }()
       case 81: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
       case 82: try { try decoder.decodeSingularBoolField(value: &self.group) }()
+      case 180: try { try decoder.decodeSingularMessageField(value: &self._progress) }()
       default: break
       }
     }
@@ -9324,6 +10019,9 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.group != false {
       try visitor.visitSingularBoolField(value: self.group, fieldNumber: 82)
     }
+    try { if let v = self._progress {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -9338,6 +10036,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs._value != rhs._value {return false}
     if lhs.startedAt != rhs.startedAt {return false}
     if lhs.group != rhs.group {return false}
+    if lhs._progress != rhs._progress {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9345,7 +10044,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireReadOutput: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ReadOutput"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}after\0\u{3}limit_bytes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}after\0\u{3}limit_bytes\0\u{2}p\u{2}wait\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9357,6 +10056,7 @@ nonisolated extension WireReadOutput: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 2: try { try decoder.decodeSingularStringField(value: &self.path) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.after) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.limitBytes) }()
+      case 180: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
       default: break
       }
     }
@@ -9375,6 +10075,9 @@ nonisolated extension WireReadOutput: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.limitBytes != 0 {
       try visitor.visitSingularUInt32Field(value: self.limitBytes, fieldNumber: 4)
     }
+    if self.wait != false {
+      try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 180)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -9383,6 +10086,7 @@ nonisolated extension WireReadOutput: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.path != rhs.path {return false}
     if lhs.after != rhs.after {return false}
     if lhs.limitBytes != rhs.limitBytes {return false}
+    if lhs.wait != rhs.wait {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9488,6 +10192,111 @@ nonisolated extension WireOutputRecord: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.at != rhs.at {return false}
     if lhs.bytes != rhs.bytes {return false}
     if lhs.truncated != rhs.truncated {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReadElements: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReadElements"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}attempt\0\u{1}index\0\u{3}limit_bytes\0\u{1}wait\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.path) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.attempt) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.index) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.limitBytes) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.submission.isEmpty {
+      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
+    }
+    if !self.path.isEmpty {
+      try visitor.visitSingularStringField(value: self.path, fieldNumber: 2)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularUInt32Field(value: self.attempt, fieldNumber: 3)
+    }
+    if self.index != 0 {
+      try visitor.visitSingularUInt64Field(value: self.index, fieldNumber: 4)
+    }
+    if self.limitBytes != 0 {
+      try visitor.visitSingularUInt32Field(value: self.limitBytes, fieldNumber: 5)
+    }
+    if self.wait != false {
+      try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReadElements, rhs: WireReadElements) -> Bool {
+    if lhs.submission != rhs.submission {return false}
+    if lhs.path != rhs.path {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.index != rhs.index {return false}
+    if lhs.limitBytes != rhs.limitBytes {return false}
+    if lhs.wait != rhs.wait {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireElementPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ElementPage"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attempt\0\u{1}elements\0\u{1}next\0\u{1}ended\0\u{1}id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.attempt) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.elements) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.next) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.ended) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.attempt != 0 {
+      try visitor.visitSingularUInt32Field(value: self.attempt, fieldNumber: 1)
+    }
+    if !self.elements.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.elements, fieldNumber: 2)
+    }
+    if self.next != 0 {
+      try visitor.visitSingularUInt64Field(value: self.next, fieldNumber: 3)
+    }
+    if self.ended != false {
+      try visitor.visitSingularBoolField(value: self.ended, fieldNumber: 4)
+    }
+    if !self.id.isEmpty {
+      try visitor.visitSingularStringField(value: self.id, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireElementPage, rhs: WireElementPage) -> Bool {
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.elements != rhs.elements {return false}
+    if lhs.next != rhs.next {return false}
+    if lhs.ended != rhs.ended {return false}
+    if lhs.id != rhs.id {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

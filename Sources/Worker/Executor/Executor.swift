@@ -17,21 +17,26 @@ final class Executor: @unchecked Sendable {
     let spawns = SpawnGate()
     let host: HostSettings
 
-    private let state: Mutex<ExecutorState>
+    let state: Mutex<ExecutorState>
     /// When the loop last showed that it is alive.
-    private let pulse = Atomic<Int64>(0)
+    let pulse = Atomic<Int64>(0)
     private let context: ZMQContext
-    private var link: PeerLink?
+    var link: PeerLink?
     private var channel: ExecutorChannel?
-    private var runner: UnitRunner?
+    var runner: UnitRunner?
     private var inputs: InputDesk?
     private var shelf = BlobShelf()
-    private var spool = OutputSpool()
-    private var reports: [WireUnitReport] = []
+    var spool = OutputSpool()
+    let progress = ProgressDesk()
+    var elements = ElementDesk()
+    /// Boot time of the last message about progress.
+    var progressSentAt: Int64 = 0
+    var isProgressDue = false
+    var reports: [WireUnitReport] = []
     /// Inputs that steps led to while another step was being carried out.
     private var pending: [ExecutorAction] = []
     private var isPerforming = false
-    private var timer: (deadline: Int64, timer: EventLoop.Timer)?
+    var timer: (deadline: Int64, timer: EventLoop.Timer)?
     /// How the coordinator calls this executor.
     private var name: String
     private var exitCode: Int32?
@@ -39,7 +44,7 @@ final class Executor: @unchecked Sendable {
     /// How long the loop may be busy before it counts as hung, for the coordinator and for the supervisor.
     private static let hungMilliseconds: Int64 = 2500
     private static let pulseMilliseconds: Int64 = 500
-    private static let reportBytesMax = 4 << 20
+    static let reportBytesMax = 4 << 20
 
     init(_ configuration: ExecutorConfiguration, registry: OperationRegistry, logger: Logger) throws {
         self.configuration = configuration
@@ -114,13 +119,16 @@ final class Executor: @unchecked Sendable {
 
     private func makeRunner() {
         runner = UnitRunner(
-            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName
+            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName, progress: progress
         ) { [unowned self] key, finished in
             shelf.release(key)
             spool.close(key)
             if let blob = finished.blob { shelf.put(blob.bytes, digest: blob.digest, for: key) }
             step { $0.ended(key, finished.ending, now: $1, at: $2) }
         }
+        runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
+        runner?.whenSending = { [unowned self] key, gate in elements.open(key, gate) }
+        runner?.whenSent = { [unowned self] key, event in elements.receive(event, of: key) }
         inputs = InputDesk(
             loop: loop, shelf: { [unowned self] in shelf }, edit: { [unowned self] in $0(&shelf) },
             ask: { [unowned self] requests in
@@ -206,6 +214,9 @@ final class Executor: @unchecked Sendable {
             if !welcome.name.isEmpty { name = welcome.name }
             logger.info("attached to \(configuration.endpoint) as \(name)")
             inputs?.resume()
+            progress.forgetSent()
+            elements.forgetSent()
+            isProgressDue = true
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason):
             logger.trace("not connected to \(configuration.endpoint): \(reason)")
@@ -234,7 +245,13 @@ final class Executor: @unchecked Sendable {
     private func handle(_ message: WireCoordinatorMessage, _ attachment: Buffer?) {
         switch message.body {
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
-        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .stop(let stop)?:
+            for unit in stop.units where unit.reason != .recalled {
+                if let end = elements.release(UnitKey(unit)) { reports.append(end) }
+            }
+            step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .elementReceipts(let receipts)?:
+            reports += elements.receive(receipts.receipts, now: BootClock.milliseconds())
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .blobRequest(let request)?:
@@ -252,7 +269,7 @@ final class Executor: @unchecked Sendable {
         step { $0.drain(graceMilliseconds: graceMilliseconds, now: $1, at: $2) }
     }
 
-    private func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+    func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
         let (now, at) = (BootClock.milliseconds(), WallClock.milliseconds())
         pending += state.withLock { input(&$0, now, at) }
         guard !isPerforming else { return }
@@ -268,7 +285,7 @@ final class Executor: @unchecked Sendable {
     private func perform(_ action: ExecutorAction) {
         switch action {
         case .report(let report):
-            reports.append(report)
+            if let report = elements.admit(report) { reports.append(report) }
         case .fetchInputs(let key, let assignment):
             inputs?.begin(key, assignment.inputs)
         case .start(let key, let assignment):
@@ -280,6 +297,7 @@ final class Executor: @unchecked Sendable {
         case .forget(let key):
             shelf.release(key)
             spool.discard(key)
+            elements.forget(key)
             inputs?.cancel(key)
         case .askForReplacement:
             logger.error("an operation does not stop; this process takes no more work and is replaced")
@@ -306,58 +324,5 @@ final class Executor: @unchecked Sendable {
         guard exitCode == nil else { return }
         exitCode = code
         loop.stop()
-    }
-
-    // MARK: After each turn
-
-    private func turnEnds() {
-        pulse.store(BootClock.milliseconds(), ordering: .relaxed)
-        // While this process is being ended its commands die of that, not by themselves: their ends are nobody's outcome.
-        guard spawns.isOpen else { return }
-        // Before the ends: a reader who hears of an end has seen all output.
-        if link?.isAttached == true {
-            for batch in spool.take() { link?.send(.with { $0.output = batch }) }
-        }
-        if !reports.isEmpty {
-            for batch in Batching.split(reports, limitBytes: Self.reportBytesMax, size: \.sizeEstimate) {
-                link?.send(.with { $0.reports = .with { $0.reports = batch } })
-            }
-            reports.removeAll(keepingCapacity: true)
-        }
-        armTimer()
-    }
-
-    private func armTimer() {
-        let deadline = state.withLock { $0.deadline }
-        guard deadline != timer?.deadline else { return }
-        if let timer { loop.cancel(timer.timer) }
-        timer = deadline.map { deadline in
-            (
-                deadline,
-                loop.after(milliseconds: deadline - BootClock.milliseconds()) { [unowned self] in
-                    timer = nil
-                    step { $0.tick(now: $1, at: $2) }
-                }
-            )
-        }
-    }
-}
-
-extension WireUnitReport {
-    /// Roughly what it takes in a message.
-    fileprivate var sizeEstimate: Int {
-        switch body {
-        case .ended(let end)?:
-            switch end.outcome {
-            case .success(let value)?:
-                if case .inline(let bytes)? = value.storage { bytes.count + 64 } else { 128 }
-            case .failure(let failures)?:
-                failures.errors.reduce(64) { $0 + $1.message.utf8.count + $1.stderr.utf8.count + 256 }
-            case .elements(let elements)?: elements.elements.reduce(64) { $0 + $1.count + 8 }
-            case .answers(let answers)?: answers.answers.reduce(64) { $0 + $1.reason.utf8.count + 16 }
-            case .stopped?, .storedElements?, nil: 128
-            }
-        case .started?, .released?, nil: 64
-        }
     }
 }

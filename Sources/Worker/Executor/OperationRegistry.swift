@@ -6,6 +6,8 @@ struct OperationRegistry: Sendable {
     struct Entry: Sendable {
         let type: any ClusterOperation.Type
         let interface: ClusterInterface
+        /// What it sends can be read elsewhere.
+        let sends: Bool
     }
 
     private(set) var entries: [String: Entry] = [:]
@@ -51,7 +53,8 @@ struct OperationRegistry: Sendable {
             throw Refused(
                 description: "\(type) and \(other.type) are both called `\(interface.name)`: give one of them another operationName")
         }
-        entries[interface.name] = Entry(type: type, interface: interface)
+        let sends = (type as? any PartialResultOperation.Type)?.canSendElsewhere ?? false
+        entries[interface.name] = Entry(type: type, interface: interface, sends: sends)
     }
 
     /// As they are told in a hello, by name.

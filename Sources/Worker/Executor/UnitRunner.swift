@@ -24,17 +24,24 @@ final class UnitRunner {
     private let queue = AOperationQueue()
     private let hostName: String
     private let whenEnded: (UnitKey, Finished) -> Void
+    private let progress: ProgressDesk
+    /// Called when there is news of how far an operation has come.
+    var whenProgressed: () -> Void = {}
+    /// Called before an operation that may send partial results starts, and with what it sends.
+    var whenSending: (UnitKey, ElementGate) -> Void = { _, _ in }
+    var whenSent: (UnitKey, ElementRelay.Event) -> Void = { _, _ in }
     private var bodies: [UnitKey: Body] = [:]
     private let background = DispatchQueue.global()
 
     init(
-        registry: OperationRegistry, slots: Int, loop: EventLoop, hostName: String,
+        registry: OperationRegistry, slots: Int, loop: EventLoop, hostName: String, progress: ProgressDesk = ProgressDesk(),
         whenEnded: @escaping (UnitKey, Finished) -> Void
     ) {
         self.registry = registry
         self.loop = loop
         self.hostName = hostName
         self.whenEnded = whenEnded
+        self.progress = progress
         queue.maxConcurrentOperationCount = slots
     }
 
@@ -70,7 +77,8 @@ final class UnitRunner {
     }
 
     private enum Built: Sendable {
-        case operation(any ClusterOperation)
+        /// `sends`: what it sends while it runs can be read elsewhere.
+        case operation(any ClusterOperation, sends: Bool)
         case failure(WireOperationFailure)
     }
 
@@ -98,7 +106,7 @@ final class UnitRunner {
             if !assignment.inputs.isEmpty {
                 try give(assignment, to: operation, entry.interface, blobs: blobs)
             }
-            return .operation(operation)
+            return .operation(operation, sends: entry.sends)
         } catch let missing as ReceivedValue.Missing {
             return failure("`\(name)`: \(missing.reason)")
         } catch let malformed as JSONScanner.Malformed {
@@ -125,8 +133,10 @@ final class UnitRunner {
         switch built {
         case .failure(let failure):
             ended(key, Finished(.failure([failure])))
-        case .operation(let operation):
+        case .operation(let operation, let sends):
             bodies[key] = .running(operation)
+            operation.relayProgress(to: progressRelay(of: key))
+            if sends { relayElements(of: operation, key) }
             let end = completion(of: key)
             let hostName = hostName
             operation.whenEnded { outcome in
@@ -161,6 +171,28 @@ final class UnitRunner {
             let error = AOperationError(error, state: .execution, publisher: "forEach")
             return Finished(.failure([WireOperationFailure(error, host: hostName)]))
         }
+    }
+
+    /// Whether its body has not ended.
+    func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil }
+
+    private func progressRelay(of key: UnitKey) -> @Sendable (OperationProgress) -> Void {
+        let announce = onLoop { (runner: UnitRunner, _: Void) in runner.whenProgressed() }
+        return { [progress] news in
+            if progress.put(news, of: key, at: WallClock.milliseconds()) { announce(()) }
+        }
+    }
+
+    private func relayElements(of operation: any ClusterOperation, _ key: UnitKey) {
+        guard let sender = operation as? any PartialResultOperation else { return }
+        let deliver = onLoop { (runner: UnitRunner, event: ElementRelay.Event) in
+            runner.whenSent(key, event)
+            // Its outcome is known: it cannot send what it wants to.
+            if case .failed = event { runner.stop(key) }
+        }
+        let relay = ElementRelay(gate: ElementGate(), name: operation.name ?? "", host: hostName, deliver: deliver)
+        whenSending(key, relay.gate)
+        sender.relayPartialResults { await relay.pass($0) }
     }
 
     // MARK: Stopping

@@ -35,9 +35,17 @@ struct CoordinatorCommand: ToolCommand {
     var data: String?
     @Option(
         help: ArgumentHelp(
+            "Bytes of partial results kept of all submissions together; operations that send more are held back.", valueName: "bytes"))
+    var partialResultBytes: Int64 = 1 << 30
+    @Option(
+        help: ArgumentHelp(
             "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))
     var privateDirectory: String?
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard partialResultBytes > 0 else { throw ValidationError("--partial-result-bytes is \(partialResultBytes): it must be positive") }
+    }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let status: ExitStatus
@@ -56,6 +64,7 @@ struct CoordinatorCommand: ToolCommand {
     private func serve(_ console: Console) async throws -> ExitStatus {
         var configuration = CoordinatorConfiguration(dataDirectory: dataDirectory)
         if !listen.isEmpty { configuration.endpoints = listen }
+        configuration.partialResultBytes = partialResultBytes
         configuration.http = noHTTP ? nil : try HTTPAddress(http)
         // Off loopback is refused before anything is made.
         let logger = Logger(label: "aop.coordinator")

@@ -23,9 +23,6 @@ struct LogsCommand: ToolCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
-    /// Between questions for more while nothing new came.
-    private static let idleInterval = Duration.milliseconds(250)
-
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
             var position: UInt64 = 0
@@ -33,7 +30,7 @@ struct LogsCommand: ToolCommand {
             var collected: [JSONValue] = []
             var id = reference.submission
             while true {
-                let page = try await connection.readOutput(id, path: reference.path, after: position)
+                let page = try await connection.readOutput(id, path: reference.path, after: position, waits: follow)
                 if !page.id.isEmpty { id = page.id }
                 position = page.position
                 switch console.mode {
@@ -43,7 +40,6 @@ struct LogsCommand: ToolCommand {
                 }
                 guard page.records.isEmpty else { continue }
                 if page.ended || !follow { break }
-                try await Task.sleep(for: Self.idleInterval)
             }
             try await lines.finish()
             if console.mode == .json {

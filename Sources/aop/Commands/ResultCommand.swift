@@ -13,15 +13,29 @@ struct ResultCommand: ToolCommand {
               aop result last
               aop result 7fk2/count -o json
               aop result 7fk2/report > report.pdf
+              aop result 7fk2/crawl --partial -f
             """)
 
     @Argument(help: "ID, or ID/PATH of an operation or group.")
     var reference: OperationReference
+    @Flag(help: "What the operation has sent while it runs or ran, one element a line, instead of its value.")
+    var partial = false
+    @Flag(name: [.short, .long], help: "With --partial: go on as more is sent, until the operation ends.")
+    var follow = false
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if follow, !partial { throw ValidationError("--follow is for --partial; `aop wait` waits for the outcome") }
+        if partial, reference.path.isEmpty { throw ValidationError("--partial needs an operation: ID/PATH") }
+    }
+
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
+            if partial {
+                try await PartialResultLines(console: console, connection: connection, reference: reference, follows: follow).show()
+                return .success
+            }
             if reference.path.isEmpty {
                 let view = try await connection.show(reference.submission)
                 try await Outcome(console: console, connection: connection)

@@ -114,6 +114,7 @@ extension WireOperationView {
             ),
             ("uniqueId", .optional(uniqueID)), ("joinedTo", .optional(joinedTo)),
             ("hosted", .bool(hosted)),
+            ("progress", hasProgress ? progress.json : .null),
         ])
     }
 }

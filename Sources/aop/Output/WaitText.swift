@@ -1,6 +1,6 @@
 import Wire
 
-/// What an operation or group waits for, in a line; empty: nothing that can be said.
+/// What an operation or group waits for, or how far it has come, in a line; empty: nothing that can be said.
 enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
         if view.state == .paused { return PlainText.of(view.waiting.text) }
@@ -8,6 +8,7 @@ enum WaitText {
         if !view.joinedTo.isEmpty { return "joined to \(view.joinedTo), which has the unique id `\(PlainText.of(view.uniqueID))`" }
         if !view.locks.isEmpty { return LockText.reason(view.locks) }
         if view.hasWaiting { return PlainText.of(view.waiting.text) }
+        if view.hasProgress { return ProgressText.of(view.progress) }
         guard view.hasLastFailure else { return "" }
         let failure = PlainText.of(view.lastFailure.message)
         guard view.retryAt > 0 else { return "the last attempt failed: \(failure)" }

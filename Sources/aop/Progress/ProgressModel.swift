@@ -8,6 +8,8 @@ struct ProgressModel: Sendable {
         var worker: String
         /// Milliseconds since 1970.
         var since: Int64
+        /// How far it has come; empty: it has not said.
+        var progress = ""
     }
 
     private(set) var view: WireSubmissionView?
@@ -16,7 +18,7 @@ struct ProgressModel: Sendable {
     /// Ended operations and when the watch began, for the rate.
     private var firstSeen: (ended: UInt64, at: Int64)?
 
-    /// Takes an event in; gives the state changes it brought.
+    /// Takes an event in; gives the state changes it brought. How far something has come is none.
     mutating func apply(_ event: FollowEvent, now: Int64) -> [WireEvent] {
         switch event {
         case .interrupted(let reason):
@@ -33,13 +35,15 @@ struct ProgressModel: Sendable {
             interruption = nil
             self.view = view
             for event in events {
-                if event.state == .running {
+                if event.hasProgress {
+                    running[event.path]?.progress = ProgressText.of(event.progress)
+                } else if event.state == .running {
                     running[event.path] = RunningOperation(path: event.path, worker: event.worker, since: event.at)
                 } else {
                     running[event.path] = nil
                 }
             }
-            return events
+            return events.filter { !$0.hasProgress }
         }
     }
 

@@ -136,6 +136,7 @@ actor ProgressReporter {
                     ("event", .string("operation")), ("id", .string(view.id)), ("path", .string(event.path)),
                     ("state", .string(event.state.word)), ("at", .time(event.at)), ("worker", .optional(event.worker)),
                     ("attempt", .integer(Int64(event.attempt))),
+                    ("progress", event.hasProgress ? event.progress.json : .null),
                     ("errors", .array(event.errors.map { .object(JSONValue.members(of: $0, path: event.path)) })),
                 ]))
         }

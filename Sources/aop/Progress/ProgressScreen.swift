@@ -14,7 +14,8 @@ struct ProgressScreen {
         for operation in operations {
             let time = TimeText.duration(milliseconds: now - operation.since)
             let worker = operation.worker.isEmpty ? "" : "  \(operation.worker)"
-            lines.append(style.dim(DisplayWidth.cut("  ▸ \(operation.path)  \(time)\(worker)", to: width)))
+            let progress = operation.progress.isEmpty ? "" : "  \(operation.progress)"
+            lines.append(style.dim(DisplayWidth.cut("  ▸ \(operation.path)  \(time)\(worker)\(progress)", to: width)))
         }
         let others = Int(clamping: view.counts.running) - operations.count
         if others > 0, !operations.isEmpty { lines.append(style.dim(DisplayWidth.cut("    and \(others) more", to: width))) }

@@ -185,3 +185,38 @@ struct PartialResultTests {
         #expect(try await events.next() == nil)
     }
 }
+
+/// What a process gets that reads on behalf of another one.
+@Suite(.timeLimit(Load.patience))
+struct PartialResultRelayTests {
+    @Test func relay_getsEveryElement_andHoldsTheSenderBack() async {
+        let operation = Count(to: 20)
+        let passed = Tally<String>()
+        let gate = Signal()
+        operation.relayPartialResults { partial in
+            switch partial {
+            case .element(let value, let index): passed.append("\(index) \(String(decoding: value.bytes, as: UTF8.self))")
+            case .ended: passed.append("ended")
+            case .failed(let error): passed.append("\(error)")
+            }
+            await gate.wait()
+            return true
+        }
+        operation.add(to: AOperationQueue())
+        // One is being passed on, four are kept, and one waits.
+        await passed.reaches(1)
+        await operation.sent.reaches(5)
+        #expect(operation.sent.entries.count == 5)
+        #expect(!operation.isFinished)
+        gate.fire()
+        await passed.reaches(21)
+        #expect(passed.entries == (0..<20).map { "\($0) \($0)" } + ["ended"])
+    }
+
+    @Test func relayThatWantsNoMore_holdsNobodyBack() async {
+        let operation = Count(to: 50)
+        operation.relayPartialResults { _ in false }
+        _ = await operation.result(on: AOperationQueue())
+        #expect(operation.outcome?.isSuccess == true)
+    }
+}

@@ -65,8 +65,10 @@ final class ProcessHarness: Sendable {
     }
 
     /// A coordinator that listens.
-    func startCoordinator() async throws -> RunningProcess {
-        let coordinator = startAOP("coordinator", "--listen", endpoint, "--http", "127.0.0.1:0", "--data", "\(directory)/data")
+    func startCoordinator(_ arguments: String...) async throws -> RunningProcess {
+        let coordinator = start(
+            BuiltProducts.aop,
+            ["coordinator", "--listen", endpoint, "--http", "127.0.0.1:0", "--data", "\(directory)/data"] + arguments)
         try await eventually("the coordinator listens") { coordinator.stdout.contains("listening") }
         return coordinator
     }

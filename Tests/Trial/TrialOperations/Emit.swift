@@ -65,7 +65,7 @@ public final class Emit: AsyncOperation<String>, ClusterOperation, @unchecked Se
     private func file(_ path: String?) async throws { try await Self.wait(for: path) }
 
     /// Looks for the file again and again: processes have no other way to tell each other something.
-    private static func wait(for path: String?) async throws {
+    static func wait(for path: String?) async throws {
         guard let path else { return }
         while !FileManager.default.fileExists(atPath: path) { try await Task.sleep(for: .milliseconds(5)) }
     }

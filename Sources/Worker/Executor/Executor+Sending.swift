@@ -1,0 +1,90 @@
+import Foundation
+import Synchronization
+import Wire
+
+/// What an executor tells the coordinator, after each turn of its loop.
+extension Executor {
+    func turnEnds() {
+        pulse.store(BootClock.milliseconds(), ordering: .relaxed)
+        // While this process is being ended its commands die of that, not by themselves: their ends are nobody's outcome.
+        guard spawns.isOpen else { return }
+        // Before the ends: a reader who hears of an end has seen all output.
+        if link?.isAttached == true {
+            for batch in spool.take() { link?.send(.with { $0.output = batch }) }
+            for batch in elements.take(now: BootClock.milliseconds()) { link?.send(.with { $0.elements = batch }) }
+        }
+        if isProgressDue || !reports.isEmpty && progress.hasNews {
+            // What an operation says stands behind its start, and before its end.
+            let ends = reports.filter(\.isEnd)
+            send(reports.filter { !$0.isEnd })
+            sendProgress()
+            send(ends)
+        } else {
+            send(reports)
+        }
+        reports.removeAll(keepingCapacity: true)
+        armTimer()
+    }
+
+    private func send(_ reports: [WireUnitReport]) {
+        for batch in Batching.split(reports, limitBytes: Self.reportBytesMax, size: \.sizeEstimate) {
+            link?.send(.with { $0.reports = .with { $0.reports = batch } })
+        }
+    }
+
+    /// There is news of how far something has come: not more often than people look.
+    func sendProgressSoon() {
+        let wait = progressSentAt + ProgressDesk.intervalMilliseconds - BootClock.milliseconds()
+        guard wait > 0 else { return isProgressDue = true }
+        loop.after(milliseconds: wait) { [unowned self] in isProgressDue = true }
+    }
+
+    private func sendProgress() {
+        isProgressDue = false
+        // What is not sent now is when the coordinator is there again.
+        guard link?.isAttached == true else { return }
+        progressSentAt = BootClock.milliseconds()
+        let news = progress.take { runner?.isRunning($0) == true }
+        for batch in Batching.split(news, limitBytes: Limits.pageBytes, size: { $0.progress.message.utf8.count + 64 }) {
+            link?.send(.with { $0.progress = .with { $0.units = batch } })
+        }
+    }
+
+    private func armTimer() {
+        // What is paused is sent to nobody while nobody is there.
+        let elementsAt = link?.isAttached == true ? elements.deadline : nil
+        let deadline = [state.withLock { $0.deadline }, elementsAt].compactMap(\.self).min()
+        guard deadline != timer?.deadline else { return }
+        if let timer { loop.cancel(timer.timer) }
+        timer = deadline.map { deadline in
+            (
+                deadline,
+                loop.after(milliseconds: deadline - BootClock.milliseconds()) { [unowned self] in
+                    timer = nil
+                    step { $0.tick(now: $1, at: $2) }
+                }
+            )
+        }
+    }
+}
+
+extension WireUnitReport {
+    fileprivate var isEnd: Bool { if case .ended? = body { true } else { false } }
+
+    /// Roughly what it takes in a message.
+    fileprivate var sizeEstimate: Int {
+        switch body {
+        case .ended(let end)?:
+            switch end.outcome {
+            case .success(let value)?:
+                if case .inline(let bytes)? = value.storage { bytes.count + 64 } else { 128 }
+            case .failure(let failures)?:
+                failures.errors.reduce(64) { $0 + $1.message.utf8.count + $1.stderr.utf8.count + 256 }
+            case .elements(let elements)?: elements.elements.reduce(64) { $0 + $1.count + 8 }
+            case .answers(let answers)?: answers.answers.reduce(64) { $0 + $1.reason.utf8.count + 16 }
+            case .stopped?, .storedElements?, nil: 128
+            }
+        case .started?, .released?, nil: 64
+        }
+    }
+}
