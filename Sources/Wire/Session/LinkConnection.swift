@@ -51,9 +51,13 @@ final class LinkConnection {
     }
 
     func abandon() {
+        dealer.stopMonitoring()
         dealer.close()
         monitor.close()
     }
+
+    /// How long libzmq may take to tell that a closed socket is gone.
+    private static let endMilliseconds: Int64 = 500
 
     /// Closes once everything is sent, or at `deadline` (boot milliseconds).
     func finish(by deadline: Int64) throws(ZMQError) {
@@ -72,8 +76,10 @@ final class LinkConnection {
         // libzmq sends the rest in the background and reports when the socket is really gone.
         poller.remove(socket)
         dealer.close(lingerMilliseconds: Int(max(0, deadline - BootClock.milliseconds())))
-        while BootClock.milliseconds() < deadline {
-            guard try poller.wait(until: deadline).isReadable(events) else { continue }
+        // Its end is told a moment after its time is over, and has to be read: see `stopMonitoring`.
+        let last = deadline + Self.endMilliseconds
+        while BootClock.milliseconds() < last {
+            guard try poller.wait(until: last).isReadable(events) else { continue }
             while let event = try monitor.receive() { if event == .stopped { return } }
         }
     }

@@ -47,6 +47,10 @@ public final class DealerSocket {
     /// Reports the connection's beginning and end. Once per socket.
     public func makeMonitor() throws(ZMQError) -> SocketMonitor { try SocketMonitor(of: handle) }
 
+    /// No events of the socket come any more. Before its monitor is closed: libzmq's I/O thread writes events with a blocking
+    /// send, and would wait for ever for somebody to read those of the socket's end, and all connections with it.
+    public func stopMonitoring() { handle.stopMonitoring() }
+
     /// Closes the socket; what is queued is sent in the background for at most `lingerMilliseconds`.
     public func close(lingerMilliseconds: Int = 0) {
         handle.close(lingerMilliseconds: Int32(clamping: lingerMilliseconds))

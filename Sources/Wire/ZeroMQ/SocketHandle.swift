@@ -21,6 +21,11 @@ final class SocketHandle {
 
     deinit { close(lingerMilliseconds: 0) }
 
+    /// See ``DealerSocket/stopMonitoring()``. Does nothing to a socket that is closed.
+    func stopMonitoring() {
+        if let pointer { zmq_socket_monitor(pointer, nil, 0) }
+    }
+
     /// Closes the socket; what it still holds is sent in the background for at most `lingerMilliseconds`.
     func close(lingerMilliseconds: Int32) {
         guard let pointer else { return }
