@@ -190,6 +190,21 @@ import Wire
         init(_ parameters: Parameters) { super.init() }
     }
 
+    /// Sends what has no wire form.
+    final class Leak: VoidOperation, PartialResultOperation, ClusterOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable {}
+        typealias PartialResult = any Error
+        let parameters = Parameters()
+        init(_ parameters: Parameters) { super.init() }
+
+        /// With somebody who reads it.
+        static func read() -> Leak {
+            let leak = Leak(.init())
+            _ = leak.partialResults()
+            return leak
+        }
+    }
+
     private static let refused: [(String, @Sendable () -> AOperation)] = [
         ("lives in this process (AOperationBlock)", { AOperationBlock { finish in finish() } }),
         ("group of its own kind (Subgroup)", { Subgroup(Emit("a")) }),
@@ -207,6 +222,7 @@ import Wire
         ("condition BlockCondition", { Emit("a").condition { $0(.success) } }),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
+        ("partial results, which have no wire form", { Leak.read() }),
         ("injected result", { Emit("a").injectResult(from: Emit("b")) { _, _, _ in } }),
     ]
 
