@@ -86,10 +86,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "Executing", dependencies: ["AOperation", "Wire"], swiftSettings: strict),
         .target(
             name: "Worker",
             dependencies: [
                 "AOperation",
+                "Executing",
                 "Wire",
                 "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -104,6 +106,7 @@ let package = Package(
             name: "Cluster",
             dependencies: [
                 "AOperation",
+                "Executing",
                 "Wire",
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "Logging", package: "swift-log"),
@@ -168,14 +171,17 @@ let package = Package(
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: strict),
         .testTarget(name: "GraphFileTests", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
         .testTarget(name: "CoordinatorTests", dependencies: ["Coordinator", "Scheduling", "Wire"], swiftSettings: strict),
-        .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Worker", "Wire"], swiftSettings: strict),
+        .executableTarget(
+            name: "TrialSubmitter", dependencies: ["AOperation", "Cluster", "TrialOperations"], path: "Tests/Trial/TrialSubmitter",
+            swiftSettings: strict),
+        .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Executing", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "ClusterTests", dependencies: ["AOperation", "Cluster", "TrialOperations", "Wire"], swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "aop", "TextWorker", "TrialWorker", "CLinux",
+                "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
                 "AOperation", "Cluster", "TrialOperations", "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

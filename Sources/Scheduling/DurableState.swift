@@ -126,6 +126,10 @@ struct DurableState {
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .deadlinePassed, hurried: false, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .submitterMissed(let unit, let at):
+            let index = try self.index(of: unit)
+            submissions[index].requestStop(unit.index, .submitterGone, hurried: true, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .queueTimedOut(let unit, let at):
             let index = try self.index(of: unit)
             submissions[index].requestStop(unit.index, .queueTimedOut, hurried: false, at: at, &effects)

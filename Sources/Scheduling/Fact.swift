@@ -40,6 +40,8 @@ public enum Fact: Hashable, Sendable {
     /// A user paused the unit: nothing in it that has not begun does so before it is resumed.
     case paused(UnitID, at: Int64)
     case resumed(UnitID, at: Int64)
+    /// The unit needs the process that submitted it, whose session is over.
+    case submitterMissed(UnitID, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }
@@ -52,9 +54,15 @@ public struct WorkerIdentity: Hashable, Sendable {
     public var pid: UInt32
     /// Whose resources it shares with others; 0: it has none.
     public var supervisor: Incarnation
+    /// It is no worker but the process of a submitter, and takes what is hosted there.
+    public var isSubmitter: Bool
 
-    public init(incarnation: Incarnation, name: String, host: String, pid: UInt32, supervisor: Incarnation = Incarnation(0)) {
+    public init(
+        incarnation: Incarnation, name: String, host: String, pid: UInt32, supervisor: Incarnation = Incarnation(0),
+        isSubmitter: Bool = false
+    ) {
         self.supervisor = supervisor
+        self.isSubmitter = isSubmitter
         self.incarnation = incarnation
         self.name = name
         self.host = host
@@ -70,8 +78,14 @@ public struct Admission: Hashable, Sendable {
     public var name: String
     public var graph: Graph
     public var at: Int64
+    /// The process in which its hosted code is; 0: it has none.
+    public var submitter: Incarnation
 
-    public init(number: SubmissionNumber, id: String, key: String, name: String, graph: Graph, at: Int64) {
+    public init(
+        number: SubmissionNumber, id: String, key: String, name: String, graph: Graph, at: Int64,
+        submitter: Incarnation = Incarnation(0)
+    ) {
+        self.submitter = submitter
         self.number = number
         self.id = id
         self.key = key

@@ -73,8 +73,10 @@ public struct ExecutorAttachment: Sendable {
 }
 
 public enum Request: Sendable {
-    /// `cancelled`: nodes that are cancelled before any of it can start.
-    case submit(key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int] = [])
+    /// `cancelled`: nodes that are cancelled before any of it can start. `submitter`: where its hosted code is.
+    case submit(
+        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int] = [],
+        submitter: Incarnation = Incarnation(0))
     /// Admission check only.
     case check(graph: Graph, waitForWorkers: Bool)
     /// `path` empty: the whole submission.

@@ -5,7 +5,8 @@ extension Scheduler {
     public func violations() -> [String] {
         var found: [String] = []
         for submission in durable.submissions { found += submission.violations() }
-        found += workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations()
+        found +=
+            workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations() + hostingViolations()
         return found
     }
 

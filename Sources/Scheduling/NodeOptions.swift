@@ -22,6 +22,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var priority: Int?
     /// What its worker must have; on a group or forEach: for all inside.
     public var requires = Requirements()
+    /// It exists in the process that submitted the graph, and executes there. Of operations only.
+    public var isHosted = false
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
     /// What must hold before each attempt. Not of a forEach: its body names them.

@@ -28,6 +28,8 @@ public enum Message: Sendable {
     case welcome(name: String, drop: [ExecutorAttachment.Held])
     /// A newer connection of the same process took over, or its end was proven already.
     case superseded
+    /// To a submitter's process: its session is over, and what it hosted has failed.
+    case sessionOver
     case dispatch([Assignment])
     case stop([StopOrder])
     /// The end of these attempts is durable (or no longer wanted): the executor forgets them.
@@ -72,6 +74,8 @@ public struct Assignment: Sendable {
     public var fences: [Fence]
     /// It has to end before the lock lease is over, and to be reported as lost then.
     public var isAtMostOnce = false
+    /// It is given to the process that submitted it, which has what it receives.
+    public var isHosted = false
     /// What it has of its host's resources, sorted by name.
     public var resources: [AssignedResource] = []
     /// Of an evaluate unit: what it is to evaluate.

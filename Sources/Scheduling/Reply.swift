@@ -25,6 +25,8 @@ public enum RequestFailure: Sendable {
     case ambiguous(String)
     case refused(message: String, errors: [AdmissionError])
     case busy(String)
+    /// The graph has hosted code, and the session of its submitter's process is over.
+    case sessionOver(String)
 }
 
 /// A fault of a graph, found before anything runs.
@@ -97,6 +99,8 @@ public struct OperationView: Hashable, Sendable {
     /// Of one that is locking: the locks that are in its way, with who stands at the front of their lines.
     public var locks: [LockView] = []
     public var isAtMostOnce = false
+    /// It executes in the process that submitted it.
+    public var isHosted = false
     public var priority = 0
     /// Of one that is retrying: the wall time from which on the next attempt may start; 0: it is not.
     public var retryAt: Int64 = 0

@@ -5,7 +5,9 @@
 public enum ProtocolVersion {
     public static let major: UInt32 = 1
     public static let minor: UInt32 = 0
-    public static let capabilities: [String] = []
+    public static let capabilities = [hosting]
+    /// The coordinator knows the processes of submitters, and what they host.
+    public static let hosting = "hosting"
 }
 
 /// The version of the product, as `aop --version` shows it.

@@ -68,6 +68,20 @@ struct GroupForeignProducerTests {
         #expect(try receiver.result?.get()?.get() == 1)
     }
 
+    @Test func completionBlockOfAProducerThatTheGroupHasTaken_isCalled_andItsEndCanBeWaitedFor() async {
+        let (producer, other) = (Value(1), Value(2))
+        let receiver = Keep<[Int]>()
+        [producer, other].deliver(to: receiver)
+        let called = Signal()
+        producer.completionBlock = { called.fire() }
+        let group = GroupOperation(receiver)
+        queue.addOperation(group)
+        await called.wait()
+        await onThread { other.waitUntilFinished() }
+        #expect(other.outcome?.isSuccess == true)
+        await group.ended()
+    }
+
     /// The locks of a nested group are asked for before anything starts: what delivers to one inside of it and to one
     /// before it is none of its children.
     @Test func producerForANestedGroupAndForAnEarlierChild_comesBeforeBoth() async {

@@ -48,13 +48,20 @@ import Testing
 
             await cluster.close()
         }
+
+        static func host(on cluster: ClusterQueue) async throws {
+            // Executes here, between two operations of workers.
+            let lowercase = MapOperationBlock<String, String> { text, finish in finish((text ?? .success("")).map { $0.lowercased() }) }
+            let report = ReadText(.init(path: "a.txt")).deliver(to: lowercase).deliver(to: CountWords())
+            print(try await report.value(on: cluster))
+        }
     }
 
-    /// Every line of the document's example stands in this file, in its order.
-    @Test func example_isTheOneThatIsCompiled() throws {
+    /// Every line of the document's examples stands in this file, in its order.
+    @Test(arguments: ["let cluster", "// Executes here"]) func example_isTheOneThatIsCompiled(_ beginning: String) throws {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/cluster-queue.md")
         let blocks = try lines(of: document).split { $0.hasPrefix("```") }
-        let example = try #require(blocks.first { $0.contains { $0.hasPrefix("let cluster") } })
+        let example = try #require(blocks.first { $0.contains { $0.hasPrefix(beginning) } })
         let source = try lines(of: URL(fileURLWithPath: #filePath))
         let start = try #require(source.firstIndex(of: example.first ?? ""))
         #expect(Array(source[start...].prefix(example.count)) == Array(example))

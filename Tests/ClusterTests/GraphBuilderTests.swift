@@ -168,6 +168,71 @@ import Wire
         #expect(graph(a, b).faults.map(\.path) == ["Emit"])
     }
 
+    // MARK: What executes here
+
+    @Test func whatOnlyThisProcessHas_becomesHostedNodes_inTheSameGraph() throws {
+        let (emit, shout) = (Emit("a"), Shout())
+        let map = MapOperationBlock<String, String> { received, finish in finish(received ?? .success("")) }
+        emit.deliver(to: map).deliver(to: shout)
+        let block = AOperationBlock { finish in finish() }.exclusive("key")
+        block.addDependency(map)
+        let graph = graph(emit, map, shout, block)
+        #expect(graph.faults.isEmpty && graph.hasHostedCode)
+        #expect(graph.wire.nodes.map(\.hosted) == [false, false, true, false, true])
+        #expect(graph.wire.nodes.map(\.receives) == [[], [], [1], [2], []])
+        #expect(graph.wire.nodes[2].operation.type == "MapOperationBlock<String, String>")
+        #expect(graph.wire.nodes[4].operation.type == "AOperationBlock")
+        #expect(graph.wire.nodes[4].after == [2] && graph.wire.nodes[4].exclusive.map(\.key) == ["key"])
+        #expect(!self.graph(Emit("a")).hasHostedCode)
+    }
+
+    @Test func conditionsOfThisProcess_areHosted_andSoAreAllOfAnOperationThatIs() {
+        let emit = Emit("a").conditions(NoFailedDependencies()).condition { $0(.success) }
+        emit.conditions(NegatedCondition(ReachabilityCondition()))
+        let block = AOperationBlock { finish in finish() }.conditions(Quiet())
+        let graph = graph(emit, block)
+        #expect(graph.faults.isEmpty && graph.hasHostedCode)
+        #expect(graph.wire.nodes[1].conditions.map(\.probe.hosted) == [false, true, true])
+        #expect(graph.wire.nodes[1].conditions.map(\.negated) == [false, false, false])
+        #expect(graph.wire.nodes[1].conditions.map(\.probe.type) == ["", "BlockCondition", NegatedCondition<ReachabilityCondition>.key])
+        #expect(graph.members[1].hostedConditions.keys.sorted() == [1, 2])
+        #expect(graph.wire.nodes[2].conditions.map(\.probe.hosted) == [true])
+        #expect(graph.wire.nodes[2].exclusive.count == 1)
+    }
+
+    /// Its name is longer than a coordinator takes.
+    struct Box<Content>: Sendable {}
+
+    @Test func nameOfAGenericType_isCutWhereItIsTooLong() {
+        typealias Boxes<Content> = Box<Box<Box<Box<Box<Box<Box<Box<Box<Box<Content>>>>>>>>>>
+        typealias Long = Boxes<Boxes<Boxes<Int>>>
+        let map = MapOperationBlock<Long, [Long]> { _, finish in finish(.success([])) }
+        #expect("\(type(of: map))".utf8.count > 255)
+        let type = graph(map).wire.nodes[1].operation.type
+        #expect(type.utf8.count == 200 && type.hasPrefix("MapOperationBlock<Box<Box<"))
+    }
+
+    @Test func requireRemote_refusesWhatExecutesHere_eachByItsName() {
+        let block = AOperationBlock { finish in finish() }
+        let graph = GraphBuilder.graph(of: [Emit("a").condition { $0(.success) }, block, Emit("fine")], requiresRemote: true)
+        #expect(graph.faults.map(\.path) == ["Emit", "AOperationBlock"])
+        #expect(graph.faults.allSatisfy { $0.message.contains("the queue has `requireRemote`; ") })
+    }
+
+    @Test func valueWithoutACodec_staysHere_orIsRefused() {
+        let raw = MapOperationBlock<Void, Raw> { _, finish in finish(.success(Raw())) }
+        let text = MapOperationBlock<Raw, String> { _, finish in finish(.success("text")) }
+        let (shout, all) = (Shout(), MapOperationBlock<(String, Raw), Int> { _, finish in finish(.success(1)) })
+        raw.deliver(to: text).deliver(to: shout)
+        deliver(text, raw, to: all)
+        #expect(graph(raw, text, shout, all).faults.isEmpty)
+        let (other, remote) = (MapOperationBlock<Void, Raw> { _, finish in finish(.success(Raw())) }, Shout())
+        remote.accept(other)
+        let faults = graph(other, remote).faults.map(\.message)
+        #expect(
+            faults.contains { $0.contains("which executes in this process and delivers Raw, which has no codec; make that type Codable") })
+    }
+
     // MARK: Refusals
 
     final class Subgroup: GroupOperation, @unchecked Sendable {}
@@ -205,8 +270,26 @@ import Wire
         }
     }
 
+    final class Wrapper: WrapperOperation<Void, String>, @unchecked Sendable {
+        init() { super.init { _ in Emit("inner") } }
+    }
+
+    /// Cannot leave the process.
+    struct Raw: Sendable {}
+
+    final class UniqueHere: ResultableOperation<Raw>, UniqueOperation, @unchecked Sendable {
+        var uniqueId: String { "here" }
+    }
+
     private static let refused: [(String, @Sendable () -> AOperation)] = [
-        ("lives in this process (AOperationBlock)", { AOperationBlock { finish in finish() } }),
+        ("is no RetryableOperation", { AOperationBlock { finish in finish() }.retry(RetryPolicy(attempts: 2)) }),
+        ("requires something of a worker, but executes", { AOperationBlock { finish in finish() }.requires(cpus: 1) }),
+        ("runs another operation that it makes (Wrapper)", { Wrapper() }),
+        ("has a unique id and delivers Raw, which has no codec", { UniqueHere() }),
+        (
+            "has the condition BlockCondition, which this process evaluates, and the condition Quiet",
+            { Emit("a").conditions(Quiet()).condition { $0(.success) } }
+        ),
         ("group of its own kind (Subgroup)", { Subgroup(Emit("a")) }),
         ("plain operation `", { GroupOperation(BlockOperation {}) }),
         ("`willFinish`", { Emit("a").willFinish { _, finish in finish() } }),
@@ -215,11 +298,8 @@ import Wire
         ("by the factor 3.0", { Emit("a").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3))) }),
         ("is a group with a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
-        ("ReachabilityCondition, with more than", { Emit("a").conditions(ReachabilityCondition()) }),
         ("condition Quiet, with a dependent operation", { Emit("a").conditions(Quiet(dependent: true)) }),
         ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
-        ("condition TrueCondition, whose code", { Emit("a").conditions(NegatedCondition(TrueCondition())) }),
-        ("condition BlockCondition", { Emit("a").condition { $0(.success) } }),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
         ("partial results, which have no wire form", { Leak.read() }),

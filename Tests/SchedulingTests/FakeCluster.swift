@@ -26,6 +26,7 @@ struct FakeCluster {
     private var lastTokens: [String: UInt64] = [:]
     private var cutOffSince: [Int: Int64] = [:]
     private var hosts: [Int: FakeHost] = [:]
+    private var submitters: Set<Int> = []
 
     init(_ configuration: Scheduler.Configuration = .init()) {
         self.configuration = configuration
@@ -57,6 +58,12 @@ struct FakeCluster {
                 continue
             }
             held[executor]?.removeAll { assignment in drop.contains { $0.attempt == assignment.attempt } }
+        }
+        for send in outputs.sends {
+            // The process of a submitter gives up everything that it hosted.
+            guard case .sessionOver = send.message, let executor = peers.first(where: { $0.value == send.to })?.key else { continue }
+            peers[executor] = nil
+            held[executor] = nil
         }
         for send in outputs.sends {
             #expect(send.after <= scheduler.sequence)
@@ -154,8 +161,9 @@ struct FakeCluster {
 
     mutating func attach(
         _ executor: Int, slots: Int = 1, operations: [String] = ["noop"], held: [ExecutorAttachment.Held] = [],
-        conditions: [String] = ["probe"], host: FakeHost? = nil
+        conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false
     ) {
+        if isSubmitter { submitters.insert(executor) }
         let host = host ?? hosts[executor] ?? .standard(executor)
         hosts[executor] = host
         let peer = PeerID(nextPeer)
@@ -168,7 +176,8 @@ struct FakeCluster {
                 ExecutorAttachment(
                     identity: WorkerIdentity(
                         incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1,
-                        supervisor: Incarnation(host.supervisor)),
+                        supervisor: Incarnation(submitters.contains(executor) ? 0 : host.supervisor),
+                        isSubmitter: submitters.contains(executor)),
                     slots: slots, operations: operations, labels: host.labels, held: held, conditions: conditions,
                     resources: host.resources
                 ))
@@ -197,6 +206,13 @@ struct FakeCluster {
         guard let peer = peers.removeValue(forKey: executor) else { return }
         cutOffSince[executor] = now.boot
         step([.disconnected(peer)])
+    }
+
+    /// It says goodbye: nothing of it runs any more.
+    mutating func depart(_ executor: Int) {
+        guard let peer = peers.removeValue(forKey: executor) else { return }
+        held[executor] = nil
+        step([.departed(peer)])
     }
 
     mutating func die(_ executor: Int, crashed: Bool = true) {
@@ -261,8 +277,9 @@ struct FakeCluster {
     }
 
     @discardableResult
-    mutating func submit(_ graph: Graph, key: String = "key", waitForWorkers: Bool = true) -> String? {
-        switch ask(.submit(key: key, name: "", graph: graph, waitForWorkers: waitForWorkers)) {
+    mutating func submit(_ graph: Graph, key: String = "key", waitForWorkers: Bool = true, submitter: Int? = nil) -> String? {
+        let incarnation = Incarnation(submitter.map { UInt64($0) + 100 } ?? 0)
+        switch ask(.submit(key: key, name: "", graph: graph, waitForWorkers: waitForWorkers, submitter: incarnation)) {
         case .submitted(let id, _)?: return id
         case let other:
             Issue.record("refused: \(String(describing: other))")

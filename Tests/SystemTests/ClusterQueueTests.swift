@@ -210,9 +210,13 @@ extension SystemTests {
                     #expect(operation.publishedErrors.map(\.publisher) == ["Unheard"])
                     #expect(operation.publishedErrors.first?.localizedDescription.contains("unknown operation `Unheard`") == true)
                 }
+                let held = AOperationBlock { finish in finish() }.willFinish { _, finish in finish() }
+                await #expect(throws: AOperationError.self) { try await held.value(on: cluster) }
+                #expect(held.publishedErrors.first?.localizedDescription.contains("`willFinish`") == true)
+                cluster.requireRemote = true
                 let block = AOperationBlock { finish in finish() }
                 await #expect(throws: AOperationError.self) { try await block.value(on: cluster) }
-                #expect(block.publishedErrors.first?.localizedDescription.contains("lives in this process") == true)
+                #expect(block.publishedErrors.first?.localizedDescription.contains("`requireRemote`") == true)
                 await cluster.close()
                 await #expect(throws: AOperationError.self) { try await Emit("late").value(on: cluster) }
             }
@@ -359,7 +363,7 @@ extension SystemTests {
 
 extension AOperation {
     /// Waits until outcome and body are over.
-    fileprivate func over() async {
+    func over() async {
         await withCheckedContinuation { continuation in whenOver { continuation.resume() } }
     }
 }

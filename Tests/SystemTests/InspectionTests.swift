@@ -43,7 +43,8 @@ extension SystemTests {
                     shown["operations"][0].keys
                         == [
                             "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
-                            "retryAt", "lastError", "atMostOnce", "priority", "conditions", "waiting", "uniqueId", "joinedTo", "progress",
+                            "retryAt", "lastError", "atMostOnce", "priority", "conditions", "waiting", "uniqueId", "joinedTo", "hosted",
+                            "progress",
                         ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)

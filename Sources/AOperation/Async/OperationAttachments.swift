@@ -1,3 +1,5 @@
+import Foundation
+
 /// What few operations have, made when it is first needed: an operation without it pays one reference.
 ///
 /// Invariant: its properties are only reached under the lock of the operation's core.
@@ -14,6 +16,10 @@ final class OperationAttachments {
     var retryPolicy: RetryPolicy?
     /// Its body, if that is elsewhere.
     var remote: RemoteBody?
+    /// What it has produced, until it has succeeded.
+    var produced: [Foundation.Operation] = []
+    /// Under which ids it has produced something.
+    var producedIDs: Set<String> = []
     /// How many of those who wait for the operation are known to have been cancelled.
     var disinterest = Disinterest()
     /// What its worker must have, and what it has of that worker's host.
@@ -21,15 +27,20 @@ final class OperationAttachments {
     var assignedResources: [String: AssignedResource] = [:]
 }
 
+extension OperationCore {
+    /// What is attached, made if nothing is.
+    mutating func attach() -> OperationAttachments {
+        if let attachments { return attachments }
+        let made = OperationAttachments()
+        attachments = made
+        return made
+    }
+}
+
 extension AOperation {
     /// Reads or changes what is attached to the operation, under its lock.
     final func withAttachments<Result>(_ body: (OperationAttachments) -> Result) -> Result {
-        core.withLock { core in
-            if let attachments = core.attachments { return body(attachments) }
-            let attachments = OperationAttachments()
-            core.attachments = attachments
-            return body(attachments)
-        }
+        core.withLock { body($0.attach()) }
     }
 
     /// What is attached, if anything is.

@@ -35,7 +35,7 @@ extension AOperation {
         while let circle = WaitForGraph.circle(through: self) {
             if let joiner = circle.joiner {
                 joiner.stopJoining()
-            } else if !circle.letBorrow(), !circle.letOvertake() {
+            } else if !circle.letBorrow(), WaitForGraph.isClosed(through: self) || !circle.letOvertake() {
                 return circle.keys.isEmpty ? () : failWithLockCycle(circle)
             }
         }
@@ -80,8 +80,7 @@ extension WaitForGraph.Circle {
         return !late.isEmpty
     }
 
-    /// Lets those who wait for locks in it go before others who came earlier: these may be the only ones in their way, and
-    /// wait for them. Whether there are such.
+    /// Lets those who wait for locks in it go before others who came earlier. Whether there are such.
     fileprivate func letOvertake() -> Bool {
         let late = askers.filter { !$0.isFirst && $0.operation != nil }
         for request in late { request.operation?.askAgain(inPlaceOf: request, isFirst: true) }

@@ -42,20 +42,21 @@ enum WaitEvent {
         }
     }
 
-    var needs: Needs {
+    /// - Parameter inLine: whether who asks for a lock waits for those who asked before him as well.
+    func needs(inLine: Bool) -> Needs {
         switch self {
         case .start(let operation): Needs(all: operation.needsToStart)
         case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
         case .end(let operation):
             Needs(all: operation.needsOfPlain.map { Need($0) })
-        case .grant(let request): Self.needs(of: request)
+        case .grant(let request): Self.needs(of: request, inLine: inLine)
         case .release(let request): Needs(all: request.users.map { Need($0) })
         }
     }
 
-    private static func needs(of request: LockRequest) -> Needs {
+    private static func needs(of request: LockRequest, inLine: Bool) -> Needs {
         var needs = Needs()
-        for obstacle in LockTable.shared.obstacles(of: request) {
+        for obstacle in LockTable.shared.obstacles(of: request) where inLine || request.locks[obstacle.lock] != nil {
             let holders = obstacle.holders.map { holder in
                 var need = Need(.release(holder))
                 need.lock = (obstacle.lock.name, holder.operation?.publisherName ?? "an operation that has ended")

@@ -45,7 +45,14 @@ enum WaitForGraph {
     /// The circle that the dependencies of `operation`, which has not started, close.
     static func circle(through operation: AOperation) -> Circle? {
         guard mayHaveCircles, operation.isWaitedFor else { return nil }
-        return search(from: WaitEvent.start(operation).needs, to: operation.ends + [.start(operation)])
+        return search(from: WaitEvent.start(operation).needs(inLine: true), to: operation.ends + [.start(operation)])
+    }
+
+    /// Whether the circle that the dependencies of `operation` close is there in whatever order locks are given out.
+    static func isClosed(through operation: AOperation) -> Bool {
+        let search = WaitSearch(
+            from: WaitEvent.start(operation).needs(inLine: false), to: operation.ends + [.start(operation)], isInLine: false)
+        return search.circle != nil
     }
 
     /// The circle that is closed when `whole` comes to wait for `part`, which somebody else runs.

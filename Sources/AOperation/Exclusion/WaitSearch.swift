@@ -18,10 +18,13 @@ struct WaitSearch {
     /// How many more holders of each share must stay away until its lock does.
     private var shares: [Int] = []
     private let targets: Set<WaitEvent.Key>
+    private let isInLine: Bool
 
+    /// - Parameter isInLine: whether who asks for a lock waits for those who asked before him as well.
     /// - Complexity: O(what can be reached).
-    init(from needs: WaitEvent.Needs, to targets: [WaitEvent]) {
+    init(from needs: WaitEvent.Needs, to targets: [WaitEvent], isInLine: Bool = true) {
         self.targets = Set(targets.map(\.key))
+        self.isInLine = isInLine
         nodes.append(Node(needs: needs, event: nil))
         explore()
         propagate()
@@ -44,7 +47,8 @@ struct WaitSearch {
         let target = known[key] ?? nodes.count
         if target == nodes.count {
             let isTarget = targets.contains(key)
-            nodes.append(Node(needs: isTarget ? WaitEvent.Needs() : need.event.needs, event: need.event, staysAway: isTarget))
+            nodes.append(
+                Node(needs: isTarget ? WaitEvent.Needs() : need.event.needs(inLine: isInLine), event: need.event, staysAway: isTarget))
             known[key] = target
         }
         nodes[target].dependents.append((node, need, share))

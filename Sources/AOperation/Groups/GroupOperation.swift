@@ -381,8 +381,12 @@ extension GroupOperation: LaneHost {
         if isLast { complete() } else { startNext() }
     }
 
-    func addProduced(_ operation: Foundation.Operation) {
+    func addProduced(_ operation: Foundation.Operation, isCertain: Bool) {
         addOperation(operation)
+    }
+
+    func claimProduced(_ id: String) -> Bool? {
+        roster.withLock { $0.claimProduced(id) }
     }
 
     func runPlain(_ operation: Foundation.Operation) {

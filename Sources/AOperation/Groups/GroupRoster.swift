@@ -57,6 +57,8 @@ struct GroupRoster {
     private var imposed: Ending?
 
     private var phase = Phase.gathering
+    /// Under which ids children have produced others.
+    private var producedIDs: Set<String> = []
     private var children: [Child] = []
     private var places: [ObjectIdentifier: Int] = [:]
     /// Children that have not ended, and one for each step that must not be overtaken by the group's end.
@@ -305,4 +307,7 @@ extension GroupRoster {
         let errors = failures + ownErrors + cancellations
         return errors.isEmpty ? .success : .failure(errors)
     }
+
+    /// Whether nothing was produced under this id.
+    mutating func claimProduced(_ id: String) -> Bool { producedIDs.insert(id).inserted }
 }

@@ -52,25 +52,6 @@ extension AOperation {
         return self
     }
 
-    /// Hands a new operation to the `AOperationQueue` or group that this operation is in, and tells the observers, at
-    /// once. An operation that is in none of these, or in a plain Foundation queue, only tells them: they run it.
-    ///
-    /// Once this operation has finished (``isFinished``) it is too late, even for its `didFinish` listeners: `operation`
-    /// is cancelled, with an error line, and nobody is told.
-    public final func produce(_ operation: Foundation.Operation) {
-        let (isLate, observers, handlers, host) = core.withLock { core in
-            (core.state.isFinished, core.observers, core.produceHandlers, core.membership?.host)
-        }
-        guard !isLate else {
-            operation.cancel()
-            Debugger.error("the operation \(publisherName), which has ended, produced another one; it is cancelled")
-            return
-        }
-        for observer in observers { observer.operation(self, didProduceOperation: operation) }
-        for handler in handlers { handler(operation) }
-        host?.addProduced(operation)
-    }
-
     /// Calls `handler` once the outcome is decided and observers have been told, on the deciding thread, with the
     /// queue on which callbacks are called; at once when that is past.
     final func onSettled(_ handler: @escaping (AOperation, _ callbacks: DispatchQueue) -> Void) {

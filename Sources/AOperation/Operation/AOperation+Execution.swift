@@ -60,6 +60,12 @@ extension AOperation {
         case .attemptOver:
             giveUpSlot()
             if let (decision, ending) = core.withLock({ $0.takeDecision() }) { carryOut(decision, on: ending) }
+        case .hosted(.success, let listener):
+            listener(.success(self))
+        case .hosted(.failure(let errors), let listener):
+            listener(.failure(errors))
+        case .hosted(.cancelled, let listener):
+            listener(.cancelled)
         case .ignored:
             break
         }
@@ -79,11 +85,16 @@ extension AOperation {
     /// Tells everybody of the decided outcome, in this order: observers, delegate, the group or queue it is in; then
     /// it counts as finished, and `didFinish` is told.
     final func settle() {
-        let (errors, observers, delegate, membership, scope) = core.withLock { core in
-            (core.state.ending?.errors ?? [], core.observers, core.delegate, core.membership, core.retryScope)
+        let (ending, observers, delegate, membership, scope, hasProduced) = core.withLock { core in
+            (
+                core.state.ending, core.observers, core.delegate, core.membership, core.retryScope,
+                core.attachments?.produced.isEmpty == false
+            )
         }
+        let errors = ending?.errors ?? []
         tellAttemptEnd()
         scope?.decided(self)
+        if hasProduced { settleProduced(isSuccess: errors.isEmpty) }
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
         delegate?.operationDidFinish(self, with: errors)
         membership?.host?.memberSettled(self, errors: errors)
@@ -129,6 +140,7 @@ extension AOperation {
         guard isDue else { return }
         host?.memberLeaves()
         guard var departure = core.withLock({ $0.depart() }) else { return }
+        if departure.isOpen, completionBlock != nil { departure.announces = core.withLock { $0.mustAnnounce() } }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
         if departure.announcesReadiness { announceReadiness() }

@@ -92,6 +92,15 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether outcome and body are over, and everything that waited for the operation has been let go.
     package final var isEnded: Bool { core.withLock { $0.state.isEnded } }
 
+    /// Blocks the calling thread until outcome and body are over, whoever runs the operation. Not for the main thread of a
+    /// program that shows something, nor for an `async` function.
+    @available(*, noasync)
+    public final override func waitUntilFinished() {
+        let end = DispatchSemaphore(value: 0)
+        onEnd { _ in end.signal() }
+        end.wait()
+    }
+
     /// How long a body may go on after its outcome was decided (by a cancellation, a timeout), 5 s by default.
     ///
     /// Until then it holds its slot and everything that waits for it. Beyond that they are let go while it still
@@ -121,7 +130,10 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     open override func cancel() {
-        guard TimeOut.current !== self else { return cancelRemoteBody() }
+        guard TimeOut.current !== self else {
+            if !isHosting { cancelRemoteBody() }
+            return
+        }
         let cancelled = Ending.cancelled(.isCancelled(self))
         guard core.withLock({ $0.requestCancel(cancelled) }) else { return }
         super.cancel()
@@ -169,6 +181,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Whether operations inside of this one may name locks.
     var isContainer: Bool { false }
+
+    /// Whether its body makes another operation and runs it.
+    var makesParts: Bool { false }
 
     /// The operations inside of this one that have not ended.
     var openMembers: [Foundation.Operation] { [] }
@@ -275,6 +290,6 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 }
 
 /// The operation whose `cancel()` is being called because it has timed out: only the program's override is meant.
-private enum TimeOut {
+enum TimeOut {
     @TaskLocal static var current: AOperation?
 }

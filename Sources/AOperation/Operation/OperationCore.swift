@@ -160,7 +160,9 @@ struct OperationCore {
         /// Foundation is told that the operation has finished.
         var announces: Bool
         /// Foundation is told that nothing is in the way of `start()` any more.
-        var announcesReadiness: Bool
+        /// Whether Foundation may be given it yet.
+        let isOpen: Bool
+        let announcesReadiness: Bool
         /// To be stopped before they are released.
         var watches: [DependencyWatch]
         /// Let go of after the lock: releasing them may release long chains.
@@ -235,7 +237,8 @@ extension OperationCore {
         return waiters
     }
 
-    /// A plain operation that we run waits until Foundation has heard of the end. Returns whether that is to be now.
+    /// A plain operation that we run, or a completion block, waits until Foundation has heard of the end. Returns whether
+    /// that is to be now.
     mutating func mustAnnounce() -> Bool {
         guard case .open = announcement else { return false }
         announcement = state.isEnded ? .done : .due
@@ -343,6 +346,8 @@ extension OperationCore {
         case attemptOver
         /// Nothing: there was a proposal before.
         case ignored
+        /// The body was executed on somebody else's behalf, who decides.
+        case hosted(Ending, @Sendable (HostedEnding) -> Void)
     }
 
     /// The body, or somebody in its name, proposes an ending. `commit` stores the value of a success.
@@ -355,6 +360,7 @@ extension OperationCore {
             isBodyGivenUp = false  // it has ended after all
             return .ignored
         }
+        if let hosted = takeHostedEnding(ending, commit: commit) { return hosted }
         switch state {
         case .executing:
             commit()
@@ -512,6 +518,7 @@ extension OperationCore {
             uniqueness: uniqueness,
             handlers: endHandlers,
             announces: announces,
+            isOpen: announcement == .open,
             announcesReadiness: mayBeTakenForBlocked,
             watches: watches.all + announcingWatches.all,
             dependencies: dependencies.all,

@@ -99,7 +99,11 @@ final class OperationParts: LaneHost, @unchecked Sendable {
     }
 
     /// What a part produces is produced by the whole.
-    func addProduced(_ operation: Foundation.Operation) { whole.produce(operation) }
+    func addProduced(_ operation: Foundation.Operation, isCertain: Bool) {
+        if isCertain { whole.handOver(operation, isCertain: true) } else { whole.produce(operation) }
+    }
+
+    func claimProduced(_ id: String) -> Bool? { whole.claimProduced(id) }
 
     func runPlain(_ operation: Foundation.Operation) {
         preconditionFailure("\(operation) is no AOperation: only those are parts of another operation")

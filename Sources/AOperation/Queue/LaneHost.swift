@@ -10,7 +10,12 @@ protocol LaneHost: AnyObject {
     /// It has given its slot back.
     func memberEnded(_ operation: Foundation.Operation)
     /// A member has produced an operation.
-    func addProduced(_ operation: Foundation.Operation)
+    ///
+    /// - Parameter isCertain: whether it is there whatever becomes of the member.
+    func addProduced(_ operation: Foundation.Operation, isCertain: Bool)
+    /// A member is about to produce an operation under this id: whether there is none yet. Nil from a host that does not
+    /// keep them.
+    func claimProduced(_ id: String) -> Bool?
     /// Runs a plain Foundation operation whose turn has come.
     func runPlain(_ operation: Foundation.Operation)
 }
@@ -18,6 +23,7 @@ protocol LaneHost: AnyObject {
 extension LaneHost {
     func memberLeaves() {}
     func memberEnded(_ operation: Foundation.Operation) {}
+    func claimProduced(_ id: String) -> Bool? { nil }
 }
 
 /// The place of one operation in a lane.

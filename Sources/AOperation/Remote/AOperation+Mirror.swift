@@ -106,6 +106,8 @@ extension AOperation {
     }
 
     final func takeLeafEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        // A body that still runs here counts no more.
+        core.withLock { $0.giveUpHosting() }?(.cancelled)
         let step = core.withLock { core -> Step in
             guard let remote = core.attachments?.remote else { return .nothing }
             switch remote.phase {
@@ -137,14 +139,44 @@ extension AOperation {
         }
     }
 
-    /// The operation has begun here; its body is elsewhere.
-    final func awaitRemoteEnd() {
-        if let ending = core.withLock({ $0.attachments?.remote?.takeEnding() }) { conclude(with: ending) }
+    /// What a mirror does in the place of executing.
+    private enum Execution {
+        case wait
+        case conclude(RemoteEnding)
+        /// Here, on somebody's behalf.
+        case execute
+        /// It was to be, but the outcome is decided.
+        case drop(@Sendable (HostedEnding) -> Void)
     }
+
+    /// The operation has begun here; its body is elsewhere, unless it was asked for here.
+    final func awaitRemoteEnd() {
+        let execution = core.withLock { core -> Execution in
+            guard let remote = core.attachments?.remote else { return .wait }
+            if let ending = remote.takeEnding() { return .conclude(ending) }
+            guard case .due(let listener) = remote.hosting else { return .wait }
+            guard core.isBodyDue else {
+                remote.hosting = .used(.none)
+                return .drop(listener)
+            }
+            remote.hosting = .executing(listener)
+            return .execute
+        }
+        switch execution {
+        case .wait: break
+        case .conclude(let ending): conclude(with: ending)
+        case .execute: execute()
+        case .drop(let listener): listener(.cancelled)
+        }
+    }
+
+    /// Whether its body was asked for here and has not ended.
+    final var isHosting: Bool { attachment { $0.remote?.hosting.listener } != nil }
 
     private func conclude(with ending: RemoteEnding) {
         switch ending {
         case .success(let value):
+            guard !concludeWithHostedValue() else { return }
             do {
                 try concludeRemotely(with: value)
             } catch {
@@ -166,11 +198,22 @@ extension AOperation {
             return (remote, false)
         }
         guard let remote else { return }
+        dropUnbegunBody()
         if isAway {
             if !isCancelledThere { remote.whenCancelled(self) }
         } else {
             takeRemoteEnd(.cancelled, hasStarted: false)  // it was nowhere yet
         }
+    }
+
+    /// A body that was asked for here and has not begun does not.
+    private func dropUnbegunBody() {
+        let listener = core.withLock { core -> (@Sendable (HostedEnding) -> Void)? in
+            guard let remote = core.attachments?.remote, case .due(let listener) = remote.hosting else { return nil }
+            remote.hosting = .used(.none)
+            return listener
+        }
+        listener?(.cancelled)
     }
 
     /// Whether it ends there by itself, because of a group that it is in.

@@ -7,10 +7,29 @@ package struct ConditionManifest {
         case noCancelledDependencies
         case reachable(URL, waits: Bool)
         case registered(any ClusterCondition)
+        /// It can be evaluated in this process only.
+        case hosted(HostedCondition)
     }
 
     package let kind: Kind
     package let isNegated: Bool
+}
+
+/// A condition that is evaluated in this process on somebody else's behalf.
+///
+/// Invariant behind `@unchecked Sendable`: the condition is constant, and the library evaluates conditions on any thread.
+package struct HostedCondition: @unchecked Sendable {
+    private let condition: any AOperationCondition
+
+    init(_ condition: any AOperationCondition) { self.condition = condition }
+
+    /// Its name in errors.
+    package var key: String { type(of: condition).key.shownName }
+
+    /// Calls `completion` with every answer; the first counts.
+    package func evaluate(for operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
+        condition.evaluateForOperation(operation, completion: completion)
+    }
 }
 
 /// What becomes of an operation's conditions elsewhere.
@@ -20,16 +39,43 @@ struct ConditionManifests {
     /// What keeps them here.
     private(set) var localParts: [OperationManifest.LocalPart] = []
 
-    init(of conditions: [any AOperationCondition], for operation: AOperation) {
-        for condition in conditions { take(condition, for: operation, isNegated: false, isSilent: false) }
+    /// Whether the operation executes in this process: then so do its conditions.
+    private let isHosted: Bool
+
+    init(of conditions: [any AOperationCondition], for operation: AOperation, isHosted: Bool) {
+        self.isHosted = isHosted
+        for condition in conditions { take(condition, of: condition, for: operation, isNegated: false, isSilent: false) }
+        refuseTwoKinds()
     }
 
-    private mutating func take(_ condition: any AOperationCondition, for operation: AOperation, isNegated: Bool, isSilent: Bool) {
+    /// One place evaluates all conditions of an operation that are not the coordinator's.
+    private mutating func refuseTwoKinds() {
+        var (here, there): ([String], [String]) = ([], [])
+        for condition in self.conditions {
+            switch condition.kind {
+            case .hosted(let hosted): here.append(hosted.key)
+            case .registered(let registered): there.append(type(of: registered).key)
+            case .reachable: there.append("ReachabilityCondition")
+            case .noFailedDependencies, .noCancelledDependencies: break
+            }
+        }
+        guard let here = here.first, let there = there.first else { return }
+        localParts.append(
+            .init(
+                "has the condition \(here), which this process evaluates, and the condition \(there), which a worker does",
+                "give them to two operations, one after the other, or conform \(here) to ClusterCondition"))
+    }
+
+    /// - Parameter whole: what the operation was given, which `condition` is inside of.
+    private mutating func take(
+        _ condition: any AOperationCondition, of whole: any AOperationCondition, for operation: AOperation, isNegated: Bool,
+        isSilent: Bool
+    ) {
         switch condition {
         case let lock as any LockCondition where !isNegated:
             if let exclusion = lock.exclusion { exclusions.append(exclusion) }
         case let composite as any CompositeCondition:
-            takeApart(composite, for: operation, isNegated: isNegated, isSilent: isSilent)
+            takeApart(composite, of: whole, for: operation, isNegated: isNegated, isSilent: isSilent)
         case is TrueCondition where !isNegated:
             break
         case let dependencies as NoFailedDependencies:
@@ -40,31 +86,41 @@ struct ConditionManifests {
         case is NoCancelledDependencies:
             add(.noCancelledDependencies, isNegated)
         case let reachability as ReachabilityCondition:
-            guard let (url, waits) = reachability.portableForm else {
-                return refuse(
-                    condition, "with more than a URL and `waitToConnect`", "give it these alone, or register a ClusterCondition")
+            guard !isHosted, let (url, waits) = reachability.portableForm else {
+                return host(condition, of: whole, for: operation, isSilent)
             }
             add(.reachable(url, waits: waits), isNegated)
-        case let registered as any ClusterCondition:
-            guard isSilent || registered.dependencyForOperation(operation) == nil else {
-                return refuse(condition, "with a dependent operation", "make that an operation of the graph, or the condition silent")
-            }
+        case let registered as any ClusterCondition where !isHosted:
+            guard isSilent || registered.dependencyForOperation(operation) == nil else { return refuseDependent(of: condition) }
             if let exclusion = registered.exclusion { exclusions.append(exclusion) }
             add(.registered(registered), isNegated)
         default:
-            refuse(
-                condition, "whose code is in this process", "take it off, or conform it to ClusterCondition and register it with a worker")
+            host(condition, of: whole, for: operation, isSilent)
         }
     }
 
+    /// It is evaluated as the operation was given it, so that it says the same.
+    private mutating func host(
+        _ condition: any AOperationCondition, of whole: any AOperationCondition, for operation: AOperation, _ isSilent: Bool
+    ) {
+        guard isSilent || condition.dependencyForOperation(operation) == nil else { return refuseDependent(of: condition) }
+        if let exclusion = condition.exclusion { exclusions.append(exclusion) }
+        add(.hosted(HostedCondition(whole)), false)
+    }
+
+    private mutating func refuseDependent(of condition: any AOperationCondition) {
+        refuse(condition, "with a dependent operation", "make that an operation of the graph, or the condition silent")
+    }
+
     private mutating func takeApart(
-        _ composite: any CompositeCondition, for operation: AOperation, isNegated: Bool, isSilent: Bool
+        _ composite: any CompositeCondition, of whole: any AOperationCondition, for operation: AOperation, isNegated: Bool,
+        isSilent: Bool
     ) {
         switch composite.form {
         case .negation:
-            for part in composite.components { take(part, for: operation, isNegated: !isNegated, isSilent: isSilent) }
+            for part in composite.components { take(part, of: whole, for: operation, isNegated: !isNegated, isSilent: isSilent) }
         case .silence:
-            for part in composite.components { take(part, for: operation, isNegated: isNegated, isSilent: true) }
+            for part in composite.components { take(part, of: whole, for: operation, isNegated: isNegated, isSilent: true) }
         case .other:
             refuse(composite, "which is made of others", "give the operation these conditions one by one")
         }

@@ -5,6 +5,8 @@ package struct OperationManifest {
     package enum Body {
         case operation(any ClusterOperation)
         case group(Group)
+        /// It can execute in this process only.
+        case hosted(Hosted)
         /// Nothing that can run elsewhere: why.
         case none(LocalPart)
     }
@@ -17,11 +19,20 @@ package struct OperationManifest {
         package let maxConcurrent: Int?
     }
 
+    package struct Hosted {
+        /// Its type, as it is shown.
+        package let typeName: String
+        /// Whether its value can leave the process.
+        package let hasCodec: Bool
+    }
+
     /// Whose values it receives, in declared order.
     package struct Reception {
         package let producers: [AOperation]
         /// Whether it receives a list, also of one.
         package let isList: Bool
+        /// What it receives is put together in this process: a tuple, a group's outcomes.
+        package let isCustom: Bool
     }
 
     /// Something that lives in this process.
@@ -77,7 +88,8 @@ extension AOperation {
         let body = manifestBody()
         let core = core.withLock { $0 }
         let limits = core.timeLimits
-        let conditions = ConditionManifests(of: core.conditions, for: self)
+        let isHosted = if case .hosted = body { true } else { false }
+        let conditions = ConditionManifests(of: core.conditions, for: self, isHosted: isHosted)
         let timeouts = core.attemptObservers.compactMap { ($0 as? TimeoutObserver)?.timeout }
         var (delay, notBefore): (Duration?, Date?)
         switch limits.start {
@@ -110,10 +122,14 @@ extension AOperation {
                     maxConcurrent: limit < 0 ? nil : limit))
         }
         if let operation = self as? any ClusterOperation { return .operation(operation) }
-        return .none(
-            .init(
-                "lives in this process (\(type(of: self)))",
-                "conform it to ClusterOperation and register it with a worker, or run it on an AOperationQueue"))
+        guard !makesParts else {
+            return .none(
+                .init(
+                    "runs another operation that it makes (\(type(of: self)))",
+                    "give the queue that operation, or run it on an AOperationQueue"))
+        }
+        let output = type(of: self).outputType
+        return .hosted(.init(typeName: "\(type(of: self))".shownName, hasCodec: ValueCodec.hasCodec(for: output)))
     }
 
     private func manifestUnique() -> OperationManifest.Unique? {
@@ -125,7 +141,7 @@ extension AOperation {
     /// The producers that were connected last; with earlier ones it only waits.
     private func reception(_ core: OperationCore) -> OperationManifest.Reception? {
         guard case .of(let count, let shape) = core.delivery else { return nil }
-        return .init(producers: core.producers.suffix(count), isList: shape == .list)
+        return .init(producers: core.producers.suffix(count), isList: shape == .list, isCustom: shape == .custom)
     }
 
     private func localParts(
@@ -133,7 +149,14 @@ extension AOperation {
     ) -> [OperationManifest.LocalPart] {
         var parts: [OperationManifest.LocalPart] = []
         func found(_ what: String, _ remedy: String) { parts.append(.init(what, remedy)) }
-        if case .none(let part) = body { parts.append(part) }
+        var isHosted = false
+        switch body {
+        case .none(let part): parts.append(part)
+        case .hosted(let hosted):
+            isHosted = true
+            parts += hostedParts(core, hosted)
+        case .operation, .group: break
+        }
         parts += conditions.localParts
         if core.retryDecider != nil, core.attachments?.retryPolicy == nil {
             found("has a `retryOnFailure` closure", "use `retry` with a RetryPolicy")
@@ -157,15 +180,39 @@ extension AOperation {
             found("has a unique id of more than \(Self.uniqueIdBytesMax) bytes", "use a shorter one, a digest for example")
         }
         if !core.injections.isEmpty { found("has an injected result (`injectResult`)", "use `deliver(to:)`") }
-        if case .of(_, .custom) = core.delivery {
+        if case .of(_, .custom) = core.delivery, !isHosted {
             found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
         }
-        if core.attachments?.partialResults != nil, let type = (self as? any PartialResultOperation).map({ type(of: $0) }),
-            !type.canSendElsewhere
+        if core.attachments?.partialResults != nil, isHosted {
+            found("executes in this process and has readers of its partial results", "read its value")
+        } else if core.attachments?.partialResults != nil,
+            let type = (self as? any PartialResultOperation).map({ type(of: $0) }), !type.canSendElsewhere
         {
             found("has readers of its partial results, which have no wire form (\(type.partialResultType))", "make them Codable")
         }
         if isContainer, queuePriority != .normal { found("is a group with a queue priority", "give its children theirs") }
+        return parts
+    }
+
+    /// What keeps an operation that executes here from being part of a graph elsewhere.
+    private func hostedParts(_ core: OperationCore, _ hosted: OperationManifest.Hosted) -> [OperationManifest.LocalPart] {
+        var parts: [OperationManifest.LocalPart] = []
+        if core.attachments?.retryPolicy != nil, !isRetryable {
+            parts.append(
+                .init(
+                    "has a RetryPolicy and executes in this process, but is no RetryableOperation",
+                    "conform it to RetryableOperation, and make a fresh operation in new()"))
+        }
+        let requirements = core.attachments?.requirements ?? WorkerRequirements()
+        if !requirements.labels.isEmpty || !requirements.resources.isEmpty {
+            parts.append(.init("requires something of a worker, but executes in this process", "take `requires` off"))
+        }
+        if self is any UniqueOperation, !hosted.hasCodec {
+            parts.append(
+                .init(
+                    "has a unique id and delivers \(type(of: self).outputType), which has no codec for those that join it",
+                    "make that type Codable, or a ClusterValue"))
+        }
         return parts
     }
 
@@ -213,4 +260,15 @@ extension AOperation {
         let (dependencies, group, whole) = core.withLock { ($0.dependencies.all, $0.group, $0.whole) }
         return dependencies + [group, whole].compactMap { $0 }.flatMap(\.dependencies) + openMembers
     }
+}
+
+extension String {
+    /// Of names for people as much as a cluster takes; those of generic types may be long.
+    var shownName: String {
+        var name = unicodeScalars.prefix(Self.shownNameBytesMax)
+        while String(name).utf8.count > Self.shownNameBytesMax { name = name.dropLast() }
+        return String(name)
+    }
+
+    private static let shownNameBytesMax = 200
 }

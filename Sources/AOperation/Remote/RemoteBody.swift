@@ -30,6 +30,8 @@ final class RemoteBody {
     var isAwaited = false
     /// Of a group: a child failed there, so that the group stops itself if it is to.
     var stopsItself = false
+    /// Where its body stands if it is executed here after all.
+    var hosting = Hosting.unused
     /// Called when the operation is cancelled here while the body is away.
     let whenCancelled: @Sendable (AOperation) -> Void
     /// Opens a cursor for a reader of its partial results.

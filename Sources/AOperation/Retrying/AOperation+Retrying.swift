@@ -79,10 +79,13 @@ extension AOperation {
     /// Begins another attempt; at the end of a delivery net, of those above it too that have failed.
     private func tryAgain() {
         guard let ending = core.withLock({ $0.retry() }) else { return }
+        settleProduced(isSuccess: false)
         let restarted = core.withLock { $0.retryScope }?.restart(by: self) ?? []
         let identities = Set(restarted.map { ObjectIdentifier($0) })
         for operation in restarted {
-            if let ending = operation.core.withLock({ $0.retry() }) { operation.begin(after: identities, failing: ending) }
+            guard let ending = operation.core.withLock({ $0.retry() }) else { continue }
+            operation.settleProduced(isSuccess: false)
+            operation.begin(after: identities, failing: ending)
         }
         begin(after: identities, failing: ending)
     }

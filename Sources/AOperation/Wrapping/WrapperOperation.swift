@@ -37,6 +37,8 @@ open class WrapperOperation<Input, Output>: ResultableOperation<Output>, Receive
         super.init()
     }
 
+    final override var makesParts: Bool { true }
+
     /// Makes the operation and runs it.
     open override func execute() {
         guard let operation = generator(receivedValue) else {

@@ -16,12 +16,15 @@ import Wire
 /// ```
 public final class ClusterConnection: Sendable {
     public let endpoint: Endpoint
+    /// With which it connects.
+    let cookie: [UInt8]?
     let core: ConnectionCore
     private let link: PeerLink
     private let context: ZMQContext
     private let isClosed = Mutex(false)
 
-    private init(endpoint: Endpoint, core: ConnectionCore, link: PeerLink, context: ZMQContext) {
+    private init(endpoint: Endpoint, cookie: [UInt8]?, core: ConnectionCore, link: PeerLink, context: ZMQContext) {
+        self.cookie = cookie
         self.endpoint = endpoint
         self.core = core
         self.link = link
@@ -43,7 +46,7 @@ public final class ClusterConnection: Sendable {
             heartbeat: { WireHeartbeat() })
         let link = PeerLink(configuration, context: context) { event in core.handle(event) }
         core.use(link)
-        let connection = ClusterConnection(endpoint: endpoint, core: core, link: link, context: context)
+        let connection = ClusterConnection(endpoint: endpoint, cookie: cookie, core: core, link: link, context: context)
         link.start()
         let seconds = connectTimeout / .seconds(1)
         let timer = Task {

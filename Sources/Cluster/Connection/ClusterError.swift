@@ -27,6 +27,8 @@ public struct ClusterError: LocalizedError, Hashable, Sendable, CustomStringConv
         case closed
         /// The answer was not of the kind that was asked for.
         case unexpectedAnswer
+        /// The coordinator has not heard this process for too long: what it hosted has failed.
+        case sessionOver
     }
 
     /// A fault of a submitted graph, by node index.
@@ -67,6 +69,7 @@ extension ClusterError {
             case .busy: .busy
             case .notPermitted: .notPermitted
             case .ambiguous: .ambiguous
+            case .sessionOver: .sessionOver
             case .malformed, .unspecified, .UNRECOGNIZED: .malformed
             }
         self.init(code, failure.message, errors: failure.errors.map(GraphError.init))
@@ -79,6 +82,7 @@ extension ClusterError {
             case .cookie: .notPermitted
             case .limit: .busy
             case .superseded: .closed
+            case .sessionOver: .sessionOver
             case .malformed, .unspecified, .UNRECOGNIZED: .malformed
             }
         self.init(code, refusal.message)

@@ -13,6 +13,12 @@ struct GraphBuilder {
     private var parameters: [Data: UInt32] = [:]
     /// What is wrong with a type's values; nil: nothing.
     private var typeFaults: [ObjectIdentifier: String?] = [:]
+    /// Values that have no codec, by the operation that makes them here.
+    private var uncoded: [ObjectIdentifier: String] = [:]
+    /// Whether what only this process has is refused.
+    private let requiresRemote: Bool
+
+    private init(requiresRemote: Bool) { self.requiresRemote = requiresRemote }
 
     /// An operation that has still to become a node.
     private struct Pending {
@@ -23,8 +29,10 @@ struct GraphBuilder {
     }
 
     /// The graph of `operations` and everything inside of them, with whatever is wrong with it.
-    static func graph(of operations: [AOperation]) -> OperationGraph {
-        var builder = GraphBuilder()
+    ///
+    /// - Parameter requiresRemote: what only this process has is wrong, too.
+    static func graph(of operations: [AOperation], requiresRemote: Bool = false) -> OperationGraph {
+        var builder = GraphBuilder(requiresRemote: requiresRemote)
         builder.build(operations)
         return builder.graph
     }
@@ -75,6 +83,7 @@ struct GraphBuilder {
             manifests.append((index, next.manifest))
             switch next.manifest.body {
             case .operation(let operation): take(operation, index)
+            case .hosted(let hosted): host(next.operation, hosted, index)
             case .group(let group):
                 if group.maxConcurrent == 0 { graph.fault(index, "has `maxConcurrentOperationCount` 0 and starts nothing; raise it") }
                 pending += children(of: group, index).reversed()
@@ -130,8 +139,33 @@ struct GraphBuilder {
         graph.wire.nodes[index].operation = node
     }
 
+    /// An operation that executes in this process.
+    private mutating func host(_ operation: AOperation, _ hosted: OperationManifest.Hosted, _ index: Int) {
+        refuseHosted("executes in this process (\(hosted.typeName))", "conform it to ClusterOperation and register it with a worker", index)
+        if !hosted.hasCodec { uncoded[ObjectIdentifier(operation)] = operation.deliveredTypeName }
+        var node = WireOperationNode()
+        node.type = hosted.typeName
+        node.version = 1
+        node.parameters = place(of: Self.noParameters)
+        graph.wire.nodes[index].operation = node
+        graph.wire.nodes[index].hosted = true
+    }
+
+    private static let noParameters = Data("{}".utf8)
+
+    private mutating func refuseHosted(_ what: String, _ remedy: String, _ index: Int) {
+        graph.hasHostedCode = true
+        if requiresRemote { graph.fault(index, "\(what), and the queue has `requireRemote`; \(remedy), or clear `requireRemote`") }
+    }
+
     private mutating func take(_ conditions: [ConditionManifest], _ index: Int) {
-        for condition in conditions {
+        for (position, condition) in conditions.enumerated() {
+            if case .hosted(let hosted) = condition.kind {
+                refuseHosted(
+                    "has the condition \(hosted.key), which this process evaluates",
+                    "conform it to ClusterCondition and register it with a worker", index)
+                graph.members[index].hostedConditions[position] = hosted
+            }
             do {
                 let (kind, parameters) = try condition.wire()
                 var wire = WireCondition.with {
@@ -171,6 +205,7 @@ struct GraphBuilder {
 
     private mutating func connect(_ index: Int, _ manifest: OperationManifest) {
         var producers: Set<ObjectIdentifier> = []
+        let isHosted = graph.wire.nodes[index].hosted
         if let reception = manifest.reception {
             for producer in reception.producers {
                 producers.insert(ObjectIdentifier(producer))
@@ -179,7 +214,13 @@ struct GraphBuilder {
                         index, "receives from `\(producer.errorName)`, which is in another queue; add both to this one, together")
                     continue
                 }
-                if !reception.isList, let receiver = graph.members[index].operation, !receiver.fits(producer) {
+                if !isHosted, let type = uncoded[ObjectIdentifier(producer)] {
+                    graph.fault(
+                        index,
+                        "receives from `\(producer.errorName)`, which executes in this process and delivers \(type), which has no codec; "
+                            + "make that type Codable, or a ClusterValue")
+                }
+                if !reception.isList, !reception.isCustom, let receiver = graph.members[index].operation, !receiver.fits(producer) {
                     graph.fault(
                         index,
                         "receives \(receiver.inputTypeName) from `\(producer.errorName)`, which delivers \(producer.deliveredTypeName); "
@@ -187,7 +228,7 @@ struct GraphBuilder {
                 }
                 graph.wire.nodes[index].receives.append(UInt32(node))
             }
-            graph.wire.nodes[index].receivesArray = reception.isList
+            graph.wire.nodes[index].receivesArray = reception.isList || reception.isCustom
         }
         var known = producers
         for dependency in manifest.dependencies where known.insert(ObjectIdentifier(dependency)).inserted {
@@ -255,7 +296,7 @@ extension OperationManifest {
         case .operation(let operation): if name == "\(type(of: operation))" { kind = type(of: operation).operationName }
         case .group(let group):
             if ["GroupOperation", "OrderedGroupOperation"].contains(name) { kind = group.isOrdered ? "ordered" : "group" }
-        case .none: break
+        case .hosted, .none: break
         }
         let plain = kind.unicodeScalars.prefix(Self.labelLength).map { scalar in
             scalar == "/" || scalar.value < 0x20 || scalar.value == 0x7F ? "-" : Character(scalar)

@@ -15,6 +15,8 @@ struct OperationGraph: Sendable {
         let queueTimeout: Duration?
         let deadline: Duration?
         let uniqueId: String?
+        /// Conditions that this process evaluates, by their positions among the node's.
+        var hostedConditions: [Int: HostedCondition] = [:]
     }
 
     var wire = WireGraph()
@@ -25,6 +27,10 @@ struct OperationGraph: Sendable {
     var faults: [ClusterError.GraphError] = []
     /// Plain operations that some group holds.
     var plain: [Foundation.Operation] = []
+    /// Whether it has code that only this process has.
+    var hasHostedCode = false
+    /// Errors of what executes here, to be themselves again when they come back.
+    let hostedErrors = HostedErrors()
     /// By path.
     private(set) var places: [String: Int] = [:]
 
@@ -33,6 +39,8 @@ struct OperationGraph: Sendable {
         guard let root = members.first else { return [] }
         return root.operation == nil ? members.indices.filter { $0 > 0 && members[$0].parent == 0 } : [0]
     }
+
+    func member(at path: String) -> Member? { places[path].map { members[$0] } }
 
     mutating func append(_ member: Member, _ node: WireNode) {
         places[member.path] = members.count

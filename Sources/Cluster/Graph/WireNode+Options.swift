@@ -16,6 +16,14 @@ extension ConditionManifest {
                         $0.wait = waits
                     }), try JSONEncoder().encode(["url": url.absoluteString])
             )
+        case .hosted(let condition):
+            (
+                .probe(
+                    .with {
+                        $0.type = condition.key
+                        $0.hosted = true
+                    }), Data("{}".utf8)
+            )
         case .registered(let condition): (.probe(.with { $0.type = type(of: condition).conditionName }), try condition.encoded())
         }
     }

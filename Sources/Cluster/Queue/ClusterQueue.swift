@@ -19,9 +19,14 @@ import Wire
 /// and dependents started here as on any queue. `cancel()` decides the outcome at once; what waits for the operation
 /// waits until its body on the cluster has ended.
 ///
-/// What has code in this process (closures, types of one's own that no worker knows, conditions, `willFinish`, …) cannot
-/// be submitted: all operations of such a graph fail with errors that name each such thing and what to do about it.
-/// So they do when the coordinator refuses the graph.
+/// Operations that exist only in this process (`AOperationBlock`, `MapOperationBlock`, types of one's own that are no
+/// `ClusterOperation`), and conditions of that kind, are parts of the same graph: the coordinator says when, and they
+/// execute here. When this process ends, those of them that have not ended fail with ``SubmitterGone``; the work on the
+/// cluster goes on. ``requireRemote`` refuses them.
+///
+/// What else has code in this process (groups of one's own, sequences, wrappers, `willFinish`, …) cannot be submitted: all
+/// operations of such a graph fail with errors that name each such thing and what to do about it. So they do when the
+/// coordinator refuses the graph.
 ///
 /// A lost connection is made anew, and nothing is lost by that, nor by a restart of the coordinator. After ``close()``
 /// everything that has not ended fails with a ``ClusterError``; the work on the cluster goes on.
@@ -37,6 +42,9 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         var resumption: [CheckedContinuation<Void, Never>] = []
         var slots = OperationQueue.defaultMaxConcurrentOperationCount
         var waitsForWorkers = false
+        var requiresRemote = false
+        /// Where what is hosted executes; made when it is needed, and anew when it is over.
+        var hosted: HostedSession?
         /// The last one.
         var barrier: LocalStep?
         var closing: ClusterError?
@@ -79,9 +87,13 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
             defer { state.resumption = [] }
             return (Array(state.sessions.values), state.resumption)
         }
+        // Bodies of this process end before anything is told of their operations.
+        let hosted = state.withLock { $0.hosted.take() }
+        await hosted?.stop(error)
         for session in sessions { session.close(error) }
         for continuation in resumption { continuation.resume() }
         for session in sessions { await session.ended() }
+        await hosted?.disconnect()
         if ownsConnection { await connection.close() }
     }
 
@@ -126,7 +138,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         let fresh = operations.filter(\.isInitialized)
         for operation in operations where !operation.isInitialized { super.addOperation(operation) }
         guard !fresh.isEmpty else { return nil }
-        var graph = GraphBuilder.graph(of: fresh)
+        var graph = GraphBuilder.graph(of: fresh, requiresRemote: requireRemote)
         if maxConcurrentOperationCount >= 0 {
             graph.fault(
                 graph.top.first ?? 0,
@@ -139,16 +151,26 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         for (node, member) in graph.members.enumerated() {
             guard let operation = member.operation else { continue }
             let path = member.path
+            let isHosted = graph.wire.nodes[node].hosted  // sends here
             let isMirror = operation.becomeMirror(
                 whenCancelled: { _ in link.session?.cancel(path: path) },
-                partialResults: { [core = connection.core] in
-                    ElementCursor(core, path: path) { try await place.id() }
-                })
+                partialResults: isHosted
+                    ? nil
+                    : { [core = connection.core] in
+                        ElementCursor(core, path: path) { try await place.id() }
+                    })
             if !isMirror {
                 graph.fault(node, "was added to another queue, or cancelled, at the same moment")
             }
         }
-        let session = SubmissionSession(graph, connection, .init(key: key, waitsForWorkers: waitsForWorkers), place)
+        let session = SubmissionSession(
+            graph, connection,
+            .init(
+                key: key, waitsForWorkers: waitsForWorkers,
+                host: { [weak self] in
+                    guard let self else { throw ClusterError(.closed, "the cluster queue is gone") }
+                    return try hostedSession()
+                }), place)
         link.session = session
         super.addOperations(fresh, waitUntilFinished: false)
         let problem = closing ?? graph.faults.asRefusal
@@ -160,6 +182,17 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
             self?.state.withLock { $0.sessions[ObjectIdentifier(session)] = nil }
         }
         return session
+    }
+
+    /// Where this queue's hosted code executes.
+    private func hostedSession() throws -> HostedSession {
+        try state.withLock { state in
+            if let closing = state.closing { throw closing }
+            if let hosted = state.hosted, hosted.ending == nil { return hosted }
+            let hosted = try HostedSession(for: connection)
+            state.hosted = hosted
+            return hosted
+        }
     }
 
     /// A plain operation lives in this process.
@@ -210,6 +243,14 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     public var waitsForWorkers: Bool {
         get { state.withLock { $0.waitsForWorkers } }
         set { state.withLock { $0.waitsForWorkers = newValue } }
+    }
+
+    /// Whether everything has to run on workers. Otherwise, which is the default, operations and conditions that only this
+    /// process has are parts of the graph that execute here; they end with it. What is added while this is set, and has
+    /// such parts, is refused, with an error for each of them.
+    public var requireRemote: Bool {
+        get { state.withLock { $0.requiresRemote } }
+        set { state.withLock { $0.requiresRemote = newValue } }
     }
 
     /// Runs `barrier` in this process when everything that is in the queue has ended; what is added later is not

@@ -100,6 +100,9 @@ extension OperationGraph {
         let place = failure.origin.isEmpty ? node : places[failure.origin]
         let origin = place.flatMap { members.indices.contains($0) ? members[$0] : nil }
         let name = origin?.operation?.errorName ?? failure.publisher
+        if let original = hostedErrors.original(of: failure, at: failure.origin.isEmpty ? members[node].path : failure.origin) {
+            return original
+        }
         let isOwn = origin.map { isOwnName(failure.publisher, of: $0) } ?? false
         return AOperationError(
             published(failure, name, origin), state: failure.state == .condition ? .condition : .execution,
@@ -121,8 +124,9 @@ extension OperationGraph {
                 return AOperationError.IgnoredDuplicate(
                     of: id, operation: name, first: failure.duplicateOf.isEmpty ? nil : failure.duplicateOf)
             }
-        case .operation, .exit, .signal, .condition, .workerLost, .quarantined, .lockCycle, .submitterGone, .limit,
-            .parameters, .spawn, .output, .UNRECOGNIZED:
+        case .submitterGone: return SubmitterGone(operation: name, reason: failure.message)
+        case .operation, .exit, .signal, .condition, .workerLost, .quarantined, .lockCycle, .limit, .parameters, .spawn, .output,
+            .UNRECOGNIZED:
             break
         }
         return PortableErrors.error(from: failure.error) ?? RemoteError(failure)

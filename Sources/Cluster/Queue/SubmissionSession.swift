@@ -17,6 +17,8 @@ final class SubmissionSession: Sendable {
     struct Options: Sendable {
         var key: String?
         var waitsForWorkers: Bool
+        /// Where its hosted code executes, asked for if there is some.
+        var host: @Sendable () throws -> HostedSession
     }
 
     private struct State {
@@ -82,8 +84,9 @@ final class SubmissionSession: Sendable {
             guard let cancelled = handOver() else {
                 return await fail(ClusterError(.closed, "all of it was cancelled before it was submitted"))
             }
-            let submitted = try await connection.submit(
-                graph.wire, key: options.key, name: nil, waitForWorkers: options.waitsForWorkers, cancelled: cancelled)
+            let (submitted, host) = try await submit(cancelled: cancelled)
+            host?.claim(submitted.id, graph)
+            defer { host?.release(submitted.id, graph) }
             settle(.success(submitted))
             if submitted.isExisting { for node in cancelled { cancel(path: graph.members[Int(node)].path) } }
             drainCancellations()
@@ -92,6 +95,29 @@ final class SubmissionSession: Sendable {
             await fail(self.error(for: error))
         }
     }
+
+    /// Hands it over, with the session of this process in which its hosted code executes.
+    private func submit(cancelled: [UInt32]) async throws -> (SubmittedGraph, HostedSession?) {
+        let key = options.key ?? UUID().uuidString
+        var tries = 0
+        while true {
+            let host = graph.hasHostedCode ? try options.host() : nil
+            do {
+                try await host?.attached()
+                let submitted = try await connection.submit(
+                    graph.wire, key: key, name: nil, waitForWorkers: options.waitsForWorkers, cancelled: cancelled,
+                    submitter: host?.incarnation ?? 0)
+                return (submitted, host)
+            } catch let error as ClusterError where error.code == .sessionOver && tries < Self.sessionTriesMax {
+                // The coordinator has not heard this process for too long: another session is made.
+                tries += 1
+                await host?.stop(error)
+                await host?.disconnect()
+            }
+        }
+    }
+
+    private static let sessionTriesMax = 3
 
     private func error(for error: any Error) -> ClusterError {
         if let closing = state.withLock({ $0.closing }) { return closing }

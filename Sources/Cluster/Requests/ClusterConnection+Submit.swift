@@ -33,11 +33,14 @@ extension ClusterConnection {
         try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [])
     }
 
-    /// - Parameter cancelled: nodes that are cancelled from the outset, by index in the graph.
+    /// - Parameters:
+    ///   - cancelled: nodes that are cancelled from the outset, by index in the graph.
+    ///   - submitter: where the graph's hosted code is; 0: it has none.
     func submit(
-        _ graph: WireGraph, key: String?, name: String?, waitForWorkers: Bool, cancelled: [UInt32]
+        _ graph: WireGraph, key: String?, name: String?, waitForWorkers: Bool, cancelled: [UInt32], submitter: UInt64 = 0
     ) async throws -> SubmittedGraph {
         var submit = WireSubmit()
+        submit.submitter = submitter
         submit.cancelled = cancelled
         submit.key = key ?? UUID().uuidString
         submit.name = name ?? ""

@@ -24,7 +24,9 @@ extension Scheduling.Condition {
         case .probe(let probe):
             try TranslationError.checkName(probe.type, "the type of a condition of node \(index) of the graph")
             kind = .probe(
-                Probe(type: probe.type, parameters: Int(probe.parameters), isTemplated: probe.templated, waits: probe.wait))
+                Probe(
+                    type: probe.type, parameters: Int(probe.parameters), isTemplated: probe.templated, waits: probe.wait,
+                    isHosted: probe.hosted))
         case nil:
             throw TranslationError(
                 "node \(index) of the graph has a condition of a kind that this coordinator (\(ProductVersion.current)) does not know"

@@ -38,8 +38,9 @@ extension ExecutorAttachment {
         for unit in executor.units { held.append(try Held(wire: unit)) }
         self.init(
             identity: WorkerIdentity(
-                incarnation: Incarnation(hello.incarnation), name: "\(hello.host)/\(executor.index)", host: hello.host,
-                pid: hello.pid, supervisor: Incarnation(executor.supervisorIncarnation)),
+                incarnation: Incarnation(hello.incarnation),
+                name: executor.submitter ? "\(hello.host)/submitter-\(hello.pid)" : "\(hello.host)/\(executor.index)", host: hello.host,
+                pid: hello.pid, supervisor: Incarnation(executor.supervisorIncarnation), isSubmitter: executor.submitter),
             slots: Int(executor.slots), operations: executor.operations.map(\.name), labels: executor.labels, held: held,
             conditions: executor.conditions, resources: resources)
     }

@@ -31,6 +31,7 @@ extension NodeOptions {
             wire.retryOn.count, "reasons to try node \(index) again", limit: CoordinatorLimits.retryReasons, named: "retryReasons")
         for reason in wire.retryOn { retryOn.append(try RetryReason(wire: reason, node: index)) }
         atMostOnce = wire.atMostOnce
+        isHosted = wire.hosted
         if wire.hasPriority { priority = Int(wire.priority) }
         for exclusive in wire.exclusive {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")

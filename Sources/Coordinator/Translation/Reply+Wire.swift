@@ -79,6 +79,9 @@ extension RequestFailure {
         case .busy(let message):
             wire.code = .busy
             wire.message = message
+        case .sessionOver(let message):
+            wire.code = .sessionOver
+            wire.message = message
         }
         return wire
     }

@@ -86,7 +86,8 @@ enum ClientRequest {
             return .scheduler(
                 .submit(
                     key: submit.key, name: submit.name, graph: try Graph(wire: submit.graph),
-                    waitForWorkers: submit.waitForWorkers, cancelled: submit.cancelled.map(Int.init)))
+                    waitForWorkers: submit.waitForWorkers, cancelled: submit.cancelled.map(Int.init),
+                    submitter: Incarnation(submit.submitter)))
         case (false, true):
             return .submitStored(submit, try BlobKey(wire: submit.graphBlob, limit: CoordinatorLimits.graphBytes))
         case (false, false): throw TranslationError("a submission without a graph")

@@ -50,6 +50,7 @@ extension Scheduling.OperationView {
         wire.locks = locks.map(\.wire)
         wire.retryAt = retryAt
         wire.atMostOnce = isAtMostOnce
+        wire.hosted = isHosted
         wire.priority = Int32(clamping: priority)
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         wire.conditions = conditions.map(\.wire)

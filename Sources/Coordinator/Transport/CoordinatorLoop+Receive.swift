@@ -201,6 +201,18 @@ extension CoordinatorLoop {
         forget(peer, "a newer connection of the same process took over")
     }
 
+    /// A submitter's process came back too late.
+    func endSession(of peer: Peer) {
+        sendOnce(
+            .with {
+                $0.refusal = .with {
+                    $0.code = .sessionOver
+                    $0.message = "this process was away for too long; what it hosted has failed"
+                }
+            }, to: peer.routingID)
+        forget(peer, "its session is over")
+    }
+
     func welcome(name: String, drop: [ExecutorAttachment.Held]) -> WireWelcome {
         .with {
             $0.epoch = scheduler.epoch

@@ -114,7 +114,7 @@ extension Request {
     /// Time zones that its graph names.
     fileprivate var zones: [String] {
         switch self {
-        case .submit(_, _, let graph, _, _), .check(let graph, _): graph.zones.map(\.name)
+        case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation: []
         }
     }

@@ -4,6 +4,7 @@ private enum ConditionKind {
     static let timeWindow: UInt8 = 3
     static let rateLimit: UInt8 = 4
     static let probe: UInt8 = 5
+    static let hostedProbe: UInt8 = 140
 }
 
 extension ByteWriter {
@@ -23,7 +24,7 @@ extension ByteWriter {
                 writer.write(count: limit.count)
                 writer.write(limit.perMilliseconds)
             case .probe(let probe):
-                writer.write(ConditionKind.probe)
+                writer.write(probe.isHosted ? ConditionKind.hostedProbe : ConditionKind.probe)
                 writer.write(probe.type)
                 writer.write(count: probe.parameters)
                 writer.write(probe.isTemplated)
@@ -79,7 +80,8 @@ extension ByteReader {
     mutating func conditions() throws(DecodingFailure) -> [Condition] {
         try list { reader throws(DecodingFailure) in
             let kind: Condition.Kind
-            switch try reader.byte() {
+            let tag = try reader.byte()
+            switch tag {
             case ConditionKind.noFailedDependencies: kind = .noFailedDependencies
             case ConditionKind.noCancelledDependencies: kind = .noCancelledDependencies
             case ConditionKind.timeWindow:
@@ -88,11 +90,11 @@ extension ByteReader {
             case ConditionKind.rateLimit:
                 kind = .rateLimit(
                     RateLimit(key: try reader.text(), count: try reader.index(), perMilliseconds: try reader.signed()))
-            case ConditionKind.probe:
+            case ConditionKind.probe, ConditionKind.hostedProbe:
                 kind = .probe(
                     Probe(
                         type: try reader.text(), parameters: try reader.index(), isTemplated: try reader.flag(),
-                        waits: try reader.flag()))
+                        waits: try reader.flag(), isHosted: tag == ConditionKind.hostedProbe))
             case let other: throw DecodingFailure("\(other) is no kind of condition that this version knows")
             }
             return Condition(kind, isNegated: try reader.flag())

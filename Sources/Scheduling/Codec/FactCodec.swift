@@ -37,6 +37,11 @@ private enum Kind {
     static let offersRegistered: UInt8 = 100
     static let paused: UInt8 = 101
     static let resumed: UInt8 = 102
+    /// As `workerMet`, of the process of a submitter.
+    static let submitterMet: UInt8 = 140
+    /// As `submitted`, with the submitter's process before it.
+    static let submittedWithHost: UInt8 = 141
+    static let submitterMissed: UInt8 = 142
 }
 
 extension ByteWriter {
@@ -51,7 +56,7 @@ extension ByteWriter {
             write(Kind.typesRegistered)
             write(list: names) { $0.write($1) }
         case .workerMet(let number, let identity):
-            write(Kind.workerMet)
+            write(identity.isSubmitter ? Kind.submitterMet : Kind.workerMet)
             write(UInt64(number.rawValue))
             write(identity.incarnation.rawValue)
             write(identity.name)
@@ -66,7 +71,12 @@ extension ByteWriter {
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
         case .submitted(let admission):
-            write(Kind.submitted)
+            if admission.submitter.rawValue == 0 {
+                write(Kind.submitted)
+            } else {
+                write(Kind.submittedWithHost)
+                write(admission.submitter.rawValue)
+            }
             write(UInt64(admission.number.rawValue))
             write(admission.id)
             write(admission.key)
@@ -135,6 +145,10 @@ extension ByteWriter {
             write(Kind.resumed)
             write(unit.rawValue)
             write(at)
+        case .submitterMissed(let unit, let at):
+            write(Kind.submitterMissed)
+            write(unit.rawValue)
+            write(at)
         case .judged(let unit, let verdicts, let at):
             write(Kind.judged)
             write(unit.rawValue)
@@ -195,25 +209,28 @@ extension ByteWriter {
 
 extension ByteReader {
     fileprivate mutating func fact() throws(DecodingFailure) -> Fact {
-        switch try byte() {
+        let kind = try byte()
+        switch kind {
         case Kind.epochStarted:
             return .epochStarted(epoch: try unsigned32(), incarnation: Incarnation(try unsigned()), at: try signed())
         case Kind.typesRegistered:
             return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
-        case Kind.workerMet:
+        case Kind.workerMet, Kind.submitterMet:
             let number = WorkerNumber(try unsigned32())
             var identity = WorkerIdentity(
                 incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32())
+            identity.isSubmitter = kind == Kind.submitterMet
             if !isAtEnd { identity.supervisor = Incarnation(try unsigned()) }
             return .workerMet(number, identity)
         case Kind.offersRegistered:
             return .offersRegistered(try offers())
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
-        case Kind.submitted:
+        case Kind.submitted, Kind.submittedWithHost:
+            let submitter = Incarnation(kind == Kind.submittedWithHost ? try unsigned() : 0)
             var admission = Admission(
                 number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                graph: try graph(), at: try signed()
+                graph: try graph(), at: try signed(), submitter: submitter
             )
             try readOptions(into: &admission.graph)
             return .submitted(admission)
@@ -243,6 +260,8 @@ extension ByteReader {
             return .paused(try unit(), at: try signed())
         case Kind.resumed:
             return .resumed(try unit(), at: try signed())
+        case Kind.submitterMissed:
+            return .submitterMissed(try unit(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:

@@ -15,6 +15,7 @@ private enum Section {
     static let conditions: UInt8 = 60
     static let requires: UInt8 = 100
     static let unique: UInt8 = 120
+    static let hosted: UInt8 = 140
 }
 
 extension ByteWriter {
@@ -54,6 +55,10 @@ extension ByteWriter {
         }
         write(section: Section.atMostOnce, of: graph) {
             $0.atMostOnce
+        } content: { _, _ in
+        }
+        write(section: Section.hosted, of: graph) {
+            $0.isHosted
         } content: { _, _ in
         }
         write(section: Section.priority, of: graph) {
@@ -147,6 +152,8 @@ extension ByteReader {
             options.queueTimeoutMilliseconds = try signed()
         case Section.atMostOnce:
             options.atMostOnce = true
+        case Section.hosted:
+            options.isHosted = true
         case Section.priority:
             options.priority = Int(try signed())
         case Section.backoff:

@@ -49,8 +49,11 @@ public struct Probe: Hashable, Sendable {
     public var isTemplated: Bool
     /// What does not hold is asked again, and is no failure.
     public var waits: Bool
+    /// It exists in the process that submitted the graph, which evaluates it.
+    public var isHosted: Bool
 
-    public init(type: String, parameters: Int, isTemplated: Bool = false, waits: Bool = false) {
+    public init(type: String, parameters: Int, isTemplated: Bool = false, waits: Bool = false, isHosted: Bool = false) {
+        self.isHosted = isHosted
         self.type = type
         self.parameters = parameters
         self.isTemplated = isTemplated
@@ -108,12 +111,12 @@ extension Node {
     /// What must hold before an attempt of it starts.
     var conditions: [Condition] { hasOptions ? options.conditions : [] }
 
-    /// Types of the conditions that a worker evaluates, each once, sorted.
+    /// Types of the conditions that a worker evaluates, each once, sorted. Without those that the submitter evaluates.
     var probeTypes: [String] {
         guard hasOptions else { return [] }
         var types: [String] = []
         for condition in options.conditions {
-            if case .probe(let probe) = condition.kind, !types.contains(probe.type) { types.append(probe.type) }
+            if case .probe(let probe) = condition.kind, !probe.isHosted, !types.contains(probe.type) { types.append(probe.type) }
         }
         return types.sorted()
     }

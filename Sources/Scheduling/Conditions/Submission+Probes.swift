@@ -80,7 +80,7 @@ extension Submission {
     mutating func endStopped(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) -> Bool {
         switch units[unit].stop {
         case nil, .timedOut?: return false
-        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?: break
+        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?: break
         }
         if units[unit].openChildren > 0 {
             units[unit].phase = .blocked

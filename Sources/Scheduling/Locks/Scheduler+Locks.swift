@@ -20,6 +20,10 @@ extension Scheduler {
         if lockIntake.haveWorkersChanged { reviewWorkers(&outputs) }
         // What is granted may begin groups, whose members want locks in turn.
         while let unit = lockIntake.wanting.popFirst() {
+            if lacksSubmitter(unit) {
+                abandoned.append(unit)
+                continue
+            }
             // What is paused wants them again when it is resumed.
             guard durable.submissions[durable.index(of: unit.submission)].mayAskForLocks(unit.index), !isPaused(unit),
                 !waitsForWindow(unit, &outputs)
@@ -72,7 +76,9 @@ extension Scheduler {
         var node = first
         // Nodes are in pre-order: what is inside of a node has its parent there or behind.
         while node < nodes.count, node == first || nodes[node].parent >= first {
-            if needsExecutor(nodes[node]), !isLive(Int(nodeClasses[index][node])) { return false }
+            if needsExecutor(nodes[node]), !isLive(Int(nodeClasses[index][node])), !isForGoneSubmitter(nodes[node], index) { return false }
+            // What has no submitter any more fails when its turn comes.
+            if nodes[node].isAskedAtSubmitter, !isLive(Int(submitterClasses[index])), !isSubmitterGone(index) { return false }
             node += 1
         }
         return true

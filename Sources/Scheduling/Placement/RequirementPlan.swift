@@ -27,7 +27,8 @@ struct RequirementPlan: Sendable {
                 let outer = handedOn[index] < 0 ? Requirements() : distinct[Int(handedOn[index])]
                 handedOn[index] = number(node.requires.inside(outer))
             }
-            guard handedOn[index] >= 0 else { continue }
+            // What a group requires is not required of a submitter.
+            guard handedOn[index] >= 0, !node.isHosted else { continue }
             switch node.kind {
             case .operation: places[index] = number(distinct[Int(handedOn[index])].ofOperation)
             case .group: if !node.probeTypes.isEmpty { places[index] = number(distinct[Int(handedOn[index])].ofGroup) }

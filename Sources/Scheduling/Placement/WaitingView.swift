@@ -8,6 +8,8 @@ public struct WaitingView: Hashable, Sendable {
         case resources
         /// It, or something around it, is paused.
         case paused
+        /// The process that submitted it is not connected.
+        case submitter
         /// It runs, and is held back because what it sends is not taken.
         case partialResults
     }
@@ -36,7 +38,7 @@ public struct ResourceView: Hashable, Sendable {
 extension Scheduler {
     /// - Parameter known: what was found for classes before.
     func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
-        if let view = pauseInTheWay(of: unit) { return view }
+        if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) { return view }
         switch durable.phase(unit) {
         case .ready, .wanting: break
         case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
@@ -53,7 +55,10 @@ extension Scheduler {
     }
 
     private func waiting(_ lane: Int, _ unit: UnitID) -> WaitingView? {
-        let there = workers.sessions.indices.filter { workers.sessions[$0].isAttached && workers.sessions[$0].isAccepting }
+        let there = workers.sessions.indices.filter {
+            workers.sessions[$0].isAttached && workers.sessions[$0].isAccepting && !durable.workers[$0].identity.isSubmitter
+        }
+        if isForSubmitter(unit) { return nil }
         guard there.contains(where: { couldTake(lane, worker: $0) }) else {
             return WaitingView(kind: .worker, text: missing(unit, there: there))
         }

@@ -20,6 +20,7 @@ struct OperationClasses {
     static let decide: Int32 = 0
     private var last: Int32 = 0
     private var numbers: [String: Int32] = [:]
+    private var submitters: [Incarnation: Int32] = [:]
     private var combinedNumbers: [Key: Int32] = [:]
     private(set) var combined: [Combined] = []
     /// By class: its place in `combined` if it takes resources; -1: it takes none.
@@ -29,6 +30,14 @@ struct OperationClasses {
         if let known = numbers[name] { return known }
         last += 1
         numbers[name] = last
+        return last
+    }
+
+    /// What only the process of this submitter can do. No name stands for it: a worker cannot claim it.
+    mutating func number(ofSubmitter submitter: Incarnation) -> Int32 {
+        if let known = submitters[submitter] { return known }
+        last += 1
+        submitters[submitter] = last
         return last
     }
 
@@ -57,11 +66,15 @@ struct OperationClasses {
 }
 
 extension Scheduler {
-    mutating func classesOfNodes(_ graph: Graph, _ plan: RequirementPlan?) -> [Int32] {
+    mutating func classesOfNodes(_ graph: Graph, _ plan: RequirementPlan?, submitter: Int32) -> [Int32] {
         let before = classes.combined.count
         var found: [Int32] = []
         found.reserveCapacity(graph.nodes.count)
         for (index, node) in graph.nodes.enumerated() {
+            if node.isHosted {
+                found.append(submitter)
+                continue
+            }
             let number =
                 if case .operation(let operation) = node.kind { classes.number(of: operation.type) } else { OperationClasses.decide }
             let requirements = plan?.requirements(of: index)
@@ -78,11 +91,16 @@ extension Scheduler {
 
     func operationClass(of unit: UnitID) -> Int {
         let index = durable.index(of: unit.submission)
+        if submitterClasses[index] != 0, durable.submissions[index].isForSubmitter(unit.index) { return Int(submitterClasses[index]) }
         return Int(nodeClasses[index][Int(durable.submissions[index].units[unit.index].node)])
     }
 
     /// The classes that an executor can take are those of its operations and those that it has everything for.
     mutating func giveLanes(to worker: Int) {
+        if durable.workers[worker].identity.isSubmitter {
+            workers.sessions[worker].lanes = [Int(classes.number(ofSubmitter: durable.workers[worker].identity.incarnation))]
+            return
+        }
         workers.sessions[worker].lanes = [Int(OperationClasses.decide)]
         workers.sessions[worker].demandingLanes = LaneSet()
         for name in workers.sessions[worker].operations { workers.sessions[worker].lanes.append(Int(classes.number(of: name))) }
@@ -96,7 +114,7 @@ extension Scheduler {
     }
 
     private mutating func addLanes(from first: Int, to worker: Int) {
-        guard first < classes.combined.count else { return }
+        guard first < classes.combined.count, !durable.workers[worker].identity.isSubmitter else { return }
         let session = workers.sessions[worker]
         let offer = Offer(labels: session.labels, resources: workers.hosts[host(of: worker)].capacity)
         let operations = Set(session.lanes)

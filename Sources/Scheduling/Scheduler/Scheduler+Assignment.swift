@@ -166,7 +166,7 @@ extension Scheduler {
             path: durable.submissions[index].path(of: unit), attemptNumber: Int(durable.submissions[index].units[unit].attempts),
             operation: "", version: 0, parameters: [], isTemplated: false,
             bindings: durable.submissions[index].bindings(of: unit),
-            inputs: durable.submissions[index].units[unit].isEvaluating
+            inputs: durable.submissions[index].units[unit].isEvaluating || node.isHosted
                 ? []
                 : node.receives.map { producer in
                     durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
@@ -177,6 +177,7 @@ extension Scheduler {
             isAtMostOnce: durable.submissions[index].isAtMostOnce(unit) && !durable.submissions[index].units[unit].isEvaluating,
             resources: durable.resources.holding(of: id)
         )
+        assignment.isHosted = node.isHosted
         if durable.submissions[index].units[unit].isEvaluating {
             assignment.ask(durable.submissions[index].questions(for: unit))
             return assignment

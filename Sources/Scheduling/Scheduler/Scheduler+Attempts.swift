@@ -3,7 +3,9 @@ extension Scheduler {
     /// Puts a unit into its queue.
     mutating func queue(_ unit: UnitID) {
         let index = durable.index(of: unit.submission)
-        if durable.submissions[index].units[unit.index].isSuspect {
+        if lacksSubmitter(unit) {
+            abandoned.append(unit)
+        } else if durable.submissions[index].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
         } else if durable.submissions[index].hasConditions(unit.index) {
             // A group goes to a worker only to be evaluated.

@@ -3,8 +3,9 @@ extension Scheduler {
     mutating func answer(_ request: RequestID, _ body: Request, _ outputs: inout Outputs) {
         let reply: Reply
         switch body {
-        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled):
-            reply = submit(key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, &outputs)
+        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter):
+            reply = submit(
+                key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, submitter: submitter, &outputs)
         case .check(let graph, let waitForWorkers):
             reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers))
         case .cancel(let submission, let path, let reason, let now):
@@ -38,7 +39,8 @@ extension Scheduler {
     // MARK: Admission
 
     private mutating func submit(
-        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], _ outputs: inout Outputs
+        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation,
+        _ outputs: inout Outputs
     ) -> Reply {
         if let first = durable.submissionByKey[key] {
             let submission = durable.submission(first)
@@ -55,6 +57,11 @@ extension Scheduler {
         guard errors.isEmpty else {
             return .failed(.refused(message: "the graph cannot run: \(errors.count) error\(errors.count == 1 ? "" : "s")", errors: errors))
         }
+        let needsSubmitter = graph.nodes.contains { $0.isHosted || $0.isAskedAtSubmitter }
+        if needsSubmitter, !isOpenSubmitter(submitter) {
+            return .failed(
+                .sessionOver("the graph has hosted code, and the session of the process that submits it is not open; submit it again"))
+        }
         let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
         guard held + graph.nodes.count <= configuration.unitsMax else {
             return .failed(
@@ -67,7 +74,8 @@ extension Scheduler {
         emit(
             .submitted(
                 Admission(
-                    number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall
+                    number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall,
+                    submitter: needsSubmitter ? submitter : Incarnation(0)
                 )), &outputs)
         // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.
         for node in cancelled where graph.nodes.indices.contains(node) {
@@ -106,7 +114,7 @@ extension Scheduler {
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {
-            guard case .operation(let operation) = node.kind, !known.contains(operation.type) else { continue }
+            guard case .operation(let operation) = node.kind, !node.isHosted, !known.contains(operation.type) else { continue }
             // A malformed graph has no paths.
             let path = faults.isEmpty ? graph.path(of: index) : ""
             unknown.append(

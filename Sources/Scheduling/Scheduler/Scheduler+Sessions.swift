@@ -2,10 +2,14 @@
 extension Scheduler {
     mutating func attach(_ peer: PeerID, _ attachment: ExecutorAttachment, _ outputs: inout Outputs) {
         let known = durable.workerByIncarnation[attachment.identity.incarnation]
-        if let known, durable.workers[known.index].hasEnded { return pending.send(.superseded, to: peer) }
+        if let known, durable.workers[known.index].hasEnded {
+            return pending.send(durable.workers[known.index].identity.isSubmitter ? .sessionOver : .superseded, to: peer)
+        }
         let number = known ?? meet(attachment.identity, &outputs)
-        register(attachment.operations + attachment.conditions.map(OperationClasses.knownName), &outputs)
-        register(Offer(labels: attachment.labels, resources: attachment.resources), &outputs)
+        if !durable.workers[number.index].identity.isSubmitter {
+            register(attachment.operations + attachment.conditions.map(OperationClasses.knownName), &outputs)
+            register(Offer(labels: attachment.labels, resources: attachment.resources), &outputs)
+        }
         if let older = workers.sessions[number.index].peer, older != peer {
             workers.byPeer[older] = nil
             pending.send(.superseded, to: older)
@@ -120,7 +124,13 @@ extension Scheduler {
     }
 
     /// The process and everything it started are gone: its units move now.
-    private mutating func bury(_ number: WorkerNumber, crashed: Bool, _ outputs: inout Outputs) {
+    mutating func bury(_ number: WorkerNumber, crashed: Bool, _ outputs: inout Outputs) {
+        let isSubmitter = durable.workers[number.index].identity.isSubmitter
+        if isSubmitter {
+            // First: what follows in turn is not for it any more.
+            emit(.workerEnded(number), &outputs)
+            missSubmitter(number, &outputs)
+        }
         let session = workers.sessions[number.index]
         // What was said to run, and what may have begun since: an executor starts in the order in which it was given.
         let possible = session.units.enumerated().filter { place, unit in place < session.slots || isRunning(unit) }.map(\.element)
@@ -128,7 +138,7 @@ extension Scheduler {
             let isPossible = crashed && possible.contains(unit)
             lose(unit, !isPossible ? .processEnded : possible.count == 1 ? .crashed : .suspected, &outputs)
         }
-        emit(.workerEnded(number), &outputs)
+        if !isSubmitter { emit(.workerEnded(number), &outputs) }
         if let peer = session.peer { workers.byPeer[peer] = nil }
         workers.sessions[number.index].connection = .absent
         lockIntake.haveWorkersChanged = true
@@ -136,7 +146,7 @@ extension Scheduler {
 
     /// After a start: executors that have units in the journal get time to attach again before these are given to others.
     mutating func awaitWorkers() {
-        for index in workers.sessions.indices where !workers.sessions[index].units.isEmpty {
+        for index in workers.sessions.indices where !workers.sessions[index].units.isEmpty || isOpenSubmitter(index) {
             workers.sessions[index].connection = .awaited
             workers.sessions[index].lastHeard = now.boot
             watchLease(of: WorkerNumber(UInt32(index)), due: now.boot + reattachWindow)
@@ -167,6 +177,7 @@ extension Scheduler {
             guard due <= now.boot else { return watchLease(of: number, due: due) }
         }
         lockIntake.haveWorkersChanged = true
+        if durable.workers[number.index].identity.isSubmitter { return awaitSubmitter(number) }
         // What is being stopped has until the orphan limit, what runs under a key or at most once until the lock lease
         // is over.
         for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
@@ -189,6 +200,7 @@ extension Scheduler {
         // It may have been back meanwhile; the time counts from when it was last heard.
         let due = workers.sessions[number.index].lastHeard + configuration.lockLeaseMilliseconds
         guard due <= now.boot else { return timers.insert(.lockLease(number), due: due) }
+        if durable.workers[number.index].identity.isSubmitter { return bury(number, crashed: false, &outputs) }
         for unit in workers.sessions[number.index].units where endsWithLockLease(unit) { lose(unit, .lockLeaseOver, &outputs) }
         if workers.sessions[number.index].units.isEmpty { workers.sessions[number.index].connection = .absent }
     }

@@ -97,6 +97,7 @@ extension Scheduler {
         case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
         }
         view.priority = durable.submissions[index].priority(unit)
+        view.isHosted = node.isHosted
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
         view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
         view.conditions = durable.submissions[index].conditionViews(of: unit)
@@ -111,6 +112,7 @@ extension Scheduler {
 
     func workerViews() -> [WorkerView] {
         workers.sessions.enumerated().compactMap { index, session in
+            if durable.workers[index].identity.isSubmitter { return nil }
             let state: WorkerView.State
             switch session.connection {
             case .absent: return nil

@@ -49,6 +49,10 @@ public struct Scheduler {
     /// By submission index: the class (operation name, interned) of each operation node.
     var nodeClasses: [[Int32]] = []
     var classes = OperationClasses()
+    /// By submission index: the class of what is for its submitter; 0: it has no hosted code.
+    var submitterClasses: [Int32] = []
+    /// Units that were to be handed out and need a submitter that is gone.
+    var abandoned = Deque<UnitID>()
     var identifiers = SplitMix64(seed: 0)
     var attemptCounter: UInt32 = 0
     var lockIntake = LockIntake()
@@ -102,6 +106,7 @@ public struct Scheduler {
         repeat {
             expireTimers(&outputs)
             askForLocks(&outputs)
+            endAbandoned(&outputs)
             judgeGroups(&outputs)
             if !hasMoreToSettle { assignReadyUnits(&outputs) }
         } while hasMoreToSettle
@@ -110,7 +115,7 @@ public struct Scheduler {
 
     /// A group that has begun may have members whose deadline is over; a condition that failed lets others begin.
     private var hasMoreToSettle: Bool {
-        (timers.nextDue ?? .max) <= now.boot || !lockIntake.wanting.isEmpty || !groupsToJudge.isEmpty
+        (timers.nextDue ?? .max) <= now.boot || !lockIntake.wanting.isEmpty || !groupsToJudge.isEmpty || !abandoned.isEmpty
     }
 
     private mutating func decide(_ input: Input, _ outputs: inout Outputs) {
@@ -143,9 +148,7 @@ public struct Scheduler {
             preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
         }
         outputs.facts.append(fact)
-        if case .submitted(let admission) = fact {
-            nodeClasses.append(classesOfNodes(admission.graph, durable.submissions.last?.layout.requirements))
-        }
+        if case .submitted = fact { giveClasses(toSubmission: durable.submissions.count - 1) }
         for effect in effects { apply(effect) }
     }
 
@@ -173,11 +176,17 @@ public struct Scheduler {
         }
     }
 
+    private mutating func giveClasses(toSubmission index: Int) {
+        let submitter = durable.submissions[index].submitter
+        submitterClasses.append(submitter.rawValue == 0 ? 0 : classes.number(ofSubmitter: submitter))
+        nodeClasses.append(
+            classesOfNodes(
+                durable.submissions[index].graph, durable.submissions[index].layout.requirements, submitter: submitterClasses[index]))
+    }
+
     /// Everything volatile that follows from the durable state.
     private mutating func rebuildVolatileState() {
-        for index in durable.submissions.indices {
-            nodeClasses.append(classesOfNodes(durable.submissions[index].graph, durable.submissions[index].layout.requirements))
-        }
+        for index in durable.submissions.indices { giveClasses(toSubmission: index) }
         for _ in durable.workers { workers.append(hosts: durable.resources.hostCount) }
         for index in durable.submissions.indices where durable.submissions[index].outcome == nil {
             let number = durable.submissions[index].number

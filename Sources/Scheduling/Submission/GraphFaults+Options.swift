@@ -5,7 +5,7 @@ extension Graph {
         for (index, node) in nodes.enumerated() where node.hasOptions {
             for message in problems(withOptionsOf: node) { faults.append(fault(index, message)) }
         }
-        return faults + onceFaults()
+        return faults + onceFaults() + hostingFaults()
     }
 
     private func problems(withOptionsOf node: Node) -> [String] {

@@ -227,7 +227,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut, .deadlinePassed:
+        case .queueTimedOut, .deadlinePassed, .submitterGone:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
@@ -300,10 +300,11 @@ extension Submission {
         switch (current, reason) {
         case (nil, _), (.siblingFailed, .cancelled): true
         case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
+        case (.timedOut, .submitterGone), (.submitterGone, .cancelled), (.submitterGone, .siblingFailed): true
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
         case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
         case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
-            (.duplicate, _):
+            (.duplicate, _), (.submitterGone, _):
             false
         }
     }

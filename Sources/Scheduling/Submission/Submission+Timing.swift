@@ -49,6 +49,7 @@ extension Submission {
         case .deadlinePassed: .failure([deadlineFailure(unit)])
         case .queueTimedOut: .failure([queueTimeoutFailure(unit)])
         case .conditionFailed: .failure(conditionFailures(unit))
+        case .submitterGone: .failure([submitterGoneFailure(unit)])
         case .duplicate: duplicateOutcome(unit)
         case .cancelled, .siblingFailed, .timedOut, nil: .cancelled
         }

@@ -11,6 +11,8 @@ struct Submission {
     let key: String
     let name: String
     let submittedAt: Int64
+    /// The process in which its hosted code is; 0: it has none.
+    let submitter: Incarnation
     let layout: GraphLayout
     var units: [Unit]
     /// Of a forEach that has expanded over a producer's list, by unit.
@@ -64,6 +66,7 @@ struct Submission {
         key = admission.key
         name = admission.name
         submittedAt = admission.at
+        submitter = admission.submitter
         layout = GraphLayout(admission.graph)
         units = []
         appendInstance(of: 0, parent: -1, position: 0)

@@ -40,6 +40,8 @@ struct Unit {
         case queueTimedOut
         /// It has not ended in time.
         case deadlinePassed
+        /// It needs the process that submitted it, which is gone.
+        case submitterGone
         /// A condition of the group failed: nothing in it begins.
         case conditionFailed
         /// Another one has its unique id: nothing in it begins.

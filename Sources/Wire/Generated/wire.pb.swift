@@ -886,6 +886,9 @@ public nonisolated struct WireExecutorHello: Sendable {
   /// of the host: shared by all executors of its supervisor; each named once
   public var resources: [WireResourceAmount] = []
 
+  /// the process of a submitter: it takes what it hosts, and nothing else
+  public var submitter: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1035,6 +1038,9 @@ public nonisolated struct WireRefusal: Sendable {
 
     /// a newer connection of the same incarnation took over
     case superseded // = 5
+
+    /// a submitter was away for too long: what it hosted has failed
+    case sessionOver // = 140
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -1049,6 +1055,7 @@ public nonisolated struct WireRefusal: Sendable {
       case 3: self = .malformed
       case 4: self = .limit
       case 5: self = .superseded
+      case 140: self = .sessionOver
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1061,6 +1068,7 @@ public nonisolated struct WireRefusal: Sendable {
       case .malformed: return 3
       case .limit: return 4
       case .superseded: return 5
+      case .sessionOver: return 140
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1073,6 +1081,7 @@ public nonisolated struct WireRefusal: Sendable {
       .malformed,
       .limit,
       .superseded,
+      .sessionOver,
     ]
 
   }
@@ -1469,6 +1478,12 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
   public var resources: [WireAssignedResource] {
     get {_storage._resources}
     set {_uniqueStorage()._resources = newValue}
+  }
+
+  /// to the process that submitted it, which has what it receives: no inputs come
+  public var hosted: Bool {
+    get {_storage._hosted}
+    set {_uniqueStorage()._hosted = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2385,6 +2400,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
   /// Clears the value of `unique`. Subsequent reads from it will return its default value.
   public mutating func clearUnique() {_uniqueStorage()._unique = nil}
 
+  /// of an operation: it exists in the process that submitted the graph, and executes there
+  public var hosted: Bool {
+    get {_storage._hosted}
+    set {_uniqueStorage()._hosted = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -2677,6 +2698,9 @@ public nonisolated struct WireProbe: Sendable {
 
   /// what does not hold is asked again, and is no failure
   public var wait: Bool = false
+
+  /// it exists in the process that submitted the graph, which evaluates it
+  public var hosted: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3071,6 +3095,9 @@ public nonisolated struct WireRequestFailed: Sendable {
 
     /// an id prefix that fits several
     case ambiguous // = 6
+
+    /// hosted code of a process whose session is over
+    case sessionOver // = 140
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -3086,6 +3113,7 @@ public nonisolated struct WireRequestFailed: Sendable {
       case 4: self = .notPermitted
       case 5: self = .malformed
       case 6: self = .ambiguous
+      case 140: self = .sessionOver
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -3099,6 +3127,7 @@ public nonisolated struct WireRequestFailed: Sendable {
       case .notPermitted: return 4
       case .malformed: return 5
       case .ambiguous: return 6
+      case .sessionOver: return 140
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -3112,6 +3141,7 @@ public nonisolated struct WireRequestFailed: Sendable {
       .notPermitted,
       .malformed,
       .ambiguous,
+      .sessionOver,
     ]
 
   }
@@ -3171,6 +3201,9 @@ public nonisolated struct WireSubmit: Sendable {
 
   /// nodes that are cancelled from the outset, by index in the graph
   public var cancelled: [UInt32] = []
+
+  /// incarnation under which this process is attached, if the graph has hosted code
+  public var submitter: UInt64 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3605,6 +3638,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._joinedTo = newValue}
   }
 
+  /// it executes in the process that submitted it
+  public var hosted: Bool {
+    get {_storage._hosted}
+    set {_uniqueStorage()._hosted = newValue}
+  }
+
   /// while it runs; absent: it has not said
   public var progress: WireProgress {
     get {_storage._progress ?? WireProgress()}
@@ -3672,7 +3711,8 @@ public nonisolated struct WireWaiting: Sendable {
   /// worker: none that is there could take it; resources: they are not free; paused;
   public var kind: String = String()
 
-  /// partialResults: it runs, and what it sends is not taken
+  /// submitter: it is not connected; partialResults: it runs, and what it sends is not
+  /// taken
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -4786,7 +4826,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ExecutorHello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0\u{2}(resources\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0\u{2}(resources\0\u{2}(submitter\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4802,6 +4842,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.index) }()
       case 60: try { try decoder.decodeRepeatedStringField(value: &self.conditions) }()
       case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
+      case 140: try { try decoder.decodeSingularBoolField(value: &self.submitter) }()
       default: break
       }
     }
@@ -4832,6 +4873,9 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.resources.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
     }
+    if self.submitter != false {
+      try visitor.visitSingularBoolField(value: self.submitter, fieldNumber: 140)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4844,6 +4888,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.index != rhs.index {return false}
     if lhs.conditions != rhs.conditions {return false}
     if lhs.resources != rhs.resources {return false}
+    if lhs.submitter != rhs.submitter {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5079,7 +5124,7 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireRefusal.Code: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}VERSION\0\u{1}COOKIE\0\u{1}MALFORMED\0\u{1}LIMIT\0\u{1}SUPERSEDED\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}VERSION\0\u{1}COOKIE\0\u{1}MALFORMED\0\u{1}LIMIT\0\u{1}SUPERSEDED\0\u{2}G\u{2}SESSION_OVER\0")
 }
 
 nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -5620,7 +5665,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -5642,6 +5687,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _atMostOnce: Bool = false
     var _conditions: [WireConditionQuestion] = []
     var _resources: [WireAssignedResource] = []
+    var _hosted: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -5671,6 +5717,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _atMostOnce = source._atMostOnce
       _conditions = source._conditions
       _resources = source._resources
+      _hosted = source._hosted
     }
   }
 
@@ -5708,6 +5755,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 40: try { try decoder.decodeSingularBoolField(value: &_storage._atMostOnce) }()
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         case 100: try { try decoder.decodeRepeatedMessageField(value: &_storage._resources) }()
+        case 141: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
         default: break
         }
       }
@@ -5773,6 +5821,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if !_storage._resources.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._resources, fieldNumber: 100)
       }
+      if _storage._hosted != false {
+        try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 141)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5801,6 +5852,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._resources != rhs_storage._resources {return false}
+        if _storage._hosted != rhs_storage._hosted {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -7161,7 +7213,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -7187,6 +7239,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _conditions: [WireCondition] = []
     var _requires: WireRequirements? = nil
     var _unique: WireUnique? = nil
+    var _hosted: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7220,6 +7273,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _conditions = source._conditions
       _requires = source._requires
       _unique = source._unique
+      _hosted = source._hosted
     }
   }
 
@@ -7299,6 +7353,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
         case 120: try { try decoder.decodeSingularMessageField(value: &_storage._unique) }()
+        case 142: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
         default: break
         }
       }
@@ -7392,6 +7447,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._unique {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 120)
       } }()
+      if _storage._hosted != false {
+        try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 142)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7424,6 +7482,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._requires != rhs_storage._requires {return false}
         if _storage._unique != rhs_storage._unique {return false}
+        if _storage._hosted != rhs_storage._hosted {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -7874,7 +7933,7 @@ nonisolated extension WireRateLimit: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireProbe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Probe"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}parameters\0\u{1}templated\0\u{1}wait\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}parameters\0\u{1}templated\0\u{1}wait\0\u{2}K\u{2}hosted\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7886,6 +7945,7 @@ nonisolated extension WireProbe: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.parameters) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.templated) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
+      case 143: try { try decoder.decodeSingularBoolField(value: &self.hosted) }()
       default: break
       }
     }
@@ -7904,6 +7964,9 @@ nonisolated extension WireProbe: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.wait != false {
       try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 4)
     }
+    if self.hosted != false {
+      try visitor.visitSingularBoolField(value: self.hosted, fieldNumber: 143)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7912,6 +7975,7 @@ nonisolated extension WireProbe: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.parameters != rhs.parameters {return false}
     if lhs.templated != rhs.templated {return false}
     if lhs.wait != rhs.wait {return false}
+    if lhs.hosted != rhs.hosted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8663,7 +8727,7 @@ nonisolated extension WireRequestFailed: SwiftProtobuf.Message, SwiftProtobuf._M
 }
 
 nonisolated extension WireRequestFailed.Code: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}NOT_FOUND\0\u{1}REFUSED\0\u{1}BUSY\0\u{1}NOT_PERMITTED\0\u{1}MALFORMED\0\u{1}AMBIGUOUS\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}NOT_FOUND\0\u{1}REFUSED\0\u{1}BUSY\0\u{1}NOT_PERMITTED\0\u{1}MALFORMED\0\u{1}AMBIGUOUS\0\u{2}F\u{2}SESSION_OVER\0")
 }
 
 nonisolated extension WireAdmissionError: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -8708,7 +8772,7 @@ nonisolated extension WireAdmissionError: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Submit"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}graph\0\u{3}graph_blob\0\u{1}name\0\u{3}wait_for_workers\0\u{2}K\u{1}cancelled\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}graph\0\u{3}graph_blob\0\u{1}name\0\u{3}wait_for_workers\0\u{2}K\u{1}cancelled\0\u{2}@\u{1}submitter\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8722,6 +8786,7 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 4: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.waitForWorkers) }()
       case 80: try { try decoder.decodeRepeatedUInt32Field(value: &self.cancelled) }()
+      case 144: try { try decoder.decodeSingularFixed64Field(value: &self.submitter) }()
       default: break
       }
     }
@@ -8750,6 +8815,9 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if !self.cancelled.isEmpty {
       try visitor.visitPackedUInt32Field(value: self.cancelled, fieldNumber: 80)
     }
+    if self.submitter != 0 {
+      try visitor.visitSingularFixed64Field(value: self.submitter, fieldNumber: 144)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8760,6 +8828,7 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs.name != rhs.name {return false}
     if lhs.waitForWorkers != rhs.waitForWorkers {return false}
     if lhs.cancelled != rhs.cancelled {return false}
+    if lhs.submitter != rhs.submitter {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9369,7 +9438,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2};progress\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -9395,6 +9464,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _waiting: WireWaiting? = nil
     var _uniqueID: String = String()
     var _joinedTo: String = String()
+    var _hosted: Bool = false
     var _progress: WireProgress? = nil
 
       // This property is used as the initial default value for new instances of the type.
@@ -9429,6 +9499,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _waiting = source._waiting
       _uniqueID = source._uniqueID
       _joinedTo = source._joinedTo
+      _hosted = source._hosted
       _progress = source._progress
     }
   }
@@ -9471,6 +9542,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._waiting) }()
         case 120: try { try decoder.decodeSingularStringField(value: &_storage._uniqueID) }()
         case 121: try { try decoder.decodeSingularStringField(value: &_storage._joinedTo) }()
+        case 145: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         default: break
         }
@@ -9553,6 +9625,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._joinedTo.isEmpty {
         try visitor.visitSingularStringField(value: _storage._joinedTo, fieldNumber: 121)
       }
+      if _storage._hosted != false {
+        try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 145)
+      }
       try { if let v = _storage._progress {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
       } }()
@@ -9588,6 +9663,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._waiting != rhs_storage._waiting {return false}
         if _storage._uniqueID != rhs_storage._uniqueID {return false}
         if _storage._joinedTo != rhs_storage._joinedTo {return false}
+        if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._progress != rhs_storage._progress {return false}
         return true
       }

@@ -278,7 +278,7 @@ extension WireRefusal {
     public var isFinal: Bool {
         switch code {
         case .superseded, .limit: false
-        case .unspecified, .version, .cookie, .malformed, .UNRECOGNIZED: true
+        case .unspecified, .version, .cookie, .malformed, .sessionOver, .UNRECOGNIZED: true
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLinux
+import Executing
 import Foundation
 import Logging
 import Wire

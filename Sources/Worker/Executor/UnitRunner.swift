@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 import SwiftProtobuf
 import Wire
@@ -7,16 +8,7 @@ import Wire
 ///
 /// Lives on the loop's thread; what may take long happens on Dispatch's threads and comes back through the loop.
 final class UnitRunner {
-    /// What became of a unit, with the bytes of a large result.
-    struct Finished: Sendable {
-        var ending: UnitEnding
-        var blob: (digest: BlobDigest, bytes: Data)?
-
-        init(_ ending: UnitEnding, blob: (digest: BlobDigest, bytes: Data)? = nil) {
-            self.ending = ending
-            self.blob = blob
-        }
-    }
+    typealias Finished = FinishedUnit
 
     private enum Body {
         /// Being built; `stop` and `kill` are carried out when it is.
@@ -252,12 +244,7 @@ final class UnitRunner {
     private static func finished(_ outcome: ClusterOutcome, hostName: String) -> Finished {
         switch outcome {
         case .success(let value):
-            guard value.bytes.count >= Limits.inlineValueBytes else {
-                return Finished(.success(WireValue(encoding: value.encoding, storage: .inline(value.bytes))))
-            }
-            let digest = BlobDigest(hashing: value.bytes)
-            let reference = WireBlobReference(digest: digest, size: UInt64(value.bytes.count))
-            return Finished(.success(WireValue(encoding: value.encoding, storage: .blob(reference))), blob: (digest, value.bytes))
+            return Finished(value)
         case .failure(let errors):
             return Finished(.failure(errors.map { WireOperationFailure($0, host: hostName) }))
         case .cancelled:
@@ -272,13 +259,5 @@ extension ClusterOutcome {
         case .success(let value): value.bytes.count >= 1 << 20
         case .failure, .cancelled: false
         }
-    }
-}
-
-extension WireValue {
-    fileprivate init(encoding: ValueEncoding, storage: OneOf_Storage) {
-        self.init()
-        self.encoding = WireValueEncoding(encoding)
-        if encoding != .void { self.storage = storage }
     }
 }

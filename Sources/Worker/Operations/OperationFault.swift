@@ -1,3 +1,4 @@
+import Executing
 import Foundation
 import Wire
 
@@ -23,4 +24,13 @@ public struct OperationFault: LocalizedError, Hashable, Sendable {
     }
 
     public var errorDescription: String? { message }
+}
+
+extension OperationFault: CodedFailure {
+    package func describe(in failure: inout WireOperationFailure) {
+        failure.code = code
+        if let exitCode { failure.exitCode = exitCode }
+        if let signal { failure.signal = signal }
+        if let stderr { failure.stderr = stderr }
+    }
 }

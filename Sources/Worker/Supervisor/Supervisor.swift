@@ -1,4 +1,5 @@
 import CLinux
+import Executing
 import Foundation
 import Logging
 import Wire

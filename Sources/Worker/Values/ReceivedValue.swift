@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 import SwiftProtobuf
 import Wire
@@ -123,17 +124,6 @@ extension ValueEncoding {
         case .json: self = .json
         case .text: self = .text
         case .bytes, .UNRECOGNIZED: self = .bytes
-        }
-    }
-}
-
-extension WireValueEncoding {
-    init(_ encoding: ValueEncoding) {
-        switch encoding {
-        case .void: self = .void
-        case .json: self = .json
-        case .text: self = .text
-        case .bytes: self = .bytes
         }
     }
 }

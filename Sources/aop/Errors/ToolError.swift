@@ -39,7 +39,7 @@ struct ToolError: Error, Sendable {
             case .refused: .refused
             case .busy: .busy
             case .notPermitted: .notPermitted
-            case .version, .malformed, .valueUnavailable, .closed, .unexpectedAnswer: .toolError
+            case .version, .malformed, .valueUnavailable, .closed, .unexpectedAnswer, .sessionOver: .toolError
             }
         self.init(status, error.code.rawValue, error.message)
     }

@@ -113,6 +113,7 @@ extension WireOperationView {
                 hasWaiting ? .object([("kind", .string(waiting.kind)), ("text", .string(waiting.text))]) : .null
             ),
             ("uniqueId", .optional(uniqueID)), ("joinedTo", .optional(joinedTo)),
+            ("hosted", .bool(hosted)),
             ("progress", hasProgress ? progress.json : .null),
         ])
     }

@@ -280,24 +280,6 @@ struct LockCycleTests {
         #expect(asks.outcome?.isSuccess == true)
     }
 
-    @Test func waiterInFront_thatWaitsForAnotherKey_closesACircleToo() async {
-        // "group" holds b; "front" waits for a and b; "behind" wants a, which is free but for "front".
-        let (group, gate) = await running("group", b)
-        let front = Step("front").exclusive(a).exclusive(b)
-        let behind = Step("behind").exclusive(a)
-        serial.addOperations([front, behind], waitUntilFinished: false)
-        await serial.settled()
-        let child = Step("child")
-        child.addDependency(behind)
-        group.addOperation(child)
-        await child.ended()
-        #expect(child.isLockCycle)
-        gate.open()
-        await front.ended()
-        await behind.ended()
-        #expect(front.outcome?.isSuccess == true && behind.outcome?.isSuccess == true)
-    }
-
     @Test func semaphoreWhoseHoldersAreAllStuck_isACircle() async {
         let (group, gate) = await running("group", a)
         var gates: [Gate] = []

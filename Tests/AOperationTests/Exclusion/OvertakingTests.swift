@@ -47,6 +47,27 @@ struct OvertakingTests {
         await holder.ended()
     }
 
+    @Test func waiterBehindOneThatWaitsForAnotherKey_closesNoCircle() async {
+        // "group" holds b; "front" waits for a and b; "behind" wants a, which is free but for "front".
+        let (group, gate) = await queue.runningGroup("group", [b])
+        let front = Step("front").exclusive(a).exclusive(b)
+        let behind = Step("behind").exclusive(a)
+        queue.addOperation(front)
+        await hasAsked(front)
+        queue.addOperation(behind)
+        await hasAsked(behind)
+        let child = Step("child")
+        child.addDependency(behind)
+        group.addOperation(child)
+        await child.ended()
+        #expect(child.outcome?.isSuccess == true)
+        #expect(behind.outcome?.isSuccess == true)
+        gate.open()
+        await front.ended()
+        #expect(front.outcome?.isSuccess == true)
+        await group.ended()
+    }
+
     @Test func operationThatAChildComesToWaitFor_goesBeforeThoseWhoWaitForTheGroup() async {
         let (group, gate) = await queue.runningGroup("group", [a])
         let (holder, end) = await queue.runningGroup("holder", [b])

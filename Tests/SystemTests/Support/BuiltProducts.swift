@@ -7,6 +7,7 @@ import Foundation
 enum BuiltProducts {
     static let aop = find("aop")
     static let textWorker = find("TextWorker")
+    static let trialSubmitter = find("TrialSubmitter")
     static let trialWorker = find("TrialWorker")
 
     private static func find(_ name: String) -> String {

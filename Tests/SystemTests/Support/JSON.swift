@@ -62,6 +62,10 @@ enum JSON: Equatable, Decodable {
         return text
     }
 
+    var bool: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
     var number: Double? {
         guard case .number(let number) = self else { return nil }
         return number

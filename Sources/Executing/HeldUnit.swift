@@ -1,8 +1,8 @@
 import Wire
 
 /// A unit that an executor holds.
-struct HeldUnit: Equatable, Sendable {
-    enum Phase: Equatable, Sendable {
+package struct HeldUnit: Equatable, Sendable {
+    package enum Phase: Equatable, Sendable {
         /// Its large inputs are being fetched.
         case fetching(WireAssignment)
         /// Waits for a slot.
@@ -12,19 +12,19 @@ struct HeldUnit: Equatable, Sendable {
         case finished(WireAttemptEnd)
     }
 
-    struct Running: Equatable, Sendable {
-        let startedAt: Int64
-        let timeoutMilliseconds: Int64
-        let graceMilliseconds: Int64
+    package struct Running: Equatable, Sendable {
+        package let startedAt: Int64
+        package let timeoutMilliseconds: Int64
+        package let graceMilliseconds: Int64
         /// It runs under a key, or at most once: it must have ended when the lock lease is over.
-        var isFenced = false
+        package var isFenced = false
         /// That it was lost is kept until it is acknowledged: it is not to be run again.
-        var isAtMostOnce = false
-        var course: Course
+        package var isAtMostOnce = false
+        package var course: Course
     }
 
     /// How far the running body has been told to end. Deadlines are of the boot clock.
-    enum Course: Equatable, Sendable {
+    package enum Course: Equatable, Sendable {
         case working(timeoutAt: Int64?)
         /// It was asked to end; at `killAt` it is forced to.
         case stopping(StopCause, killAt: Int64)
@@ -34,10 +34,10 @@ struct HeldUnit: Equatable, Sendable {
         case stuck(StopCause)
     }
 
-    var phase: Phase
+    package var phase: Phase
 
     /// As it is told in a hello; nil: the coordinator is not to hear of it.
-    var heldState: WireHeldUnit.State? {
+    package var heldState: WireHeldUnit.State? {
         switch phase {
         case .fetching, .queued: .queued
         case .finished: .finished
@@ -51,7 +51,7 @@ struct HeldUnit: Equatable, Sendable {
 }
 
 /// Why a body was told to end.
-enum StopCause: Equatable, Sendable {
+package enum StopCause: Equatable, Sendable {
     case cancelled
     case timedOut
     /// Not wanted any more: superseded by another attempt, dropped, or lost with the lease.
@@ -60,7 +60,7 @@ enum StopCause: Equatable, Sendable {
     case lockLeaseEnding
 
     /// Whether its end is told to the coordinator.
-    var isReported: Bool {
+    package var isReported: Bool {
         switch self {
         case .cancelled, .timedOut, .lockLeaseEnding: true
         case .unwanted: false
@@ -69,7 +69,7 @@ enum StopCause: Equatable, Sendable {
 }
 
 /// How a unit's body ended, as the shell saw it.
-enum UnitEnding: Equatable, Sendable {
+package enum UnitEnding: Equatable, Sendable {
     case success(WireValue)
     case failure([WireOperationFailure])
     case cancelled

@@ -2,23 +2,31 @@ import AOperation
 import Foundation
 import Wire
 
+/// An error with a failure code of its own.
+package protocol CodedFailure: Error {
+    /// Says what there is besides its text.
+    func describe(in failure: inout WireOperationFailure)
+}
+
 /// An error that was born in another process, as it arrived; forwarded it travels on unchanged.
-struct RemoteFailure: LocalizedError, Hashable, Sendable {
-    let failure: WireOperationFailure
-    var errorDescription: String? { failure.message }
+package struct RemoteFailure: LocalizedError, Hashable, Sendable {
+    package let failure: WireOperationFailure
+    package var errorDescription: String? { failure.message }
+
+    package init(failure: WireOperationFailure) { self.failure = failure }
 }
 
 /// How an error of another process came here.
-final class Transit: Sendable {
-    let failure: WireOperationFailure
+package final class Transit: Sendable {
+    package let failure: WireOperationFailure
 
-    init(_ failure: WireOperationFailure) { self.failure = failure }
+    package init(_ failure: WireOperationFailure) { self.failure = failure }
 }
 
 extension AOperationError {
     /// An error of another process, with the state and publisher it was born with; itself again if its type is known
     /// here.
-    init(_ failure: WireOperationFailure) {
+    package init(_ failure: WireOperationFailure) {
         let state: FailureState = failure.state == .condition ? .condition : .execution
         let publisher = failure.publisher.isEmpty ? nil : failure.publisher
         switch failure.code {
@@ -36,10 +44,10 @@ extension WireOperationFailure {
     private static let messageCharactersMax = 16 * 1024
 
     /// For a failure that arrived without an error, which no peer should send.
-    static let unknown = WireOperationFailure.with { $0.message = "failed without saying why" }
+    package static let unknown = WireOperationFailure.with { $0.message = "failed without saying why" }
 
     /// The wire form of an operation's error. `host` is where it was born, unless it came from elsewhere.
-    init(_ error: AOperationError, host: String) {
+    package init(_ error: AOperationError, host: String) {
         if let transit = error.transit as? Transit {
             self = transit.failure
             return
@@ -57,23 +65,16 @@ extension WireOperationFailure {
         self.error = PortableErrors.image(of: published) ?? Data()
         self.host = host
         switch published {
-        case let fault as OperationFault: take(fault)
+        case let coded as any CodedFailure: coded.describe(in: &self)
         case is AOperationError.IsCancelled: code = .cancelled
         case is AOperationError.ReceivedValueIsNil: code = .receivedValueIsNil
-        case is ClusterCodingError, is Template.UnknownName, is JSONScanner.Malformed: code = .parameters
+        case is ClusterCodingError: code = .parameters
         default: code = error.state == .condition ? .condition : .operation
         }
     }
 
-    private mutating func take(_ fault: OperationFault) {
-        code = fault.code
-        if let value = fault.exitCode { exitCode = value }
-        if let value = fault.signal { signal = value }
-        if let value = fault.stderr { stderr = value }
-    }
-
     /// A failure before an operation existed.
-    static func parameters(_ message: String, publisher: String, host: String) -> Self {
+    package static func parameters(_ message: String, publisher: String, host: String) -> Self {
         .with {
             $0.code = .parameters
             $0.message = message

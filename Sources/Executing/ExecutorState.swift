@@ -4,9 +4,9 @@ import Wire
 ///
 /// A value that is stepped: every method is one input and returns what is to be done. `now` is of the boot clock,
 /// `at` of the wall clock, both in milliseconds.
-struct ExecutorState: Sendable {
+package struct ExecutorState: Sendable {
     /// Whether it takes work.
-    enum Intake: Equatable, Sendable {
+    package enum Intake: Equatable, Sendable {
         case open
         /// Told to end: what is running may end until `deadline`.
         case draining(deadline: Int64)
@@ -19,28 +19,28 @@ struct ExecutorState: Sendable {
     }
 
     /// What a killed body has until it is given up.
-    static let killMilliseconds: Int64 = 2000
+    package static let killMilliseconds: Int64 = 2000
     /// What acknowledgements have at the end of a drain.
-    static let closingMilliseconds: Int64 = 3000
+    package static let closingMilliseconds: Int64 = 3000
 
-    let slots: Int
-    private(set) var intake = Intake.open
+    package let slots: Int
+    package private(set) var intake = Intake.open
     /// Whether queued units may be started: not while the lease is over.
     private var mayStart = false
-    private(set) var units: [UnitKey: HeldUnit] = [:]
+    package private(set) var units: [UnitKey: HeldUnit] = [:]
     /// Ready to start, first come first; those that are not held any more are skipped.
     private var queue: [UnitKey] = []
     private var queueHead = 0
     private var running: Set<UnitKey> = []
 
-    init(slots: Int) { self.slots = slots }
+    package init(slots: Int) { self.slots = slots }
 
-    var isAccepting: Bool { intake == .open }
+    package var isAccepting: Bool { intake == .open }
 
     /// Units whose bodies have not ended.
-    var runningCount: Int { running.count }
+    package var runningCount: Int { running.count }
 
-    var queuedCount: Int {
+    package var queuedCount: Int {
         units.values.count { unit in
             switch unit.phase {
             case .fetching, .queued: true
@@ -50,7 +50,7 @@ struct ExecutorState: Sendable {
     }
 
     /// What a hello says of it.
-    var held: [WireHeldUnit] {
+    package var held: [WireHeldUnit] {
         units.compactMap { key, unit in
             guard let state = unit.heldState else { return nil }
             return .with {
@@ -63,7 +63,7 @@ struct ExecutorState: Sendable {
 
     // MARK: The session
 
-    mutating func attached(drop: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func attached(drop: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
         mayStart = true
         var actions: [ExecutorAction] = []
         for key in drop { abandon(key, by: .stop(key), now: now, into: &actions) }
@@ -74,11 +74,11 @@ struct ExecutorState: Sendable {
     }
 
     /// The coordinator has not been heard for too long: nothing new is started.
-    mutating func leaseOver() { mayStart = false }
+    package mutating func leaseOver() { mayStart = false }
 
     /// What runs under a key has to end before the lock lease is over, because its key then goes to others; until it has
     /// ended it is told as held.
-    mutating func lockLeaseEnding(graceMilliseconds: Int64, now: Int64) -> [ExecutorAction] {
+    package mutating func lockLeaseEnding(graceMilliseconds: Int64, now: Int64) -> [ExecutorAction] {
         mayStart = false
         var actions: [ExecutorAction] = []
         for (key, unit) in units {
@@ -108,14 +108,14 @@ struct ExecutorState: Sendable {
     }
 
     /// By now everything must have stopped. What ended before keeps being offered.
-    mutating func orphanLimitOver(now: Int64) -> [ExecutorAction] {
+    package mutating func orphanLimitOver(now: Int64) -> [ExecutorAction] {
         mayStart = false
         var actions: [ExecutorAction] = []
         for key in Array(units.keys) { abandon(key, by: .kill(key), now: now, into: &actions) }
         return actions
     }
 
-    mutating func dispatched(_ assignments: [WireAssignment], now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func dispatched(_ assignments: [WireAssignment], now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         for assignment in assignments {
             let key = UnitKey(assignment)
@@ -137,25 +137,25 @@ struct ExecutorState: Sendable {
         return actions + advance(now: now, at: at)
     }
 
-    mutating func inputsReady(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func inputsReady(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .fetching(let assignment)? = units[key]?.phase else { return [] }
         enqueue(key, assignment)
         return advance(now: now, at: at)
     }
 
     /// An input cannot be had: the unit fails without having started.
-    mutating func inputsMissing(_ key: UnitKey, _ failure: WireOperationFailure, now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func inputsMissing(_ key: UnitKey, _ failure: WireOperationFailure, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .fetching? = units[key]?.phase else { return [] }
         return [finish(key, .attempt(startedAt: 0, endedAt: at, .failure([failure])))] + advance(now: now, at: at)
     }
 
-    mutating func stopOrdered(_ orders: [WireStopUnit], now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func stopOrdered(_ orders: [WireStopUnit], now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         for order in orders { stop(UnitKey(order), order, now: now, at: at, into: &actions) }
         return actions + advance(now: now, at: at)
     }
 
-    mutating func acknowledged(_ keys: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func acknowledged(_ keys: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         for key in keys {
             guard case .finished? = units[key]?.phase else { continue }
@@ -168,7 +168,7 @@ struct ExecutorState: Sendable {
     // MARK: Bodies
 
     /// The body of a unit has ended: its slot is free.
-    mutating func ended(_ key: UnitKey, _ ending: UnitEnding, now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func ended(_ key: UnitKey, _ ending: UnitEnding, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .running(let running)? = units[key]?.phase else { return [] }
         self.running.remove(key)
         var actions: [ExecutorAction] = []
@@ -197,7 +197,7 @@ struct ExecutorState: Sendable {
 
     /// The unit's body cannot be ended by force. After its grace it gets a little longer, in case it is about to end; when
     /// it was ordered to end at once this process does.
-    mutating func cannotKill(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func cannotKill(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .running(let running)? = units[key]?.phase, case .killed(_, _, true) = running.course else { return [] }
         return exit(.stuck)
     }
@@ -205,7 +205,7 @@ struct ExecutorState: Sendable {
     // MARK: Time
 
     /// When `tick` is wanted; nil: not before something happens.
-    var deadline: Int64? {
+    package var deadline: Int64? {
         var deadline: Int64?
         func consider(_ time: Int64?) { if let time { deadline = min(deadline ?? time, time) } }
         switch intake {
@@ -224,7 +224,7 @@ struct ExecutorState: Sendable {
         return deadline
     }
 
-    mutating func tick(now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func tick(now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         for key in running {
             guard case .running(var running)? = units[key]?.phase else { continue }
@@ -260,7 +260,7 @@ struct ExecutorState: Sendable {
     // MARK: The end of the process
 
     /// Finish what runs within `graceMilliseconds`, give the rest back, and end. A second time with less grace hurries.
-    mutating func drain(graceMilliseconds: Int64, now: Int64, at: Int64) -> [ExecutorAction] {
+    package mutating func drain(graceMilliseconds: Int64, now: Int64, at: Int64) -> [ExecutorAction] {
         switch intake {
         case .open: break
         case .draining(let deadline):

@@ -1,7 +1,7 @@
 /// Durations as people write them.
-enum DurationText {
+package enum DurationText {
     /// "1 s", "0.25 s".
-    static func seconds(milliseconds: Int64) -> String {
+    package static func seconds(milliseconds: Int64) -> String {
         let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
         guard rest > 0 else { return "\(whole) s" }
         var digits = String(String(1000 + rest).dropFirst())
@@ -10,7 +10,7 @@ enum DurationText {
     }
 
     /// Reads "90s", "1h30m", "500ms"; nil for anything else.
-    static func milliseconds(of text: String) -> Int64? {
+    package static func milliseconds(of text: String) -> Int64? {
         let units: [(name: String, milliseconds: Int64)] = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("d", 86_400_000)]
         var rest = text[...]
         var sum: Int64 = 0

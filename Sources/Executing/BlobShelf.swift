@@ -3,7 +3,7 @@ import Wire
 
 /// The large values an executor holds in memory: results that the coordinator has not taken yet, and inputs that units
 /// wait for. Each is kept while a unit needs it.
-struct BlobShelf {
+package struct BlobShelf {
     private struct Entry {
         let bytes: Data
         var users: Set<UnitKey>
@@ -12,17 +12,19 @@ struct BlobShelf {
     private var entries: [BlobDigest: Entry] = [:]
     private var byUser: [UnitKey: [BlobDigest]] = [:]
 
-    mutating func put(_ bytes: Data, digest: BlobDigest, for user: UnitKey) {
+    package init() {}
+
+    package mutating func put(_ bytes: Data, digest: BlobDigest, for user: UnitKey) {
         guard entries[digest, default: Entry(bytes: bytes, users: [])].users.insert(user).inserted else { return }
         byUser[user, default: []].append(digest)
     }
 
-    func bytes(_ digest: BlobDigest) -> Data? { entries[digest]?.bytes }
+    package func bytes(_ digest: BlobDigest) -> Data? { entries[digest]?.bytes }
 
-    func bytes(_ reference: WireBlobReference) -> Data? { reference.blobDigest.flatMap { bytes($0) } }
+    package func bytes(_ reference: WireBlobReference) -> Data? { reference.blobDigest.flatMap { bytes($0) } }
 
     /// All values kept for `user`.
-    func blobs(of user: UnitKey) -> [BlobDigest: Data] {
+    package func blobs(of user: UnitKey) -> [BlobDigest: Data] {
         var result: [BlobDigest: Data] = [:]
         for digest in byUser[user] ?? [] { result[digest] = bytes(digest) }
         return result
@@ -30,14 +32,14 @@ struct BlobShelf {
 
     /// Marks a held value as needed by `user` too.
     /// - Returns: false when it is not held.
-    mutating func use(_ digest: BlobDigest, for user: UnitKey) -> Bool {
+    package mutating func use(_ digest: BlobDigest, for user: UnitKey) -> Bool {
         guard entries[digest] != nil else { return false }
         if entries[digest]?.users.insert(user).inserted == true { byUser[user, default: []].append(digest) }
         return true
     }
 
     /// `user` needs nothing any more.
-    mutating func release(_ user: UnitKey) {
+    package mutating func release(_ user: UnitKey) {
         for digest in byUser.removeValue(forKey: user) ?? [] {
             entries[digest]?.users.remove(user)
             if entries[digest]?.users.isEmpty == true { entries[digest] = nil }
@@ -45,7 +47,7 @@ struct BlobShelf {
     }
 
     /// The answer to a request for a part.
-    func answer(_ request: WireBlobRequest) -> (WireBlobChunk, Buffer?) {
+    package func answer(_ request: WireBlobRequest) -> (WireBlobChunk, Buffer?) {
         var chunk = WireBlobChunk.with {
             $0.digest = request.digest
             $0.offset = request.offset

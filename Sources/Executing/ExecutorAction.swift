@@ -1,7 +1,7 @@
 import Wire
 
 /// What ``ExecutorState`` wants done.
-enum ExecutorAction: Equatable, Sendable {
+package enum ExecutorAction: Equatable, Sendable {
     /// Get the large values that this unit receives; answered by `inputsReady` or `inputsMissing`.
     case fetchInputs(UnitKey, WireAssignment)
     /// Run it; answered by `ended`, once.
@@ -21,7 +21,7 @@ enum ExecutorAction: Equatable, Sendable {
 }
 
 /// Why an executor ends.
-enum ExitReason: String, Equatable, Sendable {
+package enum ExitReason: String, Equatable, Sendable {
     /// All that was to be finished before the end is.
     case drained
     /// A body that cannot be stopped keeps its thread; only the process's end ends it.

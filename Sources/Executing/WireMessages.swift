@@ -2,17 +2,17 @@ import Foundation
 import Wire
 
 extension WireUnitReport {
-    static func started(_ key: UnitKey, at: Int64) -> Self {
+    package static func started(_ key: UnitKey, at: Int64) -> Self {
         report(key, .started(.with { $0.startedAt = at }))
     }
 
-    static func ended(_ key: UnitKey, _ end: WireAttemptEnd) -> Self { report(key, .ended(end)) }
+    package static func ended(_ key: UnitKey, _ end: WireAttemptEnd) -> Self { report(key, .ended(end)) }
 
     /// Given back without having started.
-    static func released(_ key: UnitKey) -> Self { report(key, .released(WireReleased())) }
+    package static func released(_ key: UnitKey) -> Self { report(key, .released(WireReleased())) }
 
     /// Stopped because the lock lease was ending.
-    static func lost(_ key: UnitKey) -> Self { report(key, .released(.with { $0.stopped = true })) }
+    package static func lost(_ key: UnitKey) -> Self { report(key, .released(.with { $0.stopped = true })) }
 
     private static func report(_ key: UnitKey, _ body: OneOf_Body) -> Self {
         .with {
@@ -24,7 +24,7 @@ extension WireUnitReport {
 }
 
 extension WireAttemptEnd {
-    static func attempt(startedAt: Int64, endedAt: Int64, _ ending: UnitEnding) -> Self {
+    package static func attempt(startedAt: Int64, endedAt: Int64, _ ending: UnitEnding) -> Self {
         .with {
             $0.startedAt = startedAt
             $0.endedAt = endedAt
@@ -42,11 +42,11 @@ extension WireAttemptEnd {
 
 extension WireAssignment {
     /// Whether something it receives has to be fetched first.
-    var hasLargeInputs: Bool { inputs.contains(where: \.needsFetch) }
+    package var hasLargeInputs: Bool { inputs.contains(where: \.needsFetch) }
 }
 
 extension WireReceived {
-    var needsFetch: Bool {
+    package var needsFetch: Bool {
         switch body {
         case .value(let value)?:
             if case .blob? = value.storage { true } else { false }
@@ -58,7 +58,7 @@ extension WireReceived {
 }
 
 extension WireOperationFailure {
-    static func timedOut(afterMilliseconds milliseconds: Int64) -> Self {
+    package static func timedOut(afterMilliseconds milliseconds: Int64) -> Self {
         .with {
             $0.code = .timeout
             $0.message = "timed out after \(DurationText.seconds(milliseconds: milliseconds))"
@@ -67,7 +67,7 @@ extension WireOperationFailure {
     }
 
     /// Of an operation that runs at most once and was stopped because nothing was heard of the coordinator.
-    static let stoppedForGood = WireOperationFailure.with {
+    package static let stoppedForGood = WireOperationFailure.with {
         $0.code = .workerLost
         $0.message =
             "its worker lost the coordinator and had to stop it, and `atMostOnce` does not let it run again;"

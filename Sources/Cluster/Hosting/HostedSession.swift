@@ -1,0 +1,285 @@
+import AOperation
+import Executing
+import Foundation
+import Synchronization
+import Wire
+
+/// What a process executes of the graphs that it has submitted: it attaches to the coordinator as an executor that takes
+/// nothing else, and lives through everything that a worker's executor lives through.
+///
+/// Everything happens on `desk`, one thing after the other; the mutex is for those who look from elsewhere.
+final class HostedSession: Sendable {
+    /// How many hosted operations of one session execute at a time, and evaluations of conditions. Others wait at the
+    /// coordinator.
+    static let slots = 64
+    /// How long bodies may take to end when the session is closed.
+    private static let closingSeconds = 5.0
+
+    struct State {
+        var executor = ExecutorState(slots: HostedSession.slots)
+        var shelf = BlobShelf()
+        var phase = Phase.connecting([])
+        /// By submission.
+        var graphs: [String: OperationGraph] = [:]
+        /// What came before it was known which submission is which.
+        var unclaimed: [String: [(key: UnitKey, assignment: WireAssignment)]] = [:]
+        var bodies: [UnitKey: HostedBody] = [:]
+        /// Called when no body is left.
+        var whenIdle: (@Sendable () -> Void)?
+        var tick: Int64?
+    }
+
+    enum Phase {
+        /// The coordinator has not welcomed it yet; these wait for that.
+        case connecting([CheckedContinuation<Void, any Error>])
+        case open
+        /// It is over for good: nothing is reported any more.
+        case over(ClusterError)
+    }
+
+    let incarnation = UInt64.random(in: 1...UInt64.max)
+    let state = Mutex(State())
+    let desk = DispatchQueue(label: "aop.hosted-session")
+    private let link = Mutex<PeerLink?>(nil)
+    private let context: ZMQContext
+    /// Where attempts after the first run.
+    let queue = AOperationQueue()
+
+    /// Begins to attach.
+    init(for connection: ClusterConnection) throws {
+        context = try ZMQContext()
+        var configuration = PeerLink.Configuration(
+            endpoint: connection.endpoint, role: .executor, cookie: connection.cookie, incarnation: incarnation)
+        configuration.executorHello = { [weak self] in self?.hello() ?? WireExecutorHello() }
+        configuration.heartbeat = { [weak self] in self?.heartbeat() }
+        let link = PeerLink(configuration, context: context) { [weak self] event in
+            guard let self else { return }
+            desk.async { self.handle(event) }
+        }
+        self.link.withLock { $0 = link }
+        link.start()
+    }
+
+    /// Why it is of no use any more; nil: it is.
+    var ending: ClusterError? { state.withLock { if case .over(let error) = $0.phase { error } else { nil } } }
+
+    /// Waits until the coordinator knows it.
+    /// - Throws: `ClusterError` when it is over.
+    func attached() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let known: Result<Void, any Error>? = state.withLock { state in
+                switch state.phase {
+                case .connecting(let waiting):
+                    state.phase = .connecting(waiting + [continuation])
+                    return nil
+                case .open: return .success(())
+                case .over(let error): return .failure(error)
+                }
+            }
+            if let known { continuation.resume(with: known) }
+        }
+    }
+
+    /// This is the graph of that submission. The first one counts: it has the operations that execute.
+    func claim(_ submission: String, _ graph: OperationGraph) {
+        desk.async { [self] in
+            let waiting = state.withLock { state in
+                if state.graphs[submission] == nil { state.graphs[submission] = graph }
+                return state.unclaimed.removeValue(forKey: submission) ?? []
+            }
+            for (key, assignment) in waiting { start(key, assignment) }
+        }
+    }
+
+    /// Everything of the submission has ended.
+    func release(_ submission: String, _ graph: OperationGraph) {
+        desk.async { [self] in
+            state.withLock { state in
+                if state.graphs[submission]?.hostedErrors === graph.hostedErrors { state.graphs[submission] = nil }
+            }
+        }
+    }
+
+    /// Nothing of it is reported any more. Stops everything, and waits a little for the bodies.
+    func stop(_ error: ClusterError) async {
+        await withCheckedContinuation { continuation in
+            desk.async { [self] in
+                end(error)
+                let once = OnceOnly { continuation.resume() }
+                let isIdle = state.withLock { state in
+                    if !state.bodies.isEmpty { state.whenIdle = { once.run() } }
+                    return state.bodies.isEmpty
+                }
+                if isIdle { return once.run() }
+                desk.asyncAfter(deadline: .now() + Self.closingSeconds) { once.run() }
+            }
+        }
+    }
+
+    /// Ends the connection; tells the coordinator that nothing is left, if that is so.
+    func disconnect() async {
+        let isIdle = state.withLock { $0.bodies.isEmpty }
+        guard let link = link.withLock({ $0.take() }) else { return }
+        await withCheckedContinuation { continuation in
+            // Waits for the link's thread: not on a thread of the cooperative pool.
+            Thread.detachNewThread { [context] in
+                link.close(goodbye: isIdle ? "the queue was closed" : nil, flushMilliseconds: 1000)
+                context.terminate()
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: The link's questions
+
+    /// After everything that came in the session before has been seen: see the worker's executor.
+    private func hello() -> WireExecutorHello {
+        desk.sync {
+            let held = state.withLock { $0.executor.held }
+            return .with {
+                $0.slots = UInt32(Self.slots)
+                $0.submitter = true
+                $0.units = held
+            }
+        }
+    }
+
+    private func heartbeat() -> WireHeartbeat {
+        state.withLock { state in
+            .with {
+                $0.running = UInt32(state.executor.runningCount)
+                $0.queued = UInt32(state.executor.queuedCount)
+                $0.accepting = true
+            }
+        }
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: PeerLink.Event) {
+        switch event {
+        case .attached(let welcome, _):
+            guard welcome.capabilities.contains(ProtocolVersion.hosting) else {
+                end(ClusterError(.version, "the coordinator (\(welcome.productVersion)) is too old for hosted code; start a newer one"))
+                return
+            }
+            let waiting = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+                guard case .connecting(let waiting) = state.phase else { return [] }
+                state.phase = .open
+                return waiting
+            }
+            for continuation in waiting { continuation.resume() }
+            step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
+        case .leaseOver:
+            step { state, _, _ in
+                state.leaseOver()
+                return []
+            }
+        case .lockLeaseEnding(let grace): step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: grace, now: now) }
+        case .orphanLimitOver: step { state, now, _ in state.orphanLimitOver(now: now) }
+        case .refused(let refusal): end(ClusterError(refusal))
+        case .message(let message, _): handle(message)
+        case .detached, .farewell: break
+        }
+    }
+
+    private func handle(_ message: WireCoordinatorMessage) {
+        switch message.body {
+        case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
+        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .acknowledgement(let acknowledgement)?:
+            step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
+        case .blobRequest(let request)?:
+            let (chunk, bytes) = state.withLock { $0.shelf.answer(request) }
+            send(.with { $0.blobChunk = chunk }, bytes)
+        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .response?, .events?, .farewell?, .helloWanted?, nil: break
+        }
+    }
+
+    /// It is over: what runs is stopped.
+    private func end(_ error: ClusterError) {
+        let (waiting, bodies) = state.withLock { state -> ([CheckedContinuation<Void, any Error>], [HostedBody]) in
+            var waiting: [CheckedContinuation<Void, any Error>] = []
+            switch state.phase {
+            case .over: return ([], [])
+            case .connecting(let continuations): waiting = continuations
+            case .open: break
+            }
+            state.phase = .over(error)
+            state.unclaimed = [:]
+            return (waiting, Array(state.bodies.values))
+        }
+        for continuation in waiting { continuation.resume(throwing: error) }
+        for body in bodies { Self.background.async { body.stop() } }
+    }
+
+    // MARK: Steps
+
+    func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+        let (now, at) = (BootClock.milliseconds(), WallClock.milliseconds())
+        let actions = state.withLock { state -> [ExecutorAction] in
+            if case .over = state.phase { return [] }
+            return input(&state.executor, now, at)
+        }
+        for action in actions { perform(action) }
+        armTimer()
+    }
+
+    private func perform(_ action: ExecutorAction) {
+        switch action {
+        case .report(let report): send(.with { $0.reports.reports = [report] })
+        case .start(let key, let assignment): start(key, assignment)
+        case .stop(let key):
+            if let body = state.withLock({ $0.bodies[key] }) { Self.background.async { body.stop() } }
+            // It waits for its graph.
+            if isUnclaimed(key) { ended(key, FinishedUnit(.cancelled)) }
+        case .kill(let key): abandon(key)
+        case .forget(let key): state.withLock { $0.shelf.release(key) }
+        // Nothing large comes to what is hosted, and what does not end is given up.
+        case .fetchInputs, .askForReplacement, .exit: break
+        }
+    }
+
+    private func isUnclaimed(_ key: UnitKey) -> Bool {
+        state.withLock { state in
+            for submission in state.unclaimed.keys {
+                guard let place = state.unclaimed[submission]?.firstIndex(where: { $0.key == key }) else { continue }
+                state.unclaimed[submission]?.remove(at: place)
+                return true
+            }
+            return false
+        }
+    }
+
+    private func send(_ message: WirePeerMessage, _ attachment: Buffer? = nil) {
+        let link = link.withLock { $0 }
+        link?.send(message, attachment: attachment)
+    }
+
+    private func armTimer() {
+        let due = state.withLock { state -> Int64? in
+            guard let due = state.executor.deadline, due != state.tick else { return nil }
+            state.tick = due
+            return due
+        }
+        guard let due else { return }
+        let wait = max(0, due - BootClock.milliseconds())
+        desk.asyncAfter(deadline: .now() + .milliseconds(Int(clamping: wait))) { [weak self] in
+            guard let self else { return }
+            state.withLock { if $0.tick == due { $0.tick = nil } }
+            step { $0.tick(now: $1, at: $2) }
+        }
+    }
+}
+
+/// Something that is to happen once, whoever asks first.
+private final class OnceOnly: Sendable {
+    private let body: Mutex<(@Sendable () -> Void)?>
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = Mutex(body) }
+
+    func run() {
+        let body = body.withLock { $0.take() }
+        body?()
+    }
+}

@@ -1,0 +1,44 @@
+import AOperation
+import Foundation
+import Wire
+
+/// What became of a unit, with the bytes of a large result.
+package struct FinishedUnit: Sendable {
+    package var ending: UnitEnding
+    package var blob: (digest: BlobDigest, bytes: Data)?
+
+    package init(_ ending: UnitEnding, blob: (digest: BlobDigest, bytes: Data)? = nil) {
+        self.ending = ending
+        self.blob = blob
+    }
+
+    /// A success. A large value travels by its digest, which takes its time to compute.
+    package init(_ value: EncodedValue) {
+        guard value.bytes.count >= Limits.inlineValueBytes else {
+            self.init(.success(WireValue(encoding: value.encoding, storage: .inline(value.bytes))))
+            return
+        }
+        let digest = BlobDigest(hashing: value.bytes)
+        let reference = WireBlobReference(digest: digest, size: UInt64(value.bytes.count))
+        self.init(.success(WireValue(encoding: value.encoding, storage: .blob(reference))), blob: (digest, value.bytes))
+    }
+}
+
+extension WireValue {
+    fileprivate init(encoding: ValueEncoding, storage: OneOf_Storage) {
+        self.init()
+        self.encoding = WireValueEncoding(encoding)
+        if encoding != .void { self.storage = storage }
+    }
+}
+
+extension WireValueEncoding {
+    package init(_ encoding: ValueEncoding) {
+        switch encoding {
+        case .void: self = .void
+        case .json: self = .json
+        case .text: self = .text
+        case .bytes: self = .bytes
+        }
+    }
+}

@@ -1,0 +1,41 @@
+extension Node {
+    /// Whether it executes in the process that submitted the graph.
+    var isHosted: Bool { hasOptions && options.isHosted }
+
+    /// Whether that process has to be asked before it starts, because of conditions that exist only there.
+    var isAskedAtSubmitter: Bool {
+        hasOptions && options.conditions.contains { if case .probe(let probe) = $0.kind { probe.isHosted } else { false } }
+    }
+}
+
+extension Graph {
+    /// What cannot be hosted.
+    func hostingFaults() -> [AdmissionError] {
+        guard nodes.contains(where: { $0.isHosted || $0.isAskedAtSubmitter }) else { return [] }
+        var faults: [AdmissionError] = []
+        // By node: whether it is made once per element of a forEach.
+        var isRepeated = [Bool](repeating: false, count: nodes.count)
+        for (index, node) in nodes.enumerated() {
+            let isInForEach = if index > 0, case .forEach = nodes[node.parent].kind { true } else { false }
+            isRepeated[index] = isInForEach || (index > 0 && isRepeated[node.parent])
+            for message in problems(withHostingOf: node, isRepeated: isRepeated[index]) { faults.append(fault(index, message)) }
+        }
+        return faults
+    }
+
+    private func problems(withHostingOf node: Node, isRepeated: Bool) -> [String] {
+        guard node.isHosted || node.isAskedAtSubmitter else { return [] }
+        var problems: [String] = []
+        if isRepeated { problems.append("has hosted code inside of a forEach, whose elements its submitter does not know") }
+        if node.isHosted, !node.isOperation { problems.append("is hosted and no operation; only operations are") }
+        if node.isHosted, !node.requires.isEmpty {
+            problems.append("is hosted and requires something of a worker; take `requires` off")
+        }
+        if !node.probeTypes.isEmpty {
+            problems.append(
+                "has conditions that its submitter evaluates and such that workers do"
+                    + " (\(node.probeTypes.map { "`\($0)`" }.joined(separator: ", "))); give it one kind")
+        }
+        return problems
+    }
+}

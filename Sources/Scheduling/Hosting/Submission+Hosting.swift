@@ -1,0 +1,33 @@
+/// Units that need the process that submitted them.
+extension Submission {
+    /// Whether the unit's next step is one for the submitter: to execute it, or to evaluate its conditions.
+    func isForSubmitter(_ unit: Int) -> Bool {
+        let node = Int(units[unit].node)
+        guard layout.graph.nodes[node].hasOptions else { return false }
+        if layout.graph.nodes[node].options.isHosted { return true }
+        guard layout.graph.nodes[node].isAskedAtSubmitter else { return false }
+        if case .assigned = units[unit].phase { return units[unit].isEvaluating }
+        return !units[unit].isProbed
+    }
+
+    /// Whether the unit's turn has come, so that it would wait for its submitter for ever.
+    func isInTurn(_ unit: Int) -> Bool {
+        switch units[unit].phase {
+        case .wanting, .locking, .ready, .postponed, .assigned: true
+        // A group begins anew first.
+        case .retryWait: node(unit).isOperation
+        case .blocked, .delayed, .held, .paused, .open, .ended, .dropped: false
+        }
+    }
+
+    func submitterGoneFailure(_ unit: Int) -> Failure {
+        let path = path(of: unit)
+        let isHosted = node(unit).isHosted
+        let message =
+            isHosted
+            ? "the process that submitted it is gone, and it can run nowhere else"
+            : "the process that submitted it is gone, and nobody else can evaluate its conditions"
+        return Failure(
+            code: .submitterGone, isCondition: !isHosted, publisher: path, message: message, typeName: "SubmitterGone", origin: path)
+    }
+}

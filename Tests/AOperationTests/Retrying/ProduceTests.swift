@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// What an operation produces that may be tried again.
+@Suite(.timeLimit(Load.patience))
+struct ProduceTests {
+    let queue = AOperationQueue()
+
+    @Test func whatFailedAttemptsProduce_isCancelled_andToldToNobody() async {
+        let made = (1...3).map { Step("\($0)") }
+        let told = Log<String>()
+        let script = Script("a") { run in
+            run.operation.produce(made[run.number - 1])
+            if run.number < 3 { run.fail() } else { run.succeed() }
+        }
+        let operation = Attempted(script).retry(.times(3)).didProduce { told.append(($0 as? AOperation)?.publisherName ?? "-") }
+        let group = GroupOperation(operation)
+        queue.addOperation(group)
+        await group.ended()
+        #expect(made.map(\.isCancelled) == [true, true, false])
+        #expect(made[2].outcome?.isSuccess == true)
+        #expect(told.entries == ["3"])
+        #expect(group.operations.count == 2)
+        #expect(group.outcome?.isSuccess == true)
+    }
+
+    @Test func whatIsProducedByAnOperationThatFails_isCancelled() async {
+        let made = Step("made")
+        let script = Script("a") { run in
+            run.operation.produce(made)
+            run.fail()
+        }
+        let operation = Attempted(script).retry(.times(2))
+        queue.addOperation(operation)
+        await operation.ended()
+        await made.ended()
+        #expect(made.isCancelled)
+    }
+
+    @Test func whatAProducerOfARetriedNetProduces_isThereOnce() async {
+        let made = Log<Step>()
+        let producer = Attempted(
+            Script("producer") { run in
+                let step = Step("\(run.number)")
+                made.append(step)
+                run.operation.produce(step)
+                if run.number == 1 { run.fail() } else { run.succeed() }
+            })
+        let end = Attempted(.failing("end", 0)).retry(.times(2))
+        producer.deliver(to: end)
+        queue.addOperation(end)
+        await end.ended()
+        #expect(end.outcome?.isSuccess == true)
+        #expect(made.entries.map(\.isCancelled) == [true, false])
+        await made.entries[1].ended()
+        #expect(made.entries[1].outcome?.isSuccess == true)
+    }
+
+    @Test func underAnId_itIsThereAtOnce_andOnce() async {
+        let made = (1...2).map { Step("\($0)") }
+        let group = GroupOperation()
+        let added = Log<Bool>()
+        let script = Script("a") { run in
+            let step = made[run.number - 1]
+            added.append(run.operation.produce(step, id: "it"))
+            guard run.number == 1 else { return run.succeed() }
+            step.onEnd { _ in run.fail() }  // it waits for what it has produced
+        }
+        group.addOperation(Attempted(script).retry(.times(2)))
+        queue.addOperation(group)
+        await group.ended()
+        #expect(added.entries == [true, false])
+        #expect(made[0].outcome?.isSuccess == true)
+        #expect(made[1].isCancelled)
+        #expect(group.operations.count == 2)
+    }
+
+    @Test func idsAreThoseOfTheGroup_andOfTheOperationElsewhere() async {
+        func produces(_ step: Step) -> Attempted {
+            Attempted(
+                Script("a") { run in
+                    run.operation.produce(step, id: "it")
+                    run.succeed()
+                })
+        }
+        let inGroup = [Step("one"), Step("two")]
+        let group = OrderedGroupOperation(inGroup.map { produces($0) })
+        let outside = [Step("one"), Step("two")]
+        queue.addOperation(group)
+        for step in outside { queue.addOperation(produces(step)) }
+        await group.ended()
+        for step in inGroup + outside { await step.ended() }
+        #expect(inGroup.map(\.isCancelled) == [false, true])
+        #expect(outside.map(\.isCancelled) == [false, false])
+    }
+
+    @Test func oneThatIsNotTriedAgain_producesAtOnce_andMayWaitForIt() async {
+        let made = Step("made")
+        let script = Script("a") { run in
+            run.operation.produce(made)
+            made.onEnd { _ in run.succeed() }
+        }
+        let operation = Attempted(script)
+        queue.addOperation(operation)
+        await operation.ended()
+        #expect(operation.outcome?.isSuccess == true)
+    }
+}
