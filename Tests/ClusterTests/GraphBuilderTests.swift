@@ -255,6 +255,21 @@ import Wire
         init(_ parameters: Parameters) { super.init() }
     }
 
+    /// Sends what has no wire form.
+    final class Leak: VoidOperation, PartialResultOperation, ClusterOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable {}
+        typealias PartialResult = any Error
+        let parameters = Parameters()
+        init(_ parameters: Parameters) { super.init() }
+
+        /// With somebody who reads it.
+        static func read() -> Leak {
+            let leak = Leak(.init())
+            _ = leak.partialResults()
+            return leak
+        }
+    }
+
     final class Wrapper: WrapperOperation<Void, String>, @unchecked Sendable {
         init() { super.init { _ in Emit("inner") } }
     }
@@ -287,6 +302,7 @@ import Wire
         ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
+        ("partial results, which have no wire form", { Leak.read() }),
         ("injected result", { Emit("a").injectResult(from: Emit("b")) { _, _, _ in } }),
     ]
 

@@ -182,6 +182,36 @@ extension SystemTests {
             }
         }
 
+        @Test func elementThatIsTooLarge_failsTheOperation_behindThoseBefore() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let drip = Drip(.init(count: 3, log: "\(harness.directory)/log", padding: Limits.partialResultBytes))
+                var read = 0
+                do {
+                    for try await _ in drip.partialResults(on: cluster) { read += 1 }
+                    Issue.record("it has succeeded")
+                } catch {
+                    #expect(error.localizedDescription.contains("(partialResultBytes)"), "\(error)")
+                }
+                #expect(read == 0)
+                await cluster.close()
+            }
+        }
+
+        @Test func readerThatLeaves_cancelsTheOperation_there() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let drip = drip(harness, 5, stopAfter: 2)
+                for try await element in drip.partialResults(on: cluster) where element == "1.1" { break }
+                try await eventually("it is cancelled here") { drip.outcome?.isCancelled == true }
+                try await eventually("it is cancelled there") {
+                    try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"][0]["state"].string
+                        == "cancelled"
+                }
+                await cluster.close()
+            }
+        }
+
         @Test func lateReaderOfLogs_readsFromTheFirstLine_andAFollowerIsTold() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

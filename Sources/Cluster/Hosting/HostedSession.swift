@@ -192,7 +192,9 @@ final class HostedSession: Sendable {
         case .blobRequest(let request)?:
             let (chunk, bytes) = state.withLock { $0.shelf.answer(request) }
             send(.with { $0.blobChunk = chunk }, bytes)
-        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .response?, .events?, .farewell?, .helloWanted?, nil: break
+        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .response?, .events?, .farewell?, .helloWanted?,
+            .elementReceipts?, nil:
+            break
         }
     }
 

@@ -151,15 +151,11 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         for (node, member) in graph.members.enumerated() {
             guard let operation = member.operation else { continue }
             let path = member.path
-            let isHosted = graph.wire.nodes[node].hosted  // sends here
-            let isMirror = operation.becomeMirror(
-                whenCancelled: { _ in link.session?.cancel(path: path) },
-                partialResults: isHosted
-                    ? nil
-                    : { [core = connection.core] in
-                        ElementCursor(core, path: path) { try await place.id() }
-                    })
-            if !isMirror {
+            let core = connection.core
+            var cursor: (@Sendable () -> any RemotePartialResultCursor)?
+            // What executes here sends here.
+            if !graph.wire.nodes[node].hosted { cursor = { ElementCursor(core, path: path) { try await place.id() } } }
+            if !operation.becomeMirror(whenCancelled: { _ in link.session?.cancel(path: path) }, partialResults: cursor) {
                 graph.fault(node, "was added to another queue, or cancelled, at the same moment")
             }
         }

@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Wire
 
 /// What an executor does with the partial results of its units: spools them, and holds their ends back until they are on

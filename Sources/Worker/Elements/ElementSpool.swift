@@ -1,3 +1,4 @@
+import Executing
 import Wire
 
 /// The partial results of running units, until the coordinator has them on its disk. Pure.

@@ -1,3 +1,4 @@
+import Executing
 import Foundation
 import Synchronization
 import Wire

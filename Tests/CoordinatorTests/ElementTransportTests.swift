@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import Wire
+
+@testable import Coordinator
+
+/// Partial results between executors, the coordinator and its clients, with the real sockets.
+@Suite struct ElementTransportTests {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/data" }
+    init() throws { temporary = try TemporaryDirectory() }
+
+    @Test func elementsOfAnotherAttempt_areNotTaken() async throws {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, client, id) = try Self.begin(coordinator)
+            let unit = try worker.assignments(1)[0]
+            try worker.sendElements(unit.unit, unit.attempt + 1, [0, 1])
+            try worker.sendElements(unit.unit, unit.attempt, [0])
+            #expect(try worker.receipt().next == 1)
+            #expect(try client.elements(id).elements.map(\.index) == [0])
+        }
+    }
+
+    @Test func waitingReader_isAnswered_byElements_byAnotherAttempt_andByTheEnd() async throws {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, client, id) = try Self.begin(coordinator, retries: 1)
+            let first = try worker.assignments(1)[0]
+            try client.ask(50, id, attempt: 0, index: 0)
+            // Answers to others come meanwhile.
+            #expect(try client.view(id).counts.total == 1)
+            try worker.sendElements(first.unit, first.attempt, [0, 1])
+            let page = try client.answer(50)
+            #expect(page.attempt == 1 && page.elements.map(\.index) == [0, 1] && page.next == 2 && !page.ended)
+
+            try client.ask(51, id, attempt: 1, index: 2)
+            try worker.report(
+                first.unit, first.attempt, .ended(.with { $0.outcome = .failure(.with { $0.errors = [.with { $0.message = "no" }] }) }))
+            let second = try worker.assignments(1)[0]
+            try worker.report(second.unit, second.attempt, .started(.with { $0.startedAt = 5 }))
+            let restart = try client.answer(51)
+            #expect(restart.attempt == 2 && restart.elements.isEmpty && restart.next == 0)
+
+            try client.ask(52, id, attempt: 2, index: 0)
+            try worker.succeed(second)
+            let end = try client.answer(52)
+            #expect(end.attempt == 2 && end.elements.isEmpty && end.ended)
+        }
+    }
+
+    @Test func restart_keepsElements_andTakesNoneTwice() async throws {
+        let (id, unit) = try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, _, id) = try Self.begin(coordinator)
+            let unit = try worker.assignments(1)[0]
+            try worker.sendElements(unit.unit, unit.attempt, [0, 1])
+            #expect(try worker.receipt().next == 2)
+            return (id, unit)
+        }
+        try await TestCoordinator.run(in: path) { coordinator in
+            let worker = try coordinator.peer()
+            let held = WireHeldUnit.with {
+                $0.unit = unit.unit
+                $0.attempt = unit.attempt
+                $0.state = .running
+            }
+            #expect(try worker.attach(.executor, incarnation: 1, held: [held]).drop.isEmpty)
+            try worker.sendElements(unit.unit, unit.attempt, [0, 1, 2], closed: true)
+            let receipt = try worker.receipt()
+            #expect(receipt.next == 3 && receipt.closed && receipt.full.isEmpty)
+            try worker.succeed(unit)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let page = try client.elements(id)
+            #expect(page.elements.map(\.index) == [0, 1, 2] && page.ended)
+        }
+    }
+
+    private static func begin(_ coordinator: TestCoordinator, retries: UInt32 = 0) throws -> (FakePeer, FakePeer, String) {
+        let worker = try coordinator.peer()
+        _ = try worker.attach(.executor, incarnation: 1)
+        let client = try coordinator.peer()
+        _ = try client.attach(.client, incarnation: 2)
+        var node = WireNode.noop("a")
+        node.retries = retries
+        node.backoff = .with { $0.kind = .constant }
+        return (worker, client, try client.submit(.group([node])))
+    }
+}
+
+extension FakePeer {
+    fileprivate func sendElements(_ unit: UInt64, _ attempt: UInt64, _ indices: [UInt64], closed: Bool = false) throws {
+        let run = WireElementRun.with {
+            $0.unit = unit
+            $0.attempt = attempt
+            $0.closed = closed
+            $0.first = indices.first ?? 0
+            $0.elements = indices.map { index in
+                .with {
+                    $0.index = index
+                    $0.encoding = .text
+                    $0.bytes = Data("\(index)".utf8)
+                }
+            }
+        }
+        try send(.with { $0.elements.runs = [run] })
+    }
+
+    fileprivate func receipt() throws -> WireElementReceipt {
+        try expect { message in
+            if case .elementReceipts(let receipts) = message.body { receipts.receipts.first } else { nil }
+        }
+    }
+
+    /// Asks and does not wait for the answer.
+    fileprivate func ask(_ request: UInt64, _ id: String, attempt: UInt32, index: UInt64, waits: Bool = true) throws {
+        try send(
+            .with {
+                $0.request.id = request
+                $0.request.elements = .with {
+                    $0.submission = id
+                    $0.path = "a"
+                    $0.attempt = attempt
+                    $0.index = index
+                    $0.wait = waits
+                }
+            })
+    }
+
+    fileprivate func answer(_ request: UInt64) throws -> WireElementPage {
+        try expect { message in
+            if case .response(let response) = message.body, response.request == request, case .elements(let page)? = response.body {
+                page
+            } else {
+                nil
+            }
+        }
+    }
+
+    fileprivate func elements(_ id: String) throws -> WireElementPage {
+        try ask(99, id, attempt: 0, index: 0, waits: false)
+        return try answer(99)
+    }
+}
