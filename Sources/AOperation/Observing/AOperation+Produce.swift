@@ -17,6 +17,8 @@ extension AOperation {
     /// Like ``produce(_:)``, but at once, also if this operation may be tried again: what another attempt produces under
     /// the same id is the same to it.
     ///
+    /// Do not wait, in the body, for what is produced behind a barrier of the queue: the barrier waits for this operation.
+    ///
     /// - Parameter id: what `operation` is called in the group that this operation is in; outside of groups, among what
     ///   this operation produces.
     /// - Returns: false if there is one of this id already, or it is too late: `operation` is cancelled then, and nobody is

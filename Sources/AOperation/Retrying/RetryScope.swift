@@ -19,8 +19,10 @@ final class RetryScope: @unchecked Sendable {
         /// In the order in which their attempts ended: producers before receivers.
         var provisional: [AOperation] = []
         /// What attempts that are over have locked: kept for those that are tried again, lent to all others.
-        var locks: [LockRequest] = []
+        var locks = KeptLocks()
         var keys = Keys.unknown
+        /// What was taken in one step, while `keys` says so: by names, and how many that name it have not ended.
+        var taken: [String: (request: LockRequest, users: Int)] = [:]
         /// How often they were taken.
         var takings = 0
         var stage = Stage.open
@@ -39,8 +41,8 @@ final class RetryScope: @unchecked Sendable {
         case single
         /// They are to be taken by the first who needs one.
         case several([MutualExclusion])
-        /// They were taken; by their names, and how many that name it have not ended.
-        case taken([String: (request: LockRequest, users: Int)])
+        /// They were taken.
+        case taken
     }
 
     private enum Stage {
@@ -163,8 +165,7 @@ final class RetryScope: @unchecked Sendable {
             guard case .over(let open) = state.stage else { return [] }
             state.stage = open > 1 ? .over(open: open - 1) : .released
             guard case .released = state.stage else { return [] }
-            defer { state.locks = [] }
-            return state.locks
+            return state.locks.removeAll()
         }
         for request in locks { LockTable.shared.release(request) }
     }
@@ -175,7 +176,7 @@ final class RetryScope: @unchecked Sendable {
 extension RetryScope {
     /// Who keeps the lock `name` for the operations of the scope: they take turns.
     func keepers(of name: String) -> [LockRequest] {
-        state.withLock { $0.locks.filter { $0.names.contains(name) } }
+        state.withLock { $0.locks.holding(name) }
     }
 
     /// What whoever of the scope needs a lock has to take in the same step; nil if that is nothing beside his own.
@@ -201,9 +202,8 @@ extension RetryScope {
         let parts = LockTable.shared.split(request, to: tail)
         let taking = state.withLock { state -> Int? in
             guard case .several = state.keys, case .open = state.stage else { return nil }
-            var taken: [String: (request: LockRequest, users: Int)] = [:]
-            for part in parts { for name in part.names { taken[name] = (part, counts[name, default: 0]) } }
-            state.keys = .taken(taken)
+            for part in parts { for name in part.names { state.taken[name] = (part, counts[name, default: 0]) } }
+            state.keys = .taken
             state.takings += 1
             return state.takings
         }
@@ -218,15 +218,14 @@ extension RetryScope {
     /// One of those who named `names` has ended.
     private func giveBack(_ names: Set<String>, of taking: Int) {
         let free = state.withLock { state -> [LockRequest] in
-            guard case .taken(var keys) = state.keys, state.takings == taking else { return [] }
+            guard case .taken = state.keys, state.takings == taking else { return [] }
             var free: [LockRequest] = []
             for name in names {
-                guard let (request, users) = keys[name] else { continue }
-                keys[name] = users > 1 ? (request, users - 1) : nil
+                guard let (request, users) = state.taken[name] else { continue }
+                state.taken[name] = users > 1 ? (request, users - 1) : nil
                 if users <= 1 { free.append(request) }
             }
-            state.keys = .taken(keys)
-            state.locks.removeAll { lock in free.contains { $0 === lock } }
+            for request in free { state.locks.remove(request) }
             return free
         }
         for request in free { LockTable.shared.release(request) }
@@ -236,10 +235,11 @@ extension RetryScope {
     func putBack() {
         guard operations.allSatisfy({ $0.operation?.core.withLock { $0.state.isUnstarted } == true }) else { return }
         let free = state.withLock { state -> [LockRequest] in
-            guard case .taken(let keys) = state.keys else { return [] }
+            guard case .taken = state.keys else { return [] }
             state.keys = .unknown
-            let free = keys.values.map(\.request)
-            state.locks.removeAll { lock in free.contains { $0 === lock } }
+            let free = state.taken.values.map(\.request)
+            state.taken = [:]
+            for request in free { state.locks.remove(request) }
             return free
         }
         for request in free { LockTable.shared.release(request) }
@@ -253,8 +253,9 @@ extension RetryScope {
             return core.lockRequest
         }
         guard let request else { return }
-        let keepers = Set(state.withLock { $0.locks.map(\.id) })
-        let kept = LockTable.shared.handOver(request, to: tail) { id in id.scope.map { !keepers.contains($0) } ?? true }
+        let kept = LockTable.shared.handOver(request, to: tail) { id in
+            id.scope.map { scope in !state.withLock { $0.locks.contains(scope) } } ?? true
+        }
         if let kept { keep(kept) }
     }
 

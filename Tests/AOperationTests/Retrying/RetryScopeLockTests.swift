@@ -309,6 +309,15 @@ struct RetryScopeLockTests {
         await expectFree(key)
     }
 
+    @Test func thousandsOfKeys_areTakenInOneStep_keptOverTheAttempts_andEachGivenBack() async {
+        let heads = (0..<3_000).map { operation("\($0)", $0 % 2).exclusive("\(key) \($0)") }
+        let tail = heads.deliver(to: operation("T", 1, [String].self)).retry(.times(9))
+        await tail.add(to: queue).ended()
+        #expect(tail.outcome?.isSuccess == true)
+        #expect(heads.map(\.script.runs) == heads.indices.map { $0 % 2 + 1 })
+        for index in heads.indices { await expectFree("\(key) \(index)") }
+    }
+
     private func expectFree(_ key: String, _ location: SourceLocation = #_sourceLocation) async {
         let witness = Step().exclusive(key)
         await witness.add(to: AOperationQueue()).ended()
