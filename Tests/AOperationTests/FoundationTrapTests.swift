@@ -74,6 +74,37 @@ struct FoundationTrapTests {
         }
     }
 
+    @Test func B4_plainDependents_thatEndBeforeTheirDependency_doNotHurtIt() async {
+        for _ in 0..<50 {
+            let ours = Gate("ours")
+            let opened = DispatchSemaphore(value: 0)
+            let plain = BlockOperation { opened.wait() }
+            queue.addOperations([ours, plain], waitUntilFinished: false)
+            await ours.started.wait()
+            var ends: [Signal] = []
+            do {
+                let dependents = (0..<3).map { _ in BlockOperation {} }
+                for dependent in dependents {
+                    dependent.addDependency(ours)
+                    dependent.addDependency(plain)
+                    let end = Signal()
+                    dependent.completionBlock = { end.fire() }
+                    ends.append(end)
+                }
+                dependents[0].cancel()
+                dependents[1].cancel()
+                let group = GroupOperation([dependents[1], dependents[2]])
+                queue.addOperations([dependents[0], group], waitUntilFinished: false)
+                group.cancel()
+            }
+            for end in ends { await end.wait() }
+            ours.open()
+            opened.signal()
+            await queue.idle()
+            #expect(ours.outcome?.isSuccess == true)
+        }
+    }
+
     @Test func B5_operationsThatBecomeReadyFromOtherThreads_allStart() async {
         let gates = (0..<500).map { Gate("\($0)") }
         let dependents = gates.map { gate in

@@ -86,8 +86,11 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             core.parts.remove(at: index)
             return core.parts.isEmpty
         }
-        ended(part)
-        if isLast { allEnded() }
+        // Those of parts of parts, however deep they are, end one after another.
+        Trampoline.run { [self] in
+            ended(part)
+            if isLast { allEnded() }
+        }
     }
 
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {

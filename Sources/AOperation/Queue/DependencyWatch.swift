@@ -28,6 +28,9 @@ final class DependencyWatch: Foundation.Operation, @unchecked Sendable {
         super.init()
     }
 
+    /// Whether there is nothing more to tell.
+    var isSpent: Bool { stage.withLock { if case .over = $0 { true } else { false } } }
+
     /// Starts to watch. The handler is called once: by the thread that finishes the target, or before `begin` returns
     /// when it has finished.
     func begin() {

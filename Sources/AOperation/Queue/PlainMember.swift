@@ -19,6 +19,14 @@ final class PlainMember: Waiter, @unchecked Sendable {
         var watches: [DependencyWatch] = []
         /// Told of the end.
         var endHandlers: [() -> Void] = []
+
+        var isOver: Bool { if case .ended = stage { true } else { false } }
+
+        mutating func takeSpentWatches() -> [DependencyWatch] {
+            let last = watches.partition { $0.isSpent }
+            defer { watches.removeSubrange(last...) }
+            return Array(watches[last...])
+        }
     }
 
     private enum Stage {
@@ -46,19 +54,22 @@ final class PlainMember: Waiter, @unchecked Sendable {
             state.membership = membership
             state.stage = .waiting(unmet: dependencies.count + 1)
         }
-        if !operation.isCancelled {
-            for dependency in dependencies { subscribe(to: dependency) }
-            dependencyEnded()
-        }
+        for dependency in dependencies { subscribe(to: dependency) }
+        dependencyEnded()
         if state.withLock({ $0.isHurried }) || operation.isCancelled { hurry() }
     }
 
+    /// Foundation does not retain those who depend on an operation, but tells them of its end. So every dependency holds
+    /// this member until it has ended, even if the operation, cancelled, ends before it.
     private func subscribe(to dependency: Foundation.Operation) {
         if let dependency = dependency as? AOperation {
             if !dependency.addWaiter(self, untilAnnounced: true) { dependencyEnded() }
             return
         }
-        watch(dependency) { [weak self] in self?.dependencyEnded() }
+        watch(dependency) { [self] in
+            dependencyEnded()
+            if state.withLock({ $0.isOver }) { release() }
+        }
     }
 
     private func watch(_ target: Foundation.Operation, _ handler: @escaping () -> Void) {
@@ -175,14 +186,10 @@ final class PlainMember: Waiter, @unchecked Sendable {
         if isOver { handler() }
     }
 
-    /// Lets the watches go; the one that is just telling of the end must outlive its own signal.
+    /// Lets the watches go that have told of an end; the one that is just doing so must outlive its own signal.
     private func release() {
         DispatchQueue.global().async { [self] in
-            let watches = state.withLock { state in
-                defer { state.watches = [] }
-                return state.watches
-            }
-            for watch in watches { watch.stop() }
+            for watch in state.withLock({ $0.takeSpentWatches() }) { watch.stop() }
         }
     }
 }

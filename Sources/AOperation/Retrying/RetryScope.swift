@@ -179,11 +179,14 @@ extension RetryScope {
         state.withLock { $0.locks.holding(name) }
     }
 
-    /// What whoever of the scope needs a lock has to take in the same step; nil if that is nothing beside his own.
+    /// What whoever of the scope needs a lock has to take in the same step; nil if that is nothing beside his own: so it
+    /// is once the end has decided.
     var exclusionsToTake: [MutualExclusion]? {
         if case .unknown = state.withLock({ $0.keys }) { findKeys() }
-        guard case .several(let exclusions) = state.withLock({ $0.keys }) else { return nil }
-        return exclusions
+        return state.withLock { state in
+            guard case .open = state.stage, case .several(let exclusions) = state.keys else { return nil }
+            return exclusions
+        }
     }
 
     private func findKeys() {
@@ -207,7 +210,7 @@ extension RetryScope {
             state.takings += 1
             return state.takings
         }
-        // Semaphores may have been granted to two of the scope at once.
+        // Semaphores may have been granted to two of the scope at once; the end may have decided.
         guard let taking else { return parts.forEach(LockTable.shared.release) }
         for part in parts { keep(part) }
         for (operation, names) in users where !names.isEmpty {

@@ -309,6 +309,26 @@ struct RetryScopeLockTests {
         await expectFree(key)
     }
 
+    @Test func endCancelled_beforeTheLocksAreTaken_leavesEachWithItsOwn() async {
+        let other = "\(UUID())"
+        let holder = Gate().exclusive(key)
+        queue.addOperation(holder)
+        await holder.started.wait()
+        let head = operation("A", 0).exclusive(key).exclusive(other)
+        let tail = head.deliver(to: operation("T", 0)).retry(.times(9))
+        let interested = Step()
+        interested.addDependency(head)
+        queue.addOperation(interested)
+        tail.add(to: queue)
+        tail.cancel()
+        await tail.ended()
+        holder.open()
+        await head.ended()
+        #expect(head.outcome?.isSuccess == true)
+        await expectFree(key)
+        await expectFree(other)
+    }
+
     @Test func thousandsOfKeys_areTakenInOneStep_keptOverTheAttempts_andEachGivenBack() async {
         let heads = (0..<3_000).map { operation("\($0)", $0 % 2).exclusive("\(key) \($0)") }
         let tail = heads.deliver(to: operation("T", 1, [String].self)).retry(.times(9))
