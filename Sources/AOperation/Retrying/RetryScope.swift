@@ -134,17 +134,36 @@ final class RetryScope: @unchecked Sendable {
     /// What `operation` would have tried again with it.
     func restartable(by operation: AOperation) -> [AOperation] {
         guard operation === tail else { return [] }
-        return state.withLock { $0.provisional }.filter { $0.core.withLock { $0.state.isProvisional } }
+        return sorted(state.withLock { $0.provisional }.filter { $0.core.withLock { $0.state.isProvisional } }).again
     }
 
     /// Takes out what `operation` has tried again with it.
     func restart(by operation: AOperation) -> [AOperation] {
         guard operation === tail else { return [] }
         takeLocks(of: operation)
-        return state.withLock { state in
+        let provisional = state.withLock { state in
             defer { state.provisional = [] }
             return state.provisional
         }
+        let (again, over) = sorted(provisional)
+        for member in over { member.acceptAttempt() }
+        return again
+    }
+
+    /// Those that can still deliver to the end, if only by way of others, are tried again. The outcome of a receiver
+    /// between may be decided already, because others waited for it: what it received is of no use to the end any more.
+    private func sorted(_ provisional: [AOperation]) -> (again: [AOperation], over: [AOperation]) {
+        guard !provisional.isEmpty, let tail else { return ([], provisional) }
+        var ways: Set<ObjectIdentifier> = [ObjectIdentifier(tail)]
+        for operation in operations.reversed().compactMap(\.operation) where operation !== tail {
+            let (isOver, receivers) = operation.core.withLock { ($0.state.ending != nil, $0.receivers) }
+            guard !isOver, receivers.contains(where: { ways.contains(ObjectIdentifier($0)) }) else { continue }
+            ways.insert(ObjectIdentifier(operation))
+        }
+        return (
+            provisional.filter { ways.contains(ObjectIdentifier($0)) },
+            provisional.filter { !ways.contains(ObjectIdentifier($0)) }
+        )
     }
 
     /// The outcome of `operation` is decided: if it is the end, so are all others.

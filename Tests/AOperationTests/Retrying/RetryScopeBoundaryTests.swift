@@ -72,6 +72,20 @@ struct RetryScopeBoundaryTests {
         #expect(try other.result?.get()?.error?.localizedDescription == "A 1")
     }
 
+    @Test func producersAboveOneThatIsNotTriedAgain_areNotEither() async {
+        let chain = RetryChain(9, 0, 0)
+        let dependent = Step()
+        dependent.addDependency(chain.middle)
+        dependent.add(to: queue)
+        chain.last.retry(.times(3)).add(to: queue)
+        await chain.ended()
+        #expect(chain.first.script.runs == 1)
+        #expect(chain.middle.script.runs == 1)
+        #expect(chain.last.script.runs == 3)
+        #expect(chain.operations.allSatisfy { $0.firstFailure == "A 1" })
+        #expect(chain.ends.allSatisfy { $0.count == 1 })
+    }
+
     @Test func producerWithAPlainDependentOutside_isNotTriedAgain() async {
         for dependent in [Step(), BlockOperation {}] as [Foundation.Operation] {
             let gate = Gate()
