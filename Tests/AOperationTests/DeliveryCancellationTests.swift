@@ -27,6 +27,23 @@ struct DeliveryCancellationTests {
         await queue.idle()
     }
 
+    enum Place: CaseIterable { case noQueue, group, suspendedFoundationQueue }
+
+    // As above.
+    @Test(arguments: Place.allCases) func longChain_thatHasNotBegun_isCancelledFromItsEnd(place: Place) async {
+        var chain: [ResultableOperation<Int>] = [Value(0)]
+        for _ in 1..<Load.count(20_000) { chain.append(chain[chain.count - 1].deliver(to: PassOn<Int>())) }
+        let foundation = OperationQueue()
+        foundation.isSuspended = true
+        let group = place == .group ? GroupOperation(chain) : nil
+        if place == .suspendedFoundationQueue { foundation.addOperation(chain[chain.count - 1]) }
+        chain[chain.count - 1].cancel()
+        #expect(chain.allSatisfy { $0.isCancelled })
+        group?.cancel()
+        foundation.isSuspended = false
+        await onThread { foundation.waitUntilAllOperationsAreFinished() }
+    }
+
     @Test(arguments: 0..<20) func inWhateverOrder_theLastCancelsTheProducer(seed: UInt64) async {
         var random = Dice(state: seed)
         let (producer, receivers) = await running(receivers: 12)

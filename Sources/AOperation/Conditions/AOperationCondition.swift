@@ -70,7 +70,8 @@ public enum OperationConditionResult: Equatable, Sendable {
     case success
     /// It does not hold: the operation fails with this error, and is not executed.
     case failure(AOperationError)
-    /// Not now: ask again after this time. The operation waits without a slot; `because` says for what.
+    /// Not now: ask again after this time, at once if it is negative. The operation waits without a slot; `because` says
+    /// for what.
     case retry(after: Duration, because: String)
     /// It does not hold, and that is no failure: the operation is cancelled.
     case ignored

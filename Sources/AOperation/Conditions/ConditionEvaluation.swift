@@ -87,7 +87,9 @@ enum ConditionVerdict {
             case .success: break
             case .failure(let error): errors.append(error)
             case .ignored: isIgnored = true
-            case .retry(let duration, let reason): if duration >= wait?.0 ?? .zero { wait = (duration, reason) }
+            case .retry(let duration, let reason):
+                let duration = max(duration, .zero)  // it may be made of two times
+                if duration >= wait?.0 ?? .zero { wait = (duration, reason) }
             }
         }
         if !errors.isEmpty {

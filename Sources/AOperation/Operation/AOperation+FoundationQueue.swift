@@ -10,7 +10,8 @@ import Synchronization
 extension AOperation {
     final func isBlockedInFoundationQueue() -> Bool {
         if core.withLock({ $0.isAsked() }) { return true }
-        if isInitialized {
+        // One that was cancelled waits for nothing. Cancelling a chain asks each of it.
+        if isInitialized, core.withLock({ $0.verdict == nil }) {
             if isKnownToBeBlocked { return true }
             let shortcuts = Blocker.shortcuts
             let (open, producers) = openBlockers

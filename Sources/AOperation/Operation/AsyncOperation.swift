@@ -7,7 +7,8 @@ import Foundation
 ///     override func run() async throws -> Data { try await client.get(url) }
 /// }
 /// ```
-/// Cancelling the operation cancels its task; the body ends when `run()` returns.
+/// Cancelling the operation cancels its task; the body ends when `run()` returns. The task has the priority that the
+/// operation's `qualityOfService`, or its queue's, stands for; it knows no task-local values of who added the operation.
 ///
 /// Invariant behind `@unchecked Sendable`: `task` is only reached under its lock.
 open class AsyncOperation<Output>: ResultableOperation<Output>, @unchecked Sendable {
@@ -24,7 +25,7 @@ open class AsyncOperation<Output>: ResultableOperation<Output>, @unchecked Senda
 
     /// Starts the task that calls ``run()-swift.method``.
     public final override func execute() {
-        let started = Task {
+        let started = Task(priority: priority) {
             do {
                 finish(with: .success(try await run()))
             } catch {
@@ -36,6 +37,19 @@ open class AsyncOperation<Output>: ResultableOperation<Output>, @unchecked Senda
         // The outcome may have been decided, and the task may have ended, before the task was stored.
         if isCancelled { started.cancel() }
         if isEnded { task.withLock { $0 = nil } }
+    }
+
+    /// As its quality of service asks for, or that of its queue; nil: the usual one.
+    private var priority: TaskPriority? {
+        let own = qualityOfService
+        let quality = own == .default ? core.withLock { $0.membership?.lane }?.root.quality ?? .default : own
+        return switch quality {
+        case .userInteractive, .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        case .default: nil
+        @unknown default: nil
+        }
     }
 
     open override func cancel() {

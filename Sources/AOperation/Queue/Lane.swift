@@ -164,6 +164,8 @@ final class Lane: Sendable {
 
     func setExecutor(_ executor: DispatchQueue?) { state.withLock { $0.executor = executor } }
 
+    var quality: QualityOfService { state.withLock { $0.quality } }
+
     func setQuality(_ quality: QualityOfService) { state.withLock { $0.quality = quality } }
 
     // MARK: Slots

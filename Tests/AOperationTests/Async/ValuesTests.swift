@@ -3,8 +3,22 @@ import Testing
 
 @testable import AOperation
 
+private final class Priority: AsyncOperation<TaskPriority>, @unchecked Sendable {
+    override func run() async -> TaskPriority { Task.currentPriority }
+}
+
 @Suite(.timeLimit(Load.patience))
 struct ValuesTests {
+    @Test(arguments: [(QualityOfService.userInitiated, TaskPriority.userInitiated), (.utility, .utility)])
+    func taskOfAnAsyncOperation_hasThePriorityOfItsQuality_orItsQueues(quality: QualityOfService, priority: TaskPriority) async {
+        let operation = Priority()
+        operation.qualityOfService = quality
+        #expect(await operation.result(on: AOperationQueue()) == .success(priority))
+        let queue = AOperationQueue()
+        queue.qualityOfService = quality
+        #expect(await Priority().result(on: queue) == .success(priority))
+    }
+
     @Test func success_isOneElement_thenTheEnd() async throws {
         var values: [Int] = []
         for try await value in Value(7).values(on: AOperationQueue()) { values.append(value) }

@@ -119,6 +119,13 @@ struct WrapperOperationTests {
         await queue.idle()
     }
 
+    @Test func nestedFarDeeper_needsNoDeepStack() async {
+        @Sendable func nested(_ depth: Int) -> ResultableOperation<Int> {
+            depth == 0 ? Value(1) : WrapperOperation<Void, Int> { _ in nested(depth - 1) }
+        }
+        #expect(await nested(Load.count(5_000)).result(on: queue) == .success(1))
+    }
+
     @Test func operationsOfOtherQueues_areWaitedFor() async {
         let gate = Gate()
         let other = AOperationQueue()

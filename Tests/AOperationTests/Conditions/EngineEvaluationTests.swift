@@ -176,6 +176,19 @@ struct EngineEvaluationTests {
         #expect(log.entries.last == "executed")
     }
 
+    @Test func notNow_withATimeThatIsOver_isAskedAgainAtOnce() async {
+        let log = Log<String>()
+        let operation = Step { log.append("executed") }
+            .conditions(
+                Rule { _, answer in
+                    log.append("evaluated")
+                    let isFirst = log.entries.count == 1
+                    answer(isFirst ? .retry(after: .milliseconds(-5), because: "it opened a moment ago") : .success)
+                })
+        await operation.add(to: AOperationQueue()).ended()
+        #expect(log.entries == ["evaluated", "evaluated", "executed"])
+    }
+
     @Test func failure_countsMoreThanIgnored_andThatMoreThanNotYet() async {
         let failed = Step().conditions(Rule(.ignored), Rule(.retry(after: .seconds(60), because: "")), Rule(.failed("no")))
         let ignored = Step().conditions(Rule(.retry(after: .seconds(60), because: "")), Rule(.ignored), Rule(.success))
