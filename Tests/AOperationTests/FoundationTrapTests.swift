@@ -105,6 +105,29 @@ struct FoundationTrapTests {
         }
     }
 
+    @Test func B4_plainDependents_thatEndBeforeFoundationHearsOfTheirDependency_doNotHurtIt() async {
+        for _ in 0..<50 {
+            let suspended = AOperationQueue()
+            suspended.isSuspended = true
+            let ours = Step()
+            suspended.addOperation(ours)
+            do {
+                let dependent = BlockOperation {}
+                dependent.addDependency(ours)
+                let group = GroupOperation([dependent])
+                queue.addOperation(group)
+                ours.cancel()
+                await ours.ended()
+                group.cancel()
+                await group.ended()
+            }
+            await queue.idle()
+            suspended.isSuspended = false
+            await suspended.idle()
+            #expect(ours.outcome?.isCancelled == true)
+        }
+    }
+
     @Test func B5_operationsThatBecomeReadyFromOtherThreads_allStart() async {
         let gates = (0..<500).map { Gate("\($0)") }
         let dependents = gates.map { gate in

@@ -22,6 +22,9 @@ final class OperationAttachments {
     var producedIDs: Set<String> = []
     /// How many of those who wait for the operation are known to have been cancelled.
     var disinterest = Disinterest()
+    /// Who depends on it and is plain: they live until Foundation, which tells them but does not retain them, has heard of
+    /// the end.
+    var followers: [any Waiter] = []
     /// What its worker must have, and what it has of that worker's host.
     var requirements = WorkerRequirements()
     var assignedResources: [String: AssignedResource] = [:]

@@ -77,6 +77,7 @@ extension AOperation: Waiter {
 
     final func announceEnd(to waiters: [any Waiter]) {
         didChangeValue(forKey: "isFinished")
+        withExtendedLifetime(core.withLock { $0.takeFollowers() }) {}
         for waiter in waiters { waiter.dependencyEnded() }
     }
 
@@ -119,6 +120,7 @@ extension AOperation: Waiter {
                 guard untilAnnounced, core.announcement != .done else { return (false, false, isDue) }
             }
             core.waiters.append(waiter)
+            if untilAnnounced { core.attach().followers.append(waiter) }
             return (true, core.state.isProvisional, false)
         }
         if isDue { announceEnd(to: []) }

@@ -140,9 +140,9 @@ extension AOperation {
         guard isDue else { return }
         host?.memberLeaves()
         guard var departure = core.withLock({ $0.depart() }) else { return }
-        if departure.isOpen, completionBlock != nil { departure.announces = core.withLock { $0.mustAnnounce() } }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
+        if departure.isOpen, completionBlock != nil, core.withLock({ $0.mustAnnounce() }) { announceEnd(to: []) }
         if departure.announcesReadiness { announceReadiness() }
         for watch in departure.watches { watch.stop() }
         if let request = departure.lockRequest { LockTable.shared.release(request) }

@@ -159,10 +159,12 @@ struct OperationCore {
         var handlers: [(AOperation) -> Void]
         /// Foundation is told that the operation has finished.
         var announces: Bool
-        /// Foundation is told that nothing is in the way of `start()` any more.
         /// Whether Foundation may be given it yet.
         let isOpen: Bool
+        /// Foundation is told that nothing is in the way of `start()` any more.
         let announcesReadiness: Bool
+        /// To be released after Foundation was told.
+        let followers: [any Waiter]
         /// To be stopped before they are released.
         var watches: [DependencyWatch]
         /// Let go of after the lock: releasing them may release long chains.
@@ -520,6 +522,7 @@ extension OperationCore {
             announces: announces,
             isOpen: announcement == .open,
             announcesReadiness: mayBeTakenForBlocked,
+            followers: announces ? takeFollowers() : [],
             watches: watches.all + announcingWatches.all,
             dependencies: dependencies.all,
             producers: producers,
@@ -540,6 +543,13 @@ extension OperationCore {
         lockRequest = nil
         uniqueness = nil
         return departure
+    }
+
+    /// Foundation hears of the end: those who are told by it may go then.
+    mutating func takeFollowers() -> [any Waiter] {
+        guard let attachments else { return [] }
+        defer { attachments.followers = [] }
+        return attachments.followers
     }
 
     private var hasLeftovers: Bool {

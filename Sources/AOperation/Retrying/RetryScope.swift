@@ -25,6 +25,8 @@ final class RetryScope: @unchecked Sendable {
         var taken: [String: (request: LockRequest, users: Int)] = [:]
         /// How often they were taken.
         var takings = 0
+        /// The members that the scope waits for by way of others; nil: they were not looked for.
+        var detours: Set<ObjectIdentifier>?
         var stage = Stage.open
     }
 
@@ -120,6 +122,29 @@ final class RetryScope: @unchecked Sendable {
             guard let operation = (waiter as? AOperation)?.logical else { return false }
             return operation === tail || isMember(operation)
         }
+    }
+
+    /// Whether some of the scope waits for somebody outside who waits for the member. In a Foundation queue nobody tells of
+    /// plain operations that wait.
+    ///
+    /// - Complexity: once for a scope O(operations and dependencies before it).
+    private func isOnDetour(_ member: AOperation) -> Bool {
+        if let detours = state.withLock({ $0.detours }) { return detours.contains(ObjectIdentifier(member)) }
+        let inside = Set(operations.compactMap(\.operation).map { ObjectIdentifier($0) })
+        var pending = operations.compactMap(\.operation).flatMap(\.dependencies).filter { !inside.contains(ObjectIdentifier($0)) }
+        var seen: Set<ObjectIdentifier> = []
+        while let operation = pending.popLast() {
+            guard seen.insert(ObjectIdentifier(operation)).inserted, !inside.contains(ObjectIdentifier(operation)) else { continue }
+            pending += operation.dependencies
+        }
+        state.withLock { $0.detours = seen }
+        return seen.contains(ObjectIdentifier(member))
+    }
+
+    /// Whether somebody waits for `member` who must not be told of a provisional end, or may not be known.
+    func isAwaited(_ member: AOperation, by waiters: [any Waiter]) -> Bool {
+        if !covers(waiters) { return true }
+        return member.core.withLock { $0.membership?.lane.root === Lane.outside } && isOnDetour(member)
     }
 
     /// An operation's attempt is about to end provisionally. False when there is nobody to decide about it any more.
@@ -269,7 +294,7 @@ extension RetryScope {
 
     /// An attempt of `operation` is over: what it has locked is kept here, until all of the scope have ended, and lent
     /// to those of the scope who ask for it, and to those whom the scope waits for. What it was lent it gives back.
-    fileprivate func takeLocks(of operation: AOperation) {
+    func takeLocks(of operation: AOperation) {
         let request = operation.core.withLock { core in
             defer { core.lockRequest = nil }
             return core.lockRequest
@@ -297,41 +322,5 @@ extension RetryScope {
                 operation.borrow(from: [kept], inPlaceOf: waiting)
             }
         }
-    }
-}
-
-extension AOperation {
-    /// The operation that this one is an attempt of, or itself.
-    final var logical: AOperation { core.withLock { $0.isAttempt ? $0.whole : nil } ?? self }
-
-    /// Whether its place among others of a group does not matter.
-    fileprivate var isOrderless: Bool { core.withLock { $0.group }?.isOrdered != true }
-
-    /// Whether it, or one that it is inside of, is of `scope`.
-    fileprivate func isInside(of scope: RetryScope) -> Bool {
-        ([self] + enclosingOperations).contains { $0.core.withLock { $0.retryScope } === scope }
-    }
-
-    /// The ending of its attempt is the outcome.
-    final func acceptAttempt() {
-        guard let ending = core.withLock({ $0.state.open }) else { return }
-        accept(ending)
-    }
-
-    /// Tells those who receive from the operation of an ending that may be tried again. False when there is nobody to
-    /// decide that, or somebody else waits, who must not be told yet.
-    final func holdProvisionally() -> Bool {
-        let (retryScope, waiters, isJoined) = core.withLock { ($0.retryScope, $0.waiters, $0.isJoined) }
-        guard let scope = retryScope, scope.isMember(self), !isJoined else { return false }
-        guard scope.covers(waiters), scope.hold(self) else { return false }
-        scope.takeLocks(of: self)
-        guard let waiters = core.withLock({ $0.holdProvisionally() }) else { return true }
-        for waiter in waiters {
-            // One may have come from outside in this moment.
-            if scope.covers([waiter]) || !addWaiter(waiter, untilAnnounced: waiter is PlainMember) {
-                waiter.dependencyEnded()
-            }
-        }
-        return true
     }
 }

@@ -42,6 +42,24 @@ struct OutsideWaiterTests {
         #expect(tail.publishedErrors.first?.publishedError as? Failed == Failed(text: "broken"))
     }
 
+    /// Nobody tells of a plain operation in a plain queue; but the end of the net is known to wait for it.
+    @Test func plainOneInAPlainQueue_thatTheEndWaitsFor_countsAmongThoseWhoWait() async {
+        let queue = OperationQueue()
+        let producer = Broken()
+        let tail = Relay().retry(RetryPolicy(attempts: 3, backoff: .none))
+        producer.deliver(to: tail)
+        let outsider = BlockOperation {}
+        outsider.addDependency(producer)
+        let between = Step("between")
+        between.addDependency(outsider)
+        tail.addDependency(between)
+        for operation in [outsider, between, producer, tail] as [Foundation.Operation] { queue.addOperation(operation) }
+        await tail.ended()
+        #expect(outsider.isFinished)
+        #expect(producer.attempts.count == 1)
+        #expect(tail.publishedErrors.first?.publishedError as? Failed == Failed(text: "broken"))
+    }
+
     /// The same when it was in the net once, and waits no longer in that way.
     @Test func oneOfTheNet_thatWasAskedBeforeTheNetWasStarted_isNoOutsider() async {
         let queue = OperationQueue()
