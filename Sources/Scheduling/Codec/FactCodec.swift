@@ -42,6 +42,8 @@ private enum Kind {
     /// As `submitted`, with the submitter's process before it.
     static let submittedWithHost: UInt8 = 141
     static let submitterMissed: UInt8 = 142
+    static let produced: UInt8 = 220
+    static let lockCycleFound: UInt8 = 221
 }
 
 extension ByteWriter {
@@ -149,6 +151,17 @@ extension ByteWriter {
             write(Kind.submitterMissed)
             write(unit.rawValue)
             write(at)
+        case .produced(let unit, let attempt, let addition, let at):
+            write(Kind.produced)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(addition: addition)
+            write(at)
+        case .lockCycleFound(let unit, let circle, let at):
+            write(Kind.lockCycleFound)
+            write(unit.rawValue)
+            write(circle)
+            write(at)
         case .judged(let unit, let verdicts, let at):
             write(Kind.judged)
             write(unit.rawValue)
@@ -176,7 +189,20 @@ extension ByteWriter {
         case .answers(let answers):
             write(UInt8(4))
             write(answers: answers)
+        case .production(let payload, let addition):
+            write(UInt8(5))
+            write(payload: payload)
+            write(addition: addition)
         }
+    }
+
+    private mutating func write(addition: Addition) {
+        write(optional: addition.id) { $0.write($1) }
+        write(list: addition.products) { $0.write(count: $1) }
+        write(graph: addition.graph)
+        var options = ByteWriter()
+        options.write(optionsOf: addition.graph)
+        write(options.bytes)
     }
 
     private mutating func write(payload: Payload) {
@@ -262,6 +288,10 @@ extension ByteReader {
             return .resumed(try unit(), at: try signed())
         case Kind.submitterMissed:
             return .submitterMissed(try unit(), at: try signed())
+        case Kind.produced:
+            return .produced(try unit(), try attempt(), try addition(), at: try signed())
+        case Kind.lockCycleFound:
+            return .lockCycleFound(try unit(), try text(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:
@@ -287,8 +317,21 @@ extension ByteReader {
         case 2: return .stopped
         case 3: return .elements(try list { reader throws(DecodingFailure) in try reader.content() })
         case 4: return .answers(try answers())
+        case 5: return .production(try payload(), try addition())
         case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
         }
+    }
+
+    private mutating func addition() throws(DecodingFailure) -> Addition {
+        let id = try optional { reader throws(DecodingFailure) in try reader.text() }
+        let products = try list { reader throws(DecodingFailure) in try reader.index() }
+        var graph = try graph()
+        var options = ByteReader(try content()[...])
+        try options.readOptions(into: &graph)
+        guard !graph.nodes.isEmpty, products.allSatisfy({ graph.nodes.indices.contains($0) && $0 > 0 }) else {
+            throw DecodingFailure("an addition of \(graph.nodes.count) nodes has the products \(products)")
+        }
+        return Addition(id: id, graph: graph, products: products)
     }
 
     private mutating func payload() throws(DecodingFailure) -> Payload {
