@@ -87,7 +87,10 @@ extension SystemTests {
                 }.retry(RetryPolicy(attempts: 3))
                 let group = GroupOperation(sprout)
                 group.add(to: cluster)
-                try await eventually("the second one runs before the first has ended") { harness.lines(of: "log").contains("-once") }
+                try await eventually("the second one has ended before the first has") {
+                    try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"].elements
+                        .contains { $0["path"].string == "once" && $0["state"].string == "succeeded" }
+                }
                 // One attempt dies, under a coordinator that dies as well.
                 try await first.send(SIGKILL)
                 _ = try await first.finish()
