@@ -176,7 +176,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Executing", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(
-            name: "ClusterTests", dependencies: ["AOperation", "Cluster", "TrialOperations", "Wire"], swiftSettings: strict),
+            name: "ClusterTests", dependencies: ["AOperation", "Cluster", "Executing", "TrialOperations", "Wire"], swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",

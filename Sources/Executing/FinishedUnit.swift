@@ -12,6 +12,12 @@ package struct FinishedUnit: Sendable {
         self.blob = blob
     }
 
+    /// The same with what a success adds to its group.
+    package func adding(_ addition: WireAddition) -> FinishedUnit {
+        guard case .success(let value) = ending else { return self }
+        return FinishedUnit(.production(value, addition), blob: blob)
+    }
+
     /// A success. A large value travels by its digest, which takes its time to compute.
     package init(_ value: EncodedValue) {
         guard value.bytes.count >= Limits.inlineValueBytes else {

@@ -71,6 +71,8 @@ package enum StopCause: Equatable, Sendable {
 /// How a unit's body ended, as the shell saw it.
 package enum UnitEnding: Equatable, Sendable {
     case success(WireValue)
+    /// A success, and what it adds to its group.
+    case production(WireValue, WireAddition)
     case failure([WireOperationFailure])
     case cancelled
     case elements(WireElements)

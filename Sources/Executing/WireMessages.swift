@@ -30,6 +30,9 @@ extension WireAttemptEnd {
             $0.endedAt = endedAt
             switch ending {
             case .success(let value): $0.success = value
+            case .production(let value, let addition):
+                $0.success = value
+                $0.addition = addition
             case .failure(let errors): $0.failure = .with { $0.errors = errors }
             case .cancelled: $0.stopped = WireStopped()
             case .elements(let elements): $0.elements = elements

@@ -81,6 +81,7 @@ struct DurableState {
             }
             try submissions[index].endAttempt(
                 unit.index, attempt, outcome, startedAt: startedAt, at: at, evaluator: evaluator, &effects)
+            numberNewKeys(index)
             passLocksOn(from: index, at: at, &effects)
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
@@ -110,6 +111,15 @@ struct DurableState {
             try askForLocks(unit, at: at, &effects)
         case .locksReturned(let unit, let at):
             try returnLocks(unit, at: at, &effects)
+        case .produced(let unit, let attempt, let addition, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].produce(unit.index, attempt, addition, at: at, &effects)
+            numberNewKeys(index)
+            passLocksOn(from: index, at: at, &effects)
+        case .lockCycleFound(let unit, let circle, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].refuseLocks(unit.index, circle, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .judged(let unit, let verdicts, let at):
             try judge(unit, verdicts, at: at, &effects)
         case .zonesRegistered(let tables):
@@ -148,6 +158,12 @@ struct DurableState {
         submissions.append(submission)
         submissions[submissions.count - 1].beginRoot(at: admission.at, &effects)
         passLocksOn(from: submissions.count - 1, at: admission.at, &effects)
+    }
+
+    /// Keys that something added names for the first time.
+    private mutating func numberNewKeys(_ index: Int) {
+        guard let plan = submissions[index].layout.locks, submissions[index].keyNumbers.count < plan.keys.count else { return }
+        for key in plan.keys[submissions[index].keyNumbers.count...] { submissions[index].keyNumbers.append(locks.number(of: key)) }
     }
 
     func index(of unit: UnitID) throws(FactMismatch) -> Int {

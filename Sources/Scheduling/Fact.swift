@@ -42,6 +42,10 @@ public enum Fact: Hashable, Sendable {
     case resumed(UnitID, at: Int64)
     /// The unit needs the process that submitted it, whose session is over.
     case submitterMissed(UnitID, at: Int64)
+    /// The attempt, which goes on, has produced something for its group under an id of its own.
+    case produced(UnitID, Attempt, Addition, at: Int64)
+    /// The unit fails because asking for its locks would have closed a circle of waits; with what that would have been.
+    case lockCycleFound(UnitID, String, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }
@@ -97,6 +101,8 @@ public struct Admission: Hashable, Sendable {
 
 public enum AttemptOutcome: Hashable, Sendable {
     case success(Payload)
+    /// A success, and what the attempt has produced for its group.
+    case production(Payload, Addition)
     case failure([Failure])
     /// Ended because it was told to stop.
     case stopped

@@ -27,6 +27,9 @@ public enum Input: Sendable {
     /// What the running operation sends is not taken, and why; nil: it is. Volatile.
     case heldBack(PeerID, UnitID, Attempt, reason: String?)
     case ended(PeerID, UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
+    /// The running operation has produced something under an id of its own; `number` is its place among what the attempt
+    /// produces so. Answered by a receipt once that is durable.
+    case produced(PeerID, UnitID, Attempt, number: UInt64, Addition)
     /// The executor gives the unit back before it has begun; `wasStopped`: it had begun, and was stopped because its lock
     /// lease was ending.
     case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)

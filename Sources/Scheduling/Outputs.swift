@@ -37,6 +37,8 @@ public enum Message: Sendable {
     /// To a supervisor: the end of this executor is durable.
     case acknowledgeEnd(Incarnation)
     case reply(RequestID, Reply)
+    /// What these attempts have produced is durable, or not wanted.
+    case productReceipts([ProductReceipt])
     /// To a follower.
     case events(EventBatch)
 }
@@ -48,6 +50,16 @@ public struct AttemptName: Hashable, Sendable {
         self.unit = unit
         self.attempt = attempt
     }
+}
+
+public struct ProductReceipt: Hashable, Sendable {
+    public var unit: UnitID
+    public var attempt: Attempt
+    public var number: UInt64
+    /// Why it cannot be taken, which makes the attempt fail; nil: it can.
+    public var problem: String?
+    /// Whether it became part of the group: its id was new there.
+    public var isNew: Bool
 }
 
 public enum UnitKind: Hashable, Sendable { case execute, decide, evaluate }

@@ -116,6 +116,25 @@ public struct OperationView: Hashable, Sendable {
     public var joinedTo = ""
     /// How far it has come, as it says itself, while it runs; nil: it has not said.
     public var progress: Progress?
+    /// Of what was not in the graph that was submitted.
+    public var added: AddedView?
+}
+
+/// What came to a group while it ran.
+public struct AddedView: Hashable, Sendable {
+    /// The unit of its group.
+    public var parent: Int
+    public var kind: OperationView.Kind
+    public var type: String
+    /// It executes in the process that submitted the graph.
+    public var isHosted: Bool
+    /// The operation that has handed it over; nil: it is there because that needs it.
+    public var producer: Int?
+    /// Of the producer.
+    public var attempt: Attempt
+    /// In the graph of the addition, and under which id that was produced.
+    public var node: Int
+    public var id: String?
 }
 
 public struct WorkerView: Hashable, Sendable {
@@ -157,4 +176,6 @@ public struct UnitEvent: Hashable, Sendable {
     public var isGroup = false
     /// Its state has not changed: it has said how far it has come.
     public var progress: Progress?
+    /// It is new. Only for followers who want details.
+    public var added: AddedView?
 }

@@ -51,6 +51,12 @@ public enum Limits {
     /// One partial result of an operation: a message holds several.
     public static let partialResultBytes = 1024 * 1024
 
+    /// What one attempt produces at once, in its wire form: it travels within one message.
+    public static let additionBytes = 8 * 1024 * 1024
+
+    /// The id under which something is produced: it is part of a path.
+    public static let productIdBytes = 256
+
     /// Groups within groups: what recursive descent over a graph may cost in stack.
     public static let nestingDepth = 1000
 

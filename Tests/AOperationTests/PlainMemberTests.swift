@@ -51,7 +51,7 @@ private final class Host: LaneHost {
 
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {}
 
-    func addProduced(_ operation: Foundation.Operation, isCertain: Bool) {}
+    func addProduced(_ operation: Foundation.Operation, id: String?) {}
 
     func runPlain(_ operation: Foundation.Operation) {
         if let operation = operation as? Overlooked { willRun(operation) }

@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 import Synchronization
 import Testing

@@ -78,7 +78,7 @@ import Wire
             let key = BlobKey(digest: BlobDigest(hashing: Data([content])), size: 1)
             return Pull(
                 id: PullID(rawValue: id), key: key,
-                purpose: .value(UnitID(rawValue: id), Attempt(rawValue: 1), .bytes, startedAt: 0, endedAt: 0),
+                purpose: .value(UnitID(rawValue: id), Attempt(rawValue: 1), .bytes, nil, startedAt: 0, endedAt: 0),
                 fetch: BlobFetch(reference: key.wire))
         }
         var queue = PullQueue()

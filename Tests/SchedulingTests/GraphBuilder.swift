@@ -1,7 +1,7 @@
 import Scheduling
 
 /// Describes a graph in a test; references are by id, looked up over the whole graph.
-indirect enum Sketch {
+indirect enum Sketch: Sendable {
     case op(
         String, type: String = "noop", receives: [String] = [], after: [String] = [], retries: Int = 0, timeout: Int64 = 0,
         forwards: Bool = false, exclusive: [Exclusion] = [])

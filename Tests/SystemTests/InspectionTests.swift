@@ -44,7 +44,7 @@ extension SystemTests {
                         == [
                             "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
                             "retryAt", "lastError", "atMostOnce", "priority", "conditions", "waiting", "uniqueId", "joinedTo", "hosted",
-                            "progress",
+                            "added", "producedBy", "progress",
                         ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)

@@ -18,6 +18,8 @@ final class OperationAttachments {
     var remote: RemoteBody?
     /// What it has produced, until it has succeeded.
     var produced: [Foundation.Operation] = []
+    /// Who is told of what it produces under an id, if it runs on somebody else's behalf.
+    var productRelay: (@Sendable (Foundation.Operation, String) -> Void)?
     /// Under which ids it has produced something.
     var producedIDs: Set<String> = []
     /// How many of those who wait for the operation are known to have been cancelled.

@@ -150,12 +150,13 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Called when outcome and body of a child are over. The group cannot end before this has returned.
     func childEnded(_ operation: Foundation.Operation) {}
 
-    private func add(_ operation: Foundation.Operation) {
+    /// - Parameter isMirror: it was added to the group elsewhere, where that runs.
+    final func add(_ operation: Foundation.Operation, isMirror: Bool = false) {
         precondition(operation !== self, "the group \(publisherName) cannot be its own child")
         if let operation = operation as? AOperation {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
-        let addition = roster.withLock { $0.add(operation) }
+        let addition = roster.withLock { $0.add(operation, isMirror: isMirror) }
         if !(operation is AOperation), isChild(operation) { PlainPlaces.add(operation, to: self) }
         forgetLockScan()
         switch addition {
@@ -381,7 +382,7 @@ extension GroupOperation: LaneHost {
         if isLast { complete() } else { startNext() }
     }
 
-    func addProduced(_ operation: Foundation.Operation, isCertain: Bool) {
+    func addProduced(_ operation: Foundation.Operation, id: String?) {
         addOperation(operation)
     }
 

@@ -110,9 +110,10 @@ extension GroupRoster {
         case foreign
     }
 
-    mutating func add(_ operation: Foundation.Operation) -> Addition {
+    /// - Parameter isMirror: it was added to the group elsewhere.
+    mutating func add(_ operation: Foundation.Operation, isMirror: Bool = false) -> Addition {
         guard !contains(operation) else { return .known }
-        guard !isMirrored else { return .foreign }
+        guard !isMirrored || isMirror else { return .foreign }
         var child = Child(operation: operation)
         let addition: Addition
         switch phase {

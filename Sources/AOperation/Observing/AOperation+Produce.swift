@@ -8,6 +8,11 @@ extension AOperation {
     /// it produces until it has succeeded. What an attempt that fails has produced is cancelled, so that it is there once,
     /// however many attempts there are. Use ``produce(_:id:)`` if this operation waits for what it produces.
     ///
+    /// Of an operation that runs on a cluster, also of one that executes in the process that submitted it, what an attempt
+    /// produces is sent with its success, and becomes a child of the group that the operation is in there, or of the
+    /// submission. What cannot be sent makes the attempt fail. On a worker `operation` itself is only what is sent: it ends
+    /// there as cancelled, and must have no listeners.
+    ///
     /// Once this operation has finished (``isFinished``) it is too late, even for its `didFinish` listeners: `operation`
     /// is cancelled, with an error line, and nobody is told.
     public final func produce(_ operation: Foundation.Operation) {
@@ -22,7 +27,8 @@ extension AOperation {
     /// - Parameter id: what `operation` is called in the group that this operation is in; outside of groups, among what
     ///   this operation produces.
     /// - Returns: false if there is one of this id already, or it is too late: `operation` is cancelled then, and nobody is
-    ///   told.
+    ///   told. Of an operation that runs on a cluster: false if this attempt has produced one of this id; what others have
+    ///   is known there only, and what comes second is left out.
     @discardableResult
     public final func produce(_ operation: Foundation.Operation, id: String) -> Bool {
         guard !isLateToProduce else {
@@ -33,7 +39,7 @@ extension AOperation {
             discard(operation)
             return false
         }
-        handOver(operation, isCertain: true)
+        handOver(operation, id: id)
         return true
     }
 
@@ -49,26 +55,31 @@ extension AOperation {
     final func takeProduced(_ operation: Foundation.Operation) {
         let scope = core.withLock { $0.retryScope }
         let isHeld = core.withLock { core in
-            guard core.retryDecider != nil || scope?.isMember(self) == true, core.state.ending == nil else { return false }
+            let isHeldBack = core.retryDecider != nil || scope?.isMember(self) == true || core.attachments?.productRelay != nil
+            guard isHeldBack, core.state.ending == nil else { return false }
             core.attach().produced.append(operation)
             return true
         }
-        if !isHeld { handOver(operation, isCertain: false) }
+        if !isHeld { handOver(operation, id: nil) }
     }
 
-    /// - Parameter isCertain: whether it is not to be held by those around this operation either.
-    final func handOver(_ operation: Foundation.Operation, isCertain: Bool) {
-        let (isLate, observers, handlers, host) = core.withLock { core in
-            (core.state.isFinished, core.observers, core.produceHandlers, core.membership?.host)
+    /// - Parameter id: under which it is there whatever becomes of this operation: those around it do not hold it either.
+    final func handOver(_ operation: Foundation.Operation, id: String?) {
+        let (isLate, host, relay) = core.withLock { core in
+            (core.state.isFinished, core.membership?.host, core.attachments?.productRelay)
         }
         guard !isLate else { return refuse(operation) }
-        for observer in observers { observer.operation(self, didProduceOperation: operation) }
-        for handler in handlers { handler(operation) }
-        host?.addProduced(operation, isCertain: isCertain)
+        if let relay, let id {
+            // Of what runs elsewhere its listeners are told when it is there.
+            if !isMirror { tellProduct(operation) }
+            return relay(operation, id)
+        }
+        tellProduct(operation)
+        if relay == nil { host?.addProduced(operation, id: id) }
     }
 
     /// Ends what comes to no queue. It may receive from this operation, which goes on.
-    private func discard(_ operation: Foundation.Operation) {
+    final func discard(_ operation: Foundation.Operation) {
         let whole = logical
         (operation as? AOperation)?.core.withLock { core in
             core.producers.removeAll { $0 === self || $0 === whole }
@@ -84,20 +95,21 @@ extension AOperation {
 
     /// The outcome is decided, or another attempt follows: what was held is handed over, or cancelled.
     final func settleProduced(isSuccess: Bool) {
-        let produced = core.withLock { core -> [Foundation.Operation] in
-            guard let attachments = core.attachments else { return [] }
-            defer { attachments.produced = [] }
-            return attachments.produced
+        if isSuccess, relaysProducts, !isMirror {
+            // Whoever this operation runs for takes them.
+            for operation in core.withLock({ $0.attachments?.produced ?? [] }) { tellProduct(operation) }
+            return
         }
-        for operation in produced {
-            if isSuccess { handOver(operation, isCertain: false) } else { discard(operation) }
+        for operation in takeProducts() {
+            // What the body of a mirror produces after its end is known to nobody.
+            if isSuccess, !relaysProducts { handOver(operation, id: nil) } else { discard(operation) }
         }
     }
 }
 
 extension Foundation.Operation {
     /// Cancels an operation that comes to no queue, so that those who depend on it hear of its end.
-    final func cancelUnqueued() {
+    package final func cancelUnqueued() {
         let wasCancelled = isCancelled
         let operation = self as? AOperation
         let isAsked = operation?.core.withLock { $0.wasAsked } == true  // cancelling asks, too

@@ -102,8 +102,8 @@ final class OperationParts: LaneHost, @unchecked Sendable {
     }
 
     /// What a part produces is produced by the whole.
-    func addProduced(_ operation: Foundation.Operation, isCertain: Bool) {
-        if isCertain { whole.handOver(operation, isCertain: true) } else { whole.takeProduced(operation) }
+    func addProduced(_ operation: Foundation.Operation, id: String?) {
+        if let id { whole.handOver(operation, id: id) } else { whole.takeProduced(operation) }
     }
 
     func claimProduced(_ id: String) -> Bool? { whole.claimProduced(id) }

@@ -180,7 +180,7 @@ extension AOperationQueue: LaneHost {
         settings.withLock { _ in progress.completedUnitCount += 1 }
     }
 
-    func addProduced(_ operation: Foundation.Operation, isCertain: Bool) {
+    func addProduced(_ operation: Foundation.Operation, id: String?) {
         addOperation(operation)
     }
 

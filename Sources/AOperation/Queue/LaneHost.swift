@@ -11,8 +11,8 @@ protocol LaneHost: AnyObject {
     func memberEnded(_ operation: Foundation.Operation)
     /// A member has produced an operation.
     ///
-    /// - Parameter isCertain: whether it is there whatever becomes of the member.
-    func addProduced(_ operation: Foundation.Operation, isCertain: Bool)
+    /// - Parameter id: under which it is there whatever becomes of the member.
+    func addProduced(_ operation: Foundation.Operation, id: String?)
     /// A member is about to produce an operation under this id: whether there is none yet. Nil from a host that does not
     /// keep them.
     func claimProduced(_ id: String) -> Bool?

@@ -38,6 +38,9 @@ extension GroupOperation {
         letGo()
     }
 
+    /// The group runs elsewhere and got one more child there, whose mirror this is.
+    package final func adopt(_ child: AOperation) { add(child, isMirror: true) }
+
     /// Something was added to a group that runs elsewhere.
     final func refuse(_ operation: Foundation.Operation) {
         let line =

@@ -81,7 +81,7 @@ final class ConnectionCore: Sendable {
             let fetch = state.withLock { $0.fetches[chunk.digest] }
             fetch?.yield(.chunk(chunk, attachment))
         case .welcome, .refusal, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .farewell, .helloWanted,
-            .elementReceipts, nil:
+            .elementReceipts, .productReceipts, nil:
             break  // the link's own, or an executor's
         }
     }

@@ -9,17 +9,20 @@ extension HostedSession {
     static let background = DispatchQueue.global()
 
     func start(_ key: UnitKey, _ assignment: WireAssignment) {
-        let graph = state.withLock { state -> OperationGraph? in
-            if let graph = state.graphs[assignment.submission] { return graph }
-            state.unclaimed[assignment.submission, default: []].append((key, assignment))
-            return nil
+        let (mirrors, known) = state.withLock { state -> (Mirrors?, OperationGraph.Member?) in
+            let mirrors = state.graphs[assignment.submission]
+            let member = mirrors?.graph.member(at: assignment.path)
+            // Of what was produced while the graph ran it may not be known yet that it is part of it.
+            if member == nil { state.unclaimed[assignment.submission, default: []].append((key, assignment)) }
+            return (mirrors, member)
         }
-        guard let graph else { return }
-        guard let member = graph.member(at: assignment.path), let operation = member.operation else {
+        guard let mirrors, let member = known else { return }
+        let graph = mirrors.graph
+        guard let operation = member.operation, !(operation is AddedOperation) else {
             return fail(key, "the operation `\(assignment.path)` is not known in the process that submitted it", of: assignment)
         }
         switch assignment.kind {
-        case .execute: execute(key, assignment, operation, graph)
+        case .execute: execute(key, assignment, operation, mirrors)
         case .evaluate:
             let conditions = HostedConditions(assignment.conditions, of: member, operation) { [weak self] answers, failed in
                 graph.hostedErrors.keep(failed.map(\.error), as: failed.map(\.failure), of: assignment.path)
@@ -33,14 +36,18 @@ extension HostedSession {
         }
     }
 
-    private func execute(_ key: UnitKey, _ assignment: WireAssignment, _ operation: AOperation, _ graph: OperationGraph) {
+    private func execute(_ key: UnitKey, _ assignment: WireAssignment, _ operation: AOperation, _ mirrors: Mirrors) {
         let tokens = Dictionary(assignment.fences.map { ($0.key, $0.token) }) { $1 }
         let end: @Sendable (HostedEnding) -> Void = { [weak self] ending in
-            let finished = Self.finished(ending, of: assignment.path, graph)
+            let finished = Self.finished(ending, of: assignment.path, mirrors, key)
             guard let self else { return }
             desk.async { self.ended(key, finished) }
         }
-        state.withLock { $0.bodies[key] = .operation(operation) }
+        state.withLock { state in
+            state.bodies[key] = .operation(operation)
+            state.products.open(key)
+        }
+        relayProducts(of: operation, key, mirrors)
         guard !operation.executeHosted(underTokens: tokens, whenEnded: end) else { return }
         guard let attempt = operation.makeHostedAttempt(underTokens: tokens) else {
             state.withLock { $0.bodies[key] = nil }
@@ -49,24 +56,52 @@ extension HostedSession {
                 of: assignment)
         }
         state.withLock { $0.bodies[key] = .attempt(attempt) }
+        relayProducts(of: attempt, key, mirrors)
         attempt.whenOver { [weak self] in
             // One that was given up counts no more.
             guard let self, state.withLock({ $0.bodies[key] != nil }) else { return }
-            end(operation.takeHostedAttempt(attempt))
+            let products = attempt.takeProducts()
+            let ending = operation.takeHostedAttempt(attempt)
+            guard case .success = ending, !products.isEmpty else {
+                for product in products { product.cancelUnqueued() }
+                return end(ending)
+            }
+            let finished = Self.adding(
+                products, to: Self.finished(ending, of: assignment.path, mirrors, key), of: assignment.path, mirrors, key)
+            desk.async { self.ended(key, finished) }
         }
         queue.addOperation(attempt)
     }
 
-    private static func finished(_ ending: HostedEnding, of path: String, _ graph: OperationGraph) -> FinishedUnit {
+    private static func finished(_ ending: HostedEnding, of path: String, _ mirrors: Mirrors, _ key: UnitKey) -> FinishedUnit {
+        let graph = mirrors.graph
         switch ending {
         case .success(let operation):
             do {
-                return FinishedUnit(try operation.hostedValue() ?? .void)
+                let products = operation.takeProducts()
+                return adding(products, to: FinishedUnit(try operation.hostedValue() ?? .void), of: path, mirrors, key)
             } catch {
                 return failed([AOperationError(error, state: .execution, publisher: operation.errorName)], of: path, graph)
             }
         case .failure(let errors): return failed(errors, of: path, graph)
         case .cancelled: return FinishedUnit(.cancelled)
+        }
+    }
+
+    /// What a success has produced goes with it, as a whole; if it cannot, there is no success.
+    private static func adding(
+        _ products: [Foundation.Operation], to finished: FinishedUnit, of path: String, _ mirrors: Mirrors, _ key: UnitKey
+    ) -> FinishedUnit {
+        guard !products.isEmpty else { return finished }
+        do {
+            guard case .success = finished.ending else { throw ProductRefused(reason: "the operation has failed") }
+            let made = try ProducedGraph(products, from: .submitter(requiresRemote: false))
+            try mirrors.keep(made, attempt: key.attempt, id: nil)
+            return finished.adding(made.addition)
+        } catch {
+            for product in products { product.cancelUnqueued() }
+            guard case .success = finished.ending else { return finished }
+            return failed([AOperationError(error, state: .execution, publisher: path)], of: path, mirrors.graph)
         }
     }
 

@@ -20,7 +20,11 @@ final class HostedSession: Sendable {
         var shelf = BlobShelf()
         var phase = Phase.connecting([])
         /// By submission.
-        var graphs: [String: OperationGraph] = [:]
+        var graphs: [String: Mirrors] = [:]
+        /// What bodies have produced under ids, until the coordinator has it.
+        var products = ProductDesk()
+        /// Of that: by its number, where it was produced, and under which id.
+        var kept: [UnitKey: [UInt64: (mirrors: Mirrors, id: String)]] = [:]
         /// What came before it was known which submission is which.
         var unclaimed: [String: [(key: UnitKey, assignment: WireAssignment)]] = [:]
         var bodies: [UnitKey: HostedBody] = [:]
@@ -81,22 +85,27 @@ final class HostedSession: Sendable {
     }
 
     /// This is the graph of that submission. The first one counts: it has the operations that execute.
-    func claim(_ submission: String, _ graph: OperationGraph) {
+    func claim(_ submission: String, _ mirrors: Mirrors) {
+        mirrors.whenGrown { [weak self] in
+            guard let self else { return }
+            desk.async { self.startUnclaimed(of: submission) }
+        }
         desk.async { [self] in
-            let waiting = state.withLock { state in
-                if state.graphs[submission] == nil { state.graphs[submission] = graph }
-                return state.unclaimed.removeValue(forKey: submission) ?? []
-            }
-            for (key, assignment) in waiting { start(key, assignment) }
+            state.withLock { state in if state.graphs[submission] == nil { state.graphs[submission] = mirrors } }
+            startUnclaimed(of: submission)
         }
     }
 
+    /// It is known now what some of them are; the others wait again.
+    private func startUnclaimed(of submission: String) {
+        let waiting = state.withLock { $0.unclaimed.removeValue(forKey: submission) ?? [] }
+        for (key, assignment) in waiting { start(key, assignment) }
+    }
+
     /// Everything of the submission has ended.
-    func release(_ submission: String, _ graph: OperationGraph) {
+    func release(_ submission: String, _ mirrors: Mirrors) {
         desk.async { [self] in
-            state.withLock { state in
-                if state.graphs[submission]?.hostedErrors === graph.hostedErrors { state.graphs[submission] = nil }
-            }
+            state.withLock { state in if state.graphs[submission] === mirrors { state.graphs[submission] = nil } }
         }
     }
 
@@ -169,6 +178,8 @@ final class HostedSession: Sendable {
                 return waiting
             }
             for continuation in waiting { continuation.resume() }
+            state.withLock { $0.products.forgetSent() }
+            sendProducts()
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .leaseOver:
             step { state, _, _ in
@@ -186,7 +197,12 @@ final class HostedSession: Sendable {
     private func handle(_ message: WireCoordinatorMessage) {
         switch message.body {
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
-        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .productReceipts(let receipts)?: receive(receipts.receipts)
+        case .stop(let stop)?:
+            for unit in stop.units where unit.reason != .recalled {
+                if let end = state.withLock({ $0.products.release(UnitKey(unit)) }) { send(.with { $0.reports.reports = [end] }) }
+            }
+            step { $0.stopOrdered(stop.units, now: $1, at: $2) }
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .blobRequest(let request)?:
@@ -229,14 +245,20 @@ final class HostedSession: Sendable {
 
     private func perform(_ action: ExecutorAction) {
         switch action {
-        case .report(let report): send(.with { $0.reports.reports = [report] })
+        case .report(let report):
+            if let report = state.withLock({ $0.products.admit(report) }) { send(.with { $0.reports.reports = [report] }) }
         case .start(let key, let assignment): start(key, assignment)
         case .stop(let key):
             if let body = state.withLock({ $0.bodies[key] }) { Self.background.async { body.stop() } }
             // It waits for its graph.
             if isUnclaimed(key) { ended(key, FinishedUnit(.cancelled)) }
         case .kill(let key): abandon(key)
-        case .forget(let key): state.withLock { $0.shelf.release(key) }
+        case .forget(let key):
+            state.withLock { state in
+                state.shelf.release(key)
+                state.products.forget(key)
+                state.kept[key] = nil
+            }
         // Nothing large comes to what is hosted, and what does not end is given up.
         case .fetchInputs, .askForReplacement, .exit: break
         }
@@ -253,7 +275,7 @@ final class HostedSession: Sendable {
         }
     }
 
-    private func send(_ message: WirePeerMessage, _ attachment: Buffer? = nil) {
+    func send(_ message: WirePeerMessage, _ attachment: Buffer? = nil) {
         let link = link.withLock { $0 }
         link?.send(message, attachment: attachment)
     }

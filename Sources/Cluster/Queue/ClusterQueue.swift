@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 import Synchronization
 import Wire
@@ -148,14 +149,19 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         if let barrier, !barrier.isEnded { graph.outside.append(barrier) }
         let link = SessionLink()
         let place = SubmissionPlace()
-        for (node, member) in graph.members.enumerated() {
-            guard let operation = member.operation else { continue }
-            let path = member.path
-            let core = connection.core
+        let core = connection.core
+        let mirror: Mirrors.Mirror = { operation, path, isHosted in
             var cursor: (@Sendable () -> any RemotePartialResultCursor)?
             // What executes here sends here.
-            if !graph.wire.nodes[node].hosted { cursor = { ElementCursor(core, path: path) { try await place.id() } } }
-            if !operation.becomeMirror(whenCancelled: { _ in link.session?.cancel(path: path) }, partialResults: cursor) {
+            if !isHosted { cursor = { ElementCursor(core) { (try await place.id(), try await path.id()) } } }
+            return operation.becomeMirror(
+                whenCancelled: { _ in if let path = path.known { link.session?.cancel(path: path) } }, partialResults: cursor)
+        }
+        for (node, member) in graph.members.enumerated() {
+            guard let operation = member.operation else { continue }
+            let path = SubmissionPlace()
+            path.settle(.success(member.path))
+            if !mirror(operation, path, graph.wire.nodes[node].hosted) {
                 graph.fault(node, "was added to another queue, or cancelled, at the same moment")
             }
         }
@@ -166,7 +172,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
                 host: { [weak self] in
                     guard let self else { throw ClusterError(.closed, "the cluster queue is gone") }
                     return try hostedSession()
-                }), place)
+                }, mirror: mirror, enqueue: { [weak self] in self?.enqueueMirror($0) }), place)
         link.session = session
         super.addOperations(fresh, waitUntilFinished: false)
         let problem = closing ?? graph.faults.asRefusal
@@ -179,6 +185,9 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         }
         return session
     }
+
+    /// A mirror of what came to a submission while that ran.
+    private func enqueueMirror(_ operation: AOperation) { super.addOperations([operation], waitUntilFinished: false) }
 
     /// Where this queue's hosted code executes.
     private func hostedSession() throws -> HostedSession {
@@ -287,10 +296,12 @@ private final class SessionLink: Sendable {
     }
 }
 
-extension [ClusterError.GraphError] {
+extension [GraphFault] {
     /// Nil when there is none.
     fileprivate var asRefusal: ClusterError? {
         guard !isEmpty else { return nil }
-        return ClusterError(.refused, "the graph cannot run on a cluster: \(count) error\(count == 1 ? "" : "s")", errors: self)
+        return ClusterError(
+            .refused, "the graph cannot run on a cluster: \(count) error\(count == 1 ? "" : "s")",
+            errors: map { ClusterError.GraphError(node: $0.node, path: $0.path, message: $0.message) })
     }
 }

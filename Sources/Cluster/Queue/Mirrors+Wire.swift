@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 import Wire
 
@@ -12,6 +13,9 @@ struct NodeReport: Sendable {
     var errors: [WireOperationFailure]
     var value: WireValue
     var progress: OperationProgress?
+    var path: String
+    /// Of what was not in the graph that was submitted.
+    var added: WireAdded?
 
     init(_ event: WireEvent) {
         node = Int(event.unit)
@@ -22,6 +26,8 @@ struct NodeReport: Sendable {
         errors = event.errors
         value = event.value
         if event.hasProgress { progress = OperationProgress(event.progress) }
+        path = event.path
+        if event.hasAdded { added = event.added }
     }
 
     init(_ view: WireOperationView) {
@@ -33,6 +39,8 @@ struct NodeReport: Sendable {
         errors = view.errors
         value = view.value
         if view.hasProgress { progress = OperationProgress(view.progress) }
+        path = view.path
+        if view.hasAdded { added = view.added }
     }
 
     /// Its value lies at the coordinator, and has to be fetched.
@@ -88,5 +96,19 @@ extension EncodedValue {
 extension OperationProgress {
     init(_ progress: WireProgress) {
         self.init(progress.fraction, message: progress.hasMessage ? progress.message : nil)
+    }
+}
+
+extension WireAdded {
+    /// What stands here for something that another process has made.
+    func standIn(at path: String) -> AOperation {
+        let id = path.split(separator: "/").last.map(String.init) ?? path
+        switch kind {
+        case .operation, .forEach, .UNRECOGNIZED: return AddedOperation(path: path, operationType: type)
+        case .group, .ordered:
+            let group = kind == .ordered ? OrderedGroupOperation([]) : GroupOperation([])
+            group.name = id
+            return group
+        }
     }
 }

@@ -1,9 +1,13 @@
 import AOperation
+import Executing
 import Synchronization
+import Wire
 
 /// What became of a node.
 struct NodeChange: Sendable {
     enum News: Sendable {
+        /// It came to its group while that ran.
+        case added(producer: Int?)
         case started
         /// How far it has come; it has started.
         case progressed(OperationProgress)
@@ -17,24 +21,111 @@ struct NodeChange: Sendable {
 /// The operations of a graph, to be told what becomes of them: each is told of its start once, and of its end once,
 /// however often something is said.
 final class Mirrors: Sendable {
-    let graph: OperationGraph
-    /// By node.
-    private let isEnded: Mutex<[Bool]>
-
-    init(_ graph: OperationGraph) {
-        self.graph = graph
-        isEnded = Mutex(graph.members.map { $0.operation == nil })
+    private struct State {
+        var graph: OperationGraph
+        /// By node.
+        var isEnded: [Bool]
+        var shelf = ProductShelf()
+        /// Called when the graph has become larger.
+        var whenGrown: (@Sendable () -> Void)?
     }
 
-    var haveEnded: Bool { isEnded.withLock { $0.allSatisfy(\.self) } }
+    /// Makes an operation a mirror of what is, or will be, at a path.
+    typealias Mirror = @Sendable (_ operation: AOperation, _ path: SubmissionPlace, _ isHosted: Bool) -> Bool
 
-    func hasEnded(_ node: Int) -> Bool { isEnded.withLock { !$0.indices.contains(node) || $0[node] } }
+    private let state: Mutex<State>
+    /// Puts what came to the graph itself, and to no group in it, into the queue.
+    private let enqueue: @Sendable (AOperation) -> Void
+    private let mirror: Mirror
+
+    init(
+        _ graph: OperationGraph, mirror: @escaping Mirror = { _, _, _ in false },
+        enqueue: @escaping @Sendable (AOperation) -> Void = { _ in }
+    ) {
+        self.mirror = mirror
+        state = Mutex(State(graph: graph, isEnded: graph.members.map { $0.operation == nil }))
+        self.enqueue = enqueue
+    }
+
+    /// As it has become.
+    var graph: OperationGraph { state.withLock { $0.graph } }
+
+    var haveEnded: Bool { state.withLock { $0.isEnded.allSatisfy(\.self) } }
+
+    func hasEnded(_ node: Int) -> Bool { state.withLock { !$0.isEnded.indices.contains(node) || $0.isEnded[node] } }
+
+    /// How many nodes are known.
+    var count: Int { state.withLock { $0.isEnded.count } }
+
+    /// Takes in one more node, which came to the graph while that ran; it is told with the changes. One at a time.
+    ///
+    /// - Returns: whether its operation has been cancelled here already.
+    func append(_ added: WireAdded, path: String) -> Bool {
+        let product = state.withLock { state in
+            state.shelf.take(.init(attempt: added.attempt, id: added.hasID ? added.id : nil), node: Int(added.node))
+        }
+        var member = OperationGraph.Member(
+            operation: nil, path: path, parent: Int(added.parent), isGroup: added.kind != .operation)
+        if let product {
+            product.path.settle(.success(path))
+            member = product.member.moved(to: path, parent: Int(added.parent))
+        } else {
+            let place = SubmissionPlace()
+            place.settle(.success(path))
+            let operation = added.standIn(at: path)
+            if mirror(operation, place, added.hosted) {
+                member = OperationGraph.Member(operation: operation, path: path, parent: member.parent, isGroup: member.isGroup)
+            }
+        }
+        let isCancelled = member.operation?.handOver() == false
+        let whenGrown = state.withLock { [member] state in
+            state.graph.append(member)
+            state.isEnded.append(member.operation == nil)
+            return state.whenGrown
+        }
+        whenGrown?()
+        return isCancelled
+    }
+
+    func whenGrown(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.whenGrown = handler } }
+
+    // MARK: What is produced here
+
+    /// Keeps what an operation has produced that executes here, until it is part of the graph.
+    ///
+    /// - Throws: `ProductRefused`.
+    func keep(_ produced: ProducedGraph, attempt: UInt64, id: String?) throws {
+        var products: [Int: ProductShelf.Product] = [:]
+        for (node, member) in produced.graph.members.enumerated() {
+            guard let operation = member.operation else { continue }
+            let product = ProductShelf.Product(member: member, path: SubmissionPlace())
+            guard mirror(operation, product.path, produced.graph.wire.nodes[node].hosted) else {
+                throw ProductRefused(reason: "`\(operation.errorName)` is in another queue, or has ended; make a fresh one")
+            }
+            products[node] = product
+        }
+        state.withLock { [products] state in state.shelf.put(products, .init(attempt: attempt, id: id)) }
+    }
+
+    /// It will not become part of the graph.
+    func discard(attempt: UInt64, id: String?) {
+        let operations = state.withLock { $0.shelf.takeAll(.init(attempt: attempt, id: id)) }
+        for operation in operations { operation.cancelUnqueued() }
+    }
+
+    /// Nothing comes to the graph any more.
+    func discardProducts() {
+        let operations = state.withLock { $0.shelf.takeAll() }
+        for operation in operations { operation.cancelUnqueued() }
+    }
 
     /// Changes in the order in which they came about. One after the other, never two calls at once.
     func apply(_ changes: [NodeChange]) {
+        let graph = graph
         for change in changes where graph.members.indices.contains(change.node) {
             guard let operation = graph.members[change.node].operation else { continue }
             switch change.news {
+            case .added(let producer): add(operation, graph.members[change.node], producer, graph)
             case .started:
                 if !hasEnded(change.node) { operation.remoteDidStart() }
             case .progressed(let progress):
@@ -43,20 +134,26 @@ final class Mirrors: Sendable {
                 // What is known already, after a reconnect for example, is not told again.
                 if operation.latestProgress != progress { operation.reportProgress(progress.fraction, message: progress.message) }
             case .ended(let ending, let hasStarted):
-                let isNews = isEnded.withLock { isEnded in
-                    defer { isEnded[change.node] = true }
-                    return !isEnded[change.node]
+                let isNews = state.withLock { state in
+                    defer { state.isEnded[change.node] = true }
+                    return !state.isEnded[change.node]
                 }
                 if isNews { operation.remoteDidEnd(ending, hasStarted: hasStarted) }
             }
         }
     }
 
+    /// As the local library does: the listeners of who has produced it, then the group.
+    private func add(_ operation: AOperation, _ member: OperationGraph.Member, _ producer: Int?, _ graph: OperationGraph) {
+        if let producer, graph.members.indices.contains(producer) { graph.members[producer].operation?.tellProduct(operation) }
+        if let group = graph.members[member.parent].operation as? GroupOperation { group.adopt(operation) } else { enqueue(operation) }
+    }
+
     /// Ends all that have not ended: what they do elsewhere is not known any more. Groups come after what is in them.
     func failRest(_ errors: [AOperationError]) {
+        let members = graph.members
         let nodes =
-            graph.members.indices.filter { !graph.members[$0].isGroup }
-            + graph.members.indices.reversed().filter { graph.members[$0].isGroup }
+            members.indices.filter { !members[$0].isGroup } + members.indices.reversed().filter { members[$0].isGroup }
         apply(nodes.map { NodeChange(node: $0, news: .ended(.failure(errors), hasStarted: false)) })
     }
 }

@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 import Synchronization
 import Wire
@@ -19,6 +20,10 @@ final class SubmissionSession: Sendable {
         var waitsForWorkers: Bool
         /// Where its hosted code executes, asked for if there is some.
         var host: @Sendable () throws -> HostedSession
+        /// Makes an operation, which came to the graph while that ran, a mirror.
+        var mirror: Mirrors.Mirror = { _, _, _ in false }
+        /// Puts such an operation into the queue.
+        var enqueue: @Sendable (AOperation) -> Void = { _ in }
     }
 
     private struct State {
@@ -38,7 +43,7 @@ final class SubmissionSession: Sendable {
         _ graph: OperationGraph, _ connection: ClusterConnection, _ options: Options, _ place: SubmissionPlace = SubmissionPlace()
     ) {
         self.place = place
-        mirrors = Mirrors(graph)
+        mirrors = Mirrors(graph, mirror: options.mirror, enqueue: options.enqueue)
         self.connection = connection
         self.options = options
     }
@@ -55,6 +60,7 @@ final class SubmissionSession: Sendable {
     ) {
         let task = Task {
             if let problem { await fail(problem) } else { await run(when: ready) }
+            mirrors.discardProducts()
             end()
             ended(self)
         }
@@ -85,8 +91,8 @@ final class SubmissionSession: Sendable {
                 return await fail(ClusterError(.closed, "all of it was cancelled before it was submitted"))
             }
             let (submitted, host) = try await submit(cancelled: cancelled)
-            host?.claim(submitted.id, graph)
-            defer { host?.release(submitted.id, graph) }
+            host?.claim(submitted.id, mirrors)
+            defer { host?.release(submitted.id, mirrors) }
             settle(.success(submitted))
             if submitted.isExisting { for node in cancelled { cancel(path: graph.members[Int(node)].path) } }
             drainCancellations()
@@ -188,16 +194,22 @@ final class SubmissionSession: Sendable {
     /// Events may have been missed: tells what is not told yet, from how everything stands.
     private func reconcile(_ id: String) async throws {
         var reports: [NodeReport] = []
+        var added: [NodeChange] = []
         for try await page in connection.operations(of: id, withValues: true) {
-            reports += page.map(NodeReport.init).filter { !mirrors.hasEnded($0.node) }
+            let all = page.map(NodeReport.init)
+            added += all.compactMap { take($0) }
+            reports += all.filter { !mirrors.hasEnded($0.node) }
         }
+        await apply(added)
         try await apply(NodeReport.inOrder(reports))
     }
 
     /// Applies reports in their order; what lies at the coordinator is fetched first, and nothing overtakes it.
     private func apply(_ reports: [NodeReport]) async throws {
         var changes: [NodeChange] = []
-        for report in reports where !mirrors.hasEnded(report.node) {
+        for report in reports {
+            if let added = take(report) { changes.append(added) }
+            guard !mirrors.hasEnded(report.node) else { continue }
             if report.isLarge {
                 await apply(changes)
                 changes = []
@@ -205,6 +217,13 @@ final class SubmissionSession: Sendable {
             if let change = try await change(report) { changes.append(change) }
         }
         await apply(changes)
+    }
+
+    /// Something that is not known came to the graph: its mirror is made. Nodes come in their order.
+    private func take(_ report: NodeReport) -> NodeChange? {
+        guard let added = report.added, report.node == mirrors.count else { return nil }
+        if mirrors.append(added, path: report.path) { cancel(path: report.path) }
+        return NodeChange(node: report.node, news: .added(producer: added.hasProducer ? Int(added.producer) : nil))
     }
 
     private func change(_ report: NodeReport) async throws -> NodeChange? {

@@ -16,14 +16,12 @@ final class ElementCursor: RemotePartialResultCursor {
 
     private let state: Mutex<State>
     private let core: ConnectionCore
-    private let path: String
-    /// The submission's id, once it is known.
-    private let submission: @Sendable () async throws -> String
+    /// The submission's id, and the path in it, once they are known.
+    private let place: @Sendable () async throws -> (submission: String, path: String)
 
-    init(_ core: ConnectionCore, path: String, of submission: @escaping @Sendable () async throws -> String) {
+    init(_ core: ConnectionCore, at place: @escaping @Sendable () async throws -> (submission: String, path: String)) {
         self.core = core
-        self.path = path
-        self.submission = submission
+        self.place = place
         state = Mutex(State(place: ElementPlace()))
     }
 
@@ -50,7 +48,7 @@ final class ElementCursor: RemotePartialResultCursor {
     }
 
     private func ask() async throws {
-        let id = try await submission()
+        let (id, path) = try await place()
         try Task.checkCancellation()
         let place = state.withLock { $0.place }
         let request = WireReadElements.with {

@@ -1,4 +1,5 @@
 import AOperation
+import Executing
 import Foundation
 
 /// The partial results of an operation of any process, as they come: see ``RemoteSubmission/partialResults(of:as:)``.
@@ -42,7 +43,7 @@ public struct RemotePartialResultEvents<PartialResult: Sendable>: AsyncSequence,
         let id = submission.id
         return Iterator(
             submission: submission, path: path,
-            cursor: ElementCursor(submission.connection.core, path: path) { id })
+            cursor: ElementCursor(submission.connection.core) { (id, path) })
     }
 
     public struct Iterator: AsyncIteratorProtocol {

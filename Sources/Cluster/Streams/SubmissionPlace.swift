@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Where a submission is found that may not have been made yet. Unlike its session it may be kept by its operations.
+/// Where a submission, or an operation in it, is found that may not have been made yet. Unlike its session it may be kept by
+/// its operations.
 final class SubmissionPlace: Sendable {
     private struct State {
         var known: Result<String, ClusterError>?
@@ -21,7 +22,10 @@ final class SubmissionPlace: Sendable {
         for waiter in waiters { waiter.resume(with: result.mapError { $0 as any Error }) }
     }
 
-    /// The submission's id; waits until it is on the coordinator's disk.
+    /// Nil: it is not known.
+    var known: String? { state.withLock { if case .success(let id)? = $0.known { id } else { nil } } }
+
+    /// The submission's id, or the operation's path; waits until it is on the coordinator's disk.
     ///
     /// - Throws: why it could not be submitted; `CancellationError`.
     func id() async throws -> String {

@@ -4,7 +4,7 @@ import Wire
 /// What an attempt's end brings: everything, or the name of a large value that is asked for first.
 enum ReportedEnd {
     case whole(AttemptOutcome)
-    case value(PayloadEncoding, BlobKey)
+    case value(PayloadEncoding, BlobKey, Addition?)
     case elements(BlobKey)
 
     /// Reads an attempt's end. What a worker reports against the protocol becomes the failure of that attempt: were it
@@ -23,10 +23,11 @@ enum ReportedEnd {
     private static func read(_ wire: WireAttemptEnd) throws(TranslationError) -> ReportedEnd {
         switch wire.outcome {
         case .success(let value):
+            let addition = wire.hasAddition ? try Addition(wire: wire.addition) : nil
             if case .blob(let reference) = value.storage {
-                return .value(try PayloadEncoding(wire: value.encoding), try BlobKey(wire: reference))
+                return .value(try PayloadEncoding(wire: value.encoding), try BlobKey(wire: reference), addition)
             }
-            return .whole(.success(try Payload(inline: value)))
+            return .whole(AttemptOutcome(try Payload(inline: value), addition))
         case .failure(let failures): return .whole(.failure(try [Failure](wire: failures)))
         case .stopped: return .whole(.stopped)
         case .elements(let elements): return .whole(.elements(try Self.elements(elements)))
@@ -48,5 +49,19 @@ enum ReportedEnd {
             wire.elements.count, "elements for a forEach", limit: Limits.forEachElements, named: "forEachElements")
         for element in wire.elements { try TranslationError.checkBytes(element.count, "an element of a forEach") }
         return wire.elements.map { [UInt8]($0) }
+    }
+}
+
+extension AttemptOutcome {
+    /// A success, with what it adds to its group if it does.
+    init(_ payload: Payload, _ addition: Addition?) {
+        if let addition { self = .production(payload, addition) } else { self = .success(payload) }
+    }
+}
+
+extension Addition {
+    init(wire: WireAddition) throws(TranslationError) {
+        self.init(
+            id: wire.hasID ? wire.id : nil, graph: try Graph(wire: wire.graph), products: wire.products.map(Int.init))
     }
 }

@@ -58,7 +58,35 @@ extension Scheduling.OperationView {
         wire.uniqueID = uniqueID
         wire.joinedTo = joinedTo
         if let progress { wire.progress = progress.wire }
+        if let added { wire.added = added.wire }
         return wire
+    }
+}
+
+extension AddedView {
+    fileprivate var wire: WireAdded {
+        .with {
+            $0.parent = UInt32(clamping: parent)
+            $0.kind = WireOperationView.Kind(rawValue: Int(kind.rawValue)) ?? .operation
+            $0.type = type
+            $0.hosted = isHosted
+            if let producer { $0.producer = UInt32(clamping: producer) }
+            $0.attempt = attempt.rawValue
+            $0.node = UInt32(clamping: node)
+            if let id { $0.id = id }
+        }
+    }
+}
+
+extension ProductReceipt {
+    var wire: WireProductReceipt {
+        .with {
+            $0.unit = unit.rawValue
+            $0.attempt = attempt.rawValue
+            $0.number = number
+            $0.problem = problem ?? ""
+            $0.fresh = isNew
+        }
     }
 }
 
@@ -101,11 +129,13 @@ extension UnitEvent {
         wire.group = isGroup
         if let progress { wire.progress = progress.wire }
         if let value { wire.value = value.wire }
+        if let added { wire.added = added.wire }
         return wire
     }
 
     var wireBytes: Int {
-        80 + (progress?.message?.utf8.count ?? 0) + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes }
+        80 + (added.map { 48 + $0.type.utf8.count + ($0.id?.utf8.count ?? 0) } ?? 0) + (progress?.message?.utf8.count ?? 0)
+            + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes }
             + (value?.wireBytes ?? 0)
     }
 }

@@ -45,10 +45,12 @@ extension CoordinatorLoop {
         case (.output(let batch), .executor): receive(batch, from: peer)
         case (.progress(let batch), .executor): receive(batch, from: peer)
         case (.elements(let batch), .executor): receive(batch, from: peer)
+        case (.products(let batch), .executor):
+            for product in batch.products { receive(product, from: peer) }
         case (.executorEnded(let ended), .supervisor): receive(ended, from: peer)
         case (.request(let request), .client): receive(request, from: peer)
-        case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.executorEnded, _), (.request, _), (.blobChunk, _), (.hello, _),
-            (nil, _):
+        case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.products, _), (.executorEnded, _), (.request, _),
+            (.blobChunk, _), (.hello, _), (nil, _):
             counters.note(.violation, "a message that a \(peer.role) does not send", now.boot, logger)
         }
     }
@@ -86,12 +88,30 @@ extension CoordinatorLoop {
             switch ReportedEnd(wire: end, host: peer.host) {
             case .whole(let outcome):
                 inputs.append(.ended(peer.id, unit, attempt, outcome, startedAt: end.startedAt, at: end.endedAt))
-            case .value(let encoding, let key):
-                pull(key, .value(unit, attempt, encoding, startedAt: end.startedAt, endedAt: end.endedAt), from: peer)
+            case .value(let encoding, let key, let addition):
+                pull(
+                    key, .value(unit, attempt, encoding, addition, startedAt: end.startedAt, endedAt: end.endedAt), from: peer)
             case .elements(let key):
                 pull(key, .elements(unit, attempt, startedAt: end.startedAt, endedAt: end.endedAt), from: peer)
             }
         case nil: counters.note(.violation, "a report that says nothing", now.boot, logger)
+        }
+    }
+
+    private func receive(_ product: WireProduct, from peer: Peer) {
+        do throws(TranslationError) {
+            inputs.append(
+                .produced(
+                    peer.id, UnitID(rawValue: product.unit), Attempt(rawValue: product.attempt), number: product.number,
+                    try Addition(wire: product.addition)))
+        } catch {
+            let receipt = WireProductReceipt.with {
+                $0.unit = product.unit
+                $0.attempt = product.attempt
+                $0.number = product.number
+                $0.problem = "produced what cannot be read: \(error)"
+            }
+            send(.with { $0.productReceipts.receipts = [receipt] }, to: peer)
         }
     }
 

@@ -19,6 +19,7 @@ extension CoordinatorLoop {
         case .acknowledgeEnd(let incarnation):
             send(.with { $0.acknowledgement.endedExecutors = [incarnation.rawValue] }, to: peer)
         case .reply(let request, let reply): answer(request, reply, peer)
+        case .productReceipts(let receipts): send(.with { $0.productReceipts.receipts = receipts.map(\.wire) }, to: peer)
         case .events(let batch): report(batch, to: peer)
         }
     }

@@ -14,12 +14,12 @@ struct PullEnd {
 
     /// The value is on the disk.
     func value() -> Result {
-        guard case .value(let unit, let attempt, let encoding, let startedAt, let endedAt) = pull.purpose else {
+        guard case .value(let unit, let attempt, let encoding, let addition, let startedAt, let endedAt) = pull.purpose else {
             preconditionFailure("a pull for \(pull.purpose) was kept as a value")
         }
         let storage = Payload.Storage.blob(digest: pull.key.digest.bytes, size: pull.key.size)
         return .ended(
-            AttemptName(unit: unit, attempt: attempt), .success(Payload(encoding: encoding, storage: storage)),
+            AttemptName(unit: unit, attempt: attempt), AttemptOutcome(Payload(encoding: encoding, storage: storage), addition),
             startedAt: startedAt, endedAt: endedAt)
     }
 
@@ -53,7 +53,7 @@ struct PullEnd {
     /// An attempt whose result cannot be had has failed: were it left open, it would stay so for ever.
     func failure(_ reason: String) -> Result {
         switch pull.purpose {
-        case .value(let unit, let attempt, _, let startedAt, let endedAt),
+        case .value(let unit, let attempt, _, _, let startedAt, let endedAt),
             .elements(let unit, let attempt, let startedAt, let endedAt):
             .ended(
                 AttemptName(unit: unit, attempt: attempt), .failure([ReportedEnd.unreadable(reason, host: host)]),

@@ -4,7 +4,7 @@ import Wire
 /// A large value that is asked of the peer that offers it.
 struct Pull {
     enum Purpose {
-        case value(UnitID, Attempt, PayloadEncoding, startedAt: Int64, endedAt: Int64)
+        case value(UnitID, Attempt, PayloadEncoding, Addition?, startedAt: Int64, endedAt: Int64)
         case elements(UnitID, Attempt, startedAt: Int64, endedAt: Int64)
         /// `request`: as the client numbers it.
         case graph(request: UInt64, WireSubmit)
@@ -19,7 +19,7 @@ struct Pull {
 
     var attempt: AttemptName? {
         switch purpose {
-        case .value(let unit, let attempt, _, _, _), .elements(let unit, let attempt, _, _):
+        case .value(let unit, let attempt, _, _, _, _), .elements(let unit, let attempt, _, _):
             AttemptName(unit: unit, attempt: attempt)
         case .graph: nil
         }

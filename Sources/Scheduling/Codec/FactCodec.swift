@@ -42,6 +42,8 @@ private enum Kind {
     /// As `submitted`, with the submitter's process before it.
     static let submittedWithHost: UInt8 = 141
     static let submitterMissed: UInt8 = 142
+    static let produced: UInt8 = 220
+    static let lockCycleFound: UInt8 = 221
 }
 
 extension ByteWriter {
@@ -149,6 +151,17 @@ extension ByteWriter {
             write(Kind.submitterMissed)
             write(unit.rawValue)
             write(at)
+        case .produced(let unit, let attempt, let addition, let at):
+            write(Kind.produced)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(addition: addition)
+            write(at)
+        case .lockCycleFound(let unit, let circle, let at):
+            write(Kind.lockCycleFound)
+            write(unit.rawValue)
+            write(circle)
+            write(at)
         case .judged(let unit, let verdicts, let at):
             write(Kind.judged)
             write(unit.rawValue)
@@ -176,6 +189,10 @@ extension ByteWriter {
         case .answers(let answers):
             write(UInt8(4))
             write(answers: answers)
+        case .production(let payload, let addition):
+            write(UInt8(5))
+            write(payload: payload)
+            write(addition: addition)
         }
     }
 
@@ -262,6 +279,10 @@ extension ByteReader {
             return .resumed(try unit(), at: try signed())
         case Kind.submitterMissed:
             return .submitterMissed(try unit(), at: try signed())
+        case Kind.produced:
+            return .produced(try unit(), try attempt(), try addition(), at: try signed())
+        case Kind.lockCycleFound:
+            return .lockCycleFound(try unit(), try text(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:
@@ -287,6 +308,7 @@ extension ByteReader {
         case 2: return .stopped
         case 3: return .elements(try list { reader throws(DecodingFailure) in try reader.content() })
         case 4: return .answers(try answers())
+        case 5: return .production(try payload(), try addition())
         case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
         }
     }

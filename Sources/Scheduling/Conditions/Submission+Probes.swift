@@ -67,7 +67,7 @@ extension Submission {
                 return Verdict(condition: answer.condition, finding: finding, reason: answer.reason, evaluator: evaluator, at: at)
             }
         case .failure(let failures): reason = failures.first?.message ?? "could not be evaluated"
-        case .success, .stopped, .elements:
+        case .success, .production, .stopped, .elements:
             reason = "was not evaluated within \(Duration.text(milliseconds: Self.evaluationMilliseconds))"
         }
         return probes(of: unit).map { Verdict(condition: $0, finding: .failed, reason: reason, evaluator: evaluator, at: at) }
@@ -80,7 +80,8 @@ extension Submission {
     mutating func endStopped(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) -> Bool {
         switch units[unit].stop {
         case nil, .timedOut?: return false
-        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?: break
+        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?:
+            break
         }
         if units[unit].openChildren > 0 {
             units[unit].phase = .blocked
@@ -129,7 +130,7 @@ extension Scheduler {
         case .answers(let answers) where answers.map(\.condition) == probes: outcome
         case .failure(let failures) where !failures.isEmpty: outcome
         case .stopped: outcome
-        case .answers, .failure, .success, .elements:
+        case .answers, .failure, .success, .production, .elements:
             .failure([
                 Failure(
                     code: .operation, message: "the worker answered with something else than was asked for; check its version",

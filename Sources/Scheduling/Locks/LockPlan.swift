@@ -12,14 +12,16 @@ struct LockPlan: Sendable {
     }
 
     /// The graph's keys, each once, in the order in which they are named.
-    let keys: [String]
+    private(set) var keys: [String]
+    /// By key: its place among them.
+    private var numbers: [String: Int32]
     /// By node, one array in the manner of `Adjacency`: what it takes.
-    private let starts: [Int32]
-    private let terms: [Term]
+    private var starts: [Int32]
+    private var terms: [Term]
     /// By node: the nearest node around it that holds locks for what is inside of it; -1: none.
-    private let scopes: [Int32]
+    private var scopes: [Int32]
     /// By node: it, or a node around it, names a key.
-    private let underKey: [Bool]
+    private var underKey: [Bool]
 
     /// nil: the graph names no key.
     /// - Complexity: O(nodes + keys named × depth).
@@ -65,10 +67,60 @@ struct LockPlan: Sendable {
         var starts: [Int32] = [0]
         for list in taken { starts.append((starts.last ?? 0) + Int32(list.count)) }
         self.keys = keys
+        self.numbers = numbers
         self.starts = starts
         self.scopes = scopes
         self.underKey = underKey
         terms = taken.flatMap(\.self)
+    }
+
+    /// Of so many nodes that name no key.
+    init(nodes: Int) {
+        keys = []
+        numbers = [:]
+        starts = Array(repeating: 0, count: nodes + 1)
+        terms = []
+        scopes = Array(repeating: -1, count: nodes)
+        underKey = Array(repeating: false, count: nodes)
+    }
+
+    /// Takes in the nodes from `first` on, which were added to a group that has begun.
+    ///
+    /// - Parameter own: what they take among themselves, by their places in the addition, whose root stands for the group.
+    mutating func grow(by own: LockPlan?, _ graph: Graph, from first: Int) {
+        let shift = Int32(first) - 1
+        for index in first..<graph.nodes.count {
+            let local = index - Int(shift)
+            let group = graph.nodes[index].parent
+            if let own {
+                terms += own.terms(of: local).map { Term(key: number(of: own.keys[Int($0.key)]), limit: $0.limit) }
+            }
+            starts.append(Int32(terms.count))
+            if let scope = own?.scope(of: local) {
+                scopes.append(Int32(scope) + shift)
+            } else if group < first {
+                scopes.append(asks(group) ? Int32(group) : scopes[group])
+            } else {
+                scopes.append(scopes[group])
+            }
+            underKey.append(own?.isUnderKey(local) == true || underKey[group])
+        }
+    }
+
+    private mutating func number(of key: String) -> Int32 {
+        if let known = numbers[key] { return known }
+        let number = Int32(keys.count)
+        keys.append(key)
+        numbers[key] = number
+        return number
+    }
+
+    /// The nearest node around `node` that holds `key` for what is inside of it; nil: the lock is the cluster's. Of what was
+    /// added later the nearest holder may hold other keys only.
+    func scope(of node: Int, for key: Int32) -> Int? {
+        var scope = scope(of: node)
+        while let holder = scope, !terms(of: holder).contains(where: { $0.key == key }) { scope = self.scope(of: holder) }
+        return scope
     }
 
     /// What `node` asks for in one step.

@@ -151,9 +151,7 @@ private struct WaitSearch {
         case .held:
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
         case .blocked, .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .open, .ended, .dropped:
-            let dependencies = submission.layout.dependencies[Int(submission.units[unit].node)]
-                .map { submission.unit(ofNode: Int($0), seenFrom: unit) }
-                .filter { !submission.units[$0].hasEnded }
+            let dependencies = submission.predecessors(of: unit).filter { !submission.units[$0].hasEnded }
             let parent = Int(submission.units[unit].parent)
             return dependencies.map(end) + (parent >= 0 ? [start(parent)] : [])
         }

@@ -29,7 +29,11 @@ extension Scheduler {
                 !waitsForWindow(unit, &outputs)
             else { continue }
             if canBeDispatched(unit) {
-                emit(.locksAsked(unit, at: now.wall), &outputs)
+                if let circle = LockCircle.search(for: unit, in: durable) {
+                    emit(.lockCycleFound(unit, circle, at: now.wall), &outputs)
+                } else {
+                    emit(.locksAsked(unit, at: now.wall), &outputs)
+                }
             } else {
                 lockIntake.parked.append(unit)
             }
@@ -73,13 +77,10 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         let first = Int(durable.submissions[index].units[unit.index].node)
         let nodes = durable.submissions[index].layout.graph.nodes
-        var node = first
-        // Nodes are in pre-order: what is inside of a node has its parent there or behind.
-        while node < nodes.count, node == first || nodes[node].parent >= first {
+        for node in durable.submissions[index].layout.subtree(of: first) {
             if needsExecutor(nodes[node]), !isLive(Int(nodeClasses[index][node])), !isForGoneSubmitter(nodes[node], index) { return false }
             // What has no submitter any more fails when its turn comes.
             if nodes[node].isAskedAtSubmitter, !isLive(Int(submitterClasses[index])), !isSubmitterGone(index) { return false }
-            node += 1
         }
         return true
     }
@@ -102,8 +103,7 @@ extension Scheduler {
         for (unit, _) in durable.locks.requests {
             let index = durable.index(of: unit.submission)
             let first = Int(durable.submissions[index].units[unit.index].node)
-            for node in durable.submissions[index].layout.graph.nodes.indices[first...] {
-                guard node == first || durable.submissions[index].layout.graph.nodes[node].parent >= first else { break }
+            for node in durable.submissions[index].layout.subtree(of: first) {
                 let lane = Int(nodeClasses[index][node])
                 while lockIntake.liveClasses.count <= lane { lockIntake.liveClasses.append(false) }
                 lockIntake.liveClasses[lane] = true

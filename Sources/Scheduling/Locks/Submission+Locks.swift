@@ -13,12 +13,15 @@ extension Submission {
     func lockTerms(of unit: Int) -> [LockTerm] {
         guard let plan = layout.locks else { return [] }
         let node = Int(units[unit].node)
-        guard let scope = plan.scope(of: node) else {
-            return plan.terms(of: node).map { LockTerm(lock: LockID(scope: 0, key: keyNumbers[Int($0.key)]), limit: $0.limit) }
+        return plan.terms(of: node).map { term in
+            let key = keyNumbers[Int(term.key)]
+            guard let scope = plan.scope(of: node, for: term.key) else {
+                return LockTerm(lock: LockID(scope: 0, key: key), limit: term.limit)
+            }
+            // The holder around it has one permit of each; those inside take turns.
+            let holder = id(self.unit(ofNode: scope, seenFrom: unit)).rawValue
+            return LockTerm(lock: LockID(scope: holder, key: key), limit: 1)
         }
-        // The holder around it has one permit of each; those inside take turns.
-        let holder = id(self.unit(ofNode: scope, seenFrom: unit)).rawValue
-        return plan.terms(of: node).map { LockTerm(lock: LockID(scope: holder, key: keyNumbers[Int($0.key)]), limit: 1) }
     }
 
     /// It could begin but for its locks.

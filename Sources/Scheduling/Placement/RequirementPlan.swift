@@ -1,43 +1,54 @@
 /// What the nodes of a graph require, as it holds for each. Computed once per graph; one that requires nothing has none.
 struct RequirementPlan: Sendable {
     /// Each once.
-    private let distinct: [Requirements]
+    private var distinct: [Requirements] = []
+    private var numbers: [Requirements: Int32] = [:]
     /// By node: index into `distinct`; -1: nothing.
-    private let places: [Int32]
+    private var places: [Int32]
+    /// By node: what it hands on to everything inside of it.
+    private var handedOn: [Int32]
 
     /// nil: no node requires anything.
     init?(_ graph: Graph) {
         guard graph.nodes.contains(where: { !$0.requires.isEmpty }) else { return nil }
-        var distinct: [Requirements] = []
-        var numbers: [Requirements: Int32] = [:]
-        func number(_ requirements: Requirements) -> Int32 {
-            guard !requirements.isEmpty else { return -1 }
-            if let known = numbers[requirements] { return known }
-            let number = Int32(distinct.count)
-            distinct.append(requirements)
-            numbers[requirements] = number
-            return number
-        }
-        // By node: what it hands on to everything inside of it.
-        var handedOn = [Int32](repeating: -1, count: graph.nodes.count)
-        var places = handedOn
-        for (index, node) in graph.nodes.enumerated() {
-            handedOn[index] = index == 0 ? -1 : handedOn[node.parent]
-            if !node.requires.isEmpty {
-                let outer = handedOn[index] < 0 ? Requirements() : distinct[Int(handedOn[index])]
-                handedOn[index] = number(node.requires.inside(outer))
-            }
+        self.init(nodes: 0)
+        grow(graph, from: 0)
+    }
+
+    /// Of so many nodes that require nothing.
+    init(nodes: Int) {
+        places = Array(repeating: -1, count: nodes)
+        handedOn = places
+    }
+
+    /// Takes in the nodes from `first` on. Parents stand before their children.
+    mutating func grow(_ graph: Graph, from first: Int) {
+        for index in first..<graph.nodes.count {
+            let node = graph.nodes[index]
+            handedOn.append(index == 0 ? -1 : handedOn[node.parent])
+            places.append(-1)
+            if !node.requires.isEmpty { handedOn[index] = number(of: node.requires.inside(requirements(inside: index))) }
             // What a group requires is not required of a submitter.
             guard handedOn[index] >= 0, !node.isHosted else { continue }
             switch node.kind {
-            case .operation: places[index] = number(distinct[Int(handedOn[index])].ofOperation)
-            case .group: if !node.probeTypes.isEmpty { places[index] = number(distinct[Int(handedOn[index])].ofGroup) }
+            case .operation: places[index] = number(of: requirements(inside: index).ofOperation)
+            case .group: if !node.probeTypes.isEmpty { places[index] = number(of: requirements(inside: index).ofGroup) }
             case .forEach: break
             }
         }
-        self.distinct = distinct
-        self.places = places
     }
+
+    private mutating func number(of requirements: Requirements) -> Int32 {
+        guard !requirements.isEmpty else { return -1 }
+        if let known = numbers[requirements] { return known }
+        let number = Int32(distinct.count)
+        distinct.append(requirements)
+        numbers[requirements] = number
+        return number
+    }
+
+    /// What is required of everything inside of `node` that does not say otherwise.
+    func requirements(inside node: Int) -> Requirements { handedOn[node] < 0 ? Requirements() : distinct[Int(handedOn[node])] }
 
     /// What a worker must have to take a unit of `node`; nil: nothing.
     func requirements(of node: Int) -> Requirements? { places[node] < 0 ? nil : distinct[Int(places[node])] }

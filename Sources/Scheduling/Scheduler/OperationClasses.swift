@@ -66,11 +66,12 @@ struct OperationClasses {
 }
 
 extension Scheduler {
-    mutating func classesOfNodes(_ graph: Graph, _ plan: RequirementPlan?, submitter: Int32) -> [Int32] {
+    mutating func classesOfNodes(_ graph: Graph, from first: Int = 0, _ plan: RequirementPlan?, submitter: Int32) -> [Int32] {
         let before = classes.combined.count
         var found: [Int32] = []
-        found.reserveCapacity(graph.nodes.count)
-        for (index, node) in graph.nodes.enumerated() {
+        found.reserveCapacity(graph.nodes.count - first)
+        for index in first..<graph.nodes.count {
+            let node = graph.nodes[index]
             if node.isHosted {
                 found.append(submitter)
                 continue

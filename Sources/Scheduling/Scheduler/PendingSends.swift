@@ -3,6 +3,7 @@ struct PendingSends {
     var direct: [(to: PeerID, message: Message)] = []
     /// By worker index.
     var acknowledgements: [Int: [AttemptName]] = [:]
+    var productReceipts: [Int: [ProductReceipt]] = [:]
     var stops: [Int: [StopOrder]] = [:]
     var dispatches: [Int: [Assignment]] = [:]
     var events: [SubmissionNumber: [UnitEvent]] = [:]
@@ -23,6 +24,10 @@ extension Scheduler {
         for worker in pending.acknowledgements.keys.sorted() {
             guard let peer = workers.sessions[worker].peer, let names = pending.acknowledgements[worker] else { continue }
             outputs.sends.append(.init(to: peer, message: .acknowledge(names), after: after))
+        }
+        for worker in pending.productReceipts.keys.sorted() {
+            guard let peer = workers.sessions[worker].peer, let receipts = pending.productReceipts[worker] else { continue }
+            outputs.sends.append(.init(to: peer, message: .productReceipts(receipts), after: after))
         }
         for worker in pending.stops.keys.sorted() {
             guard let peer = workers.sessions[worker].peer, let orders = pending.stops[worker] else { continue }
@@ -47,7 +52,8 @@ extension Scheduler {
     }
 
     /// - Parameter progress: it has said how far it has come, and its state has not changed.
-    mutating func noteChange(_ unit: UnitID, at: Int64, errors: [Failure], progress: Progress? = nil) {
+    /// - Parameter isNew: it was not in the graph before.
+    mutating func noteChange(_ unit: UnitID, at: Int64, errors: [Failure], progress: Progress? = nil, isNew: Bool = false) {
         guard followers.isFollowed(unit.submission) else { return }
         pending.touch(unit.submission)
         let submission = durable.index(of: unit.submission)
@@ -64,6 +70,7 @@ extension Scheduler {
             startedAt: state.startedAt, isGroup: isGroup
         )
         event.progress = progress
+        if isNew, wantsDetails { event.added = addedView(of: unit.index, submission) }
         if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }
         pending.events[unit.submission, default: []].append(event)
     }
@@ -74,7 +81,10 @@ extension EventBatch {
     fileprivate var withoutDetails: EventBatch {
         var batch = self
         batch.events = events.filter { !$0.isGroup }
-        for index in batch.events.indices { batch.events[index].value = nil }
+        for index in batch.events.indices {
+            batch.events[index].value = nil
+            batch.events[index].added = nil
+        }
         return batch
     }
 }

@@ -66,7 +66,7 @@ extension Scheduler {
     ) {
         guard let number = workers.number(of: peer) else { return }
         pending.acknowledgements[number.index, default: []].append(AttemptName(unit: unit, attempt: attempt))
-        guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit) else { return }
+        guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit).map({ admitted($0, unit) }) else { return }
         let (duration, overflows) = at.subtractingReportingOverflow(startedAt)
         if startedAt > 0, !overflows, (0...Self.observedDurationMax).contains(duration) {
             workers.sessions[number.index].noteDuration(milliseconds: duration)
@@ -88,7 +88,7 @@ extension Scheduler {
         switch (kind, outcome) {
         case (.group, _):
             return nil
-        case (.forEach, .success), (.operation, .elements), (_, .answers):
+        case (.forEach, .success), (.forEach, .production), (.operation, .elements), (_, .answers):
             return .failure([
                 Failure(
                     code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",
@@ -116,7 +116,7 @@ extension Scheduler {
             ])
         case (_, .failure(let failures)) where failures.isEmpty:
             return .failure([Failure(code: .operation, message: "failed without saying why", typeName: "UnknownFailure")])
-        case (.operation, .success), (.operation, .failure), (.operation, .stopped),
+        case (.operation, .success), (.operation, .production), (.operation, .failure), (.operation, .stopped),
             (.forEach, .elements), (.forEach, .failure), (.forEach, .stopped):
             return outcome
         }

@@ -44,7 +44,7 @@ extension Scheduler {
     ) -> Reply {
         if let first = durable.submissionByKey[key] {
             let submission = durable.submission(first)
-            guard submission.graph == graph else {
+            guard submission.isMade(of: graph) else {
                 return .failed(
                     .refused(
                         message: "the key `\(key)` belongs to submission \(submission.id) with another graph (KeyReused); use another key",
@@ -98,7 +98,7 @@ extension Scheduler {
         }
     }
 
-    private func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
+    func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
         var faults = graph.faults(limits: configuration.graphLimits)
         if faults.isEmpty {
             for (name, node) in graph.zones where durable.zones[name] == nil {

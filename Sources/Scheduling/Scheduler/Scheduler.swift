@@ -133,6 +133,8 @@ public struct Scheduler {
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
         case .released(let peer, let unit, let attempt, let wasStopped):
             acceptRelease(peer, unit, attempt, wasStopped: wasStopped, &outputs)
+        case .produced(let peer, let unit, let attempt, let number, let addition):
+            acceptProduct(peer, unit, attempt, number, addition, &outputs)
         case .request(let request, let body): answer(request, body, &outputs)
         case .zones(let tables): register(tables, &outputs)
         }
@@ -155,6 +157,7 @@ public struct Scheduler {
     private mutating func apply(_ effect: Effect) {
         switch effect {
         case .ready(let unit): queue(unit)
+        case .added(let unit, let count, let firstNode): take(unit, count: count, firstNode: firstNode)
         case .wantsLocks(let unit): lockIntake.wanting.append(unit)
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)

@@ -1,37 +1,40 @@
 /// What can be computed from a graph once: children, dependents, and how nodes become units.
 ///
-/// A **template** is a set of nodes that come into being together: the root's, and one for the body of each forEach.
+/// A **template** is a set of nodes that come into being together: the root's, one for the body of each forEach, and one for
+/// each addition to a group that has begun.
 /// An instance of a template is a run of consecutive units, in template order, so that the unit of a node is the
 /// instance's base plus the node's offset, and no unit needs lists of its own.
-final class GraphLayout: Sendable {
-    let graph: Graph
+struct GraphLayout: Sendable {
+    var graph: Graph
     /// Nodes of each template, in unit order. Template 0 holds the root.
-    let templates: [[Int32]]
-    /// The forEach whose body a template is; -1 for template 0.
-    let forEachOfTemplate: [Int32]
+    var templates: [[Int32]]
+    /// The forEach whose body a template is, or the group that it was added to; -1 for template 0.
+    var ownerOfTemplate: [Int32]
     /// By node: its template, and its place in it.
-    let template: [Int32]
-    let offset: [Int32]
+    var template: [Int32]
+    var offset: [Int32]
     /// By node: how many units of its template its subtree takes, itself included (a nested forEach counts without body).
-    let subtreeUnits: [Int32]
-    /// By node: position among its siblings.
-    let position: [Int32]
-    let children: Adjacency
+    var subtreeUnits: [Int32]
+    /// By node: how many nodes stand in it in pre-order, itself and all bodies included.
+    var subtreeNodes: [Int32]
+    /// By node: position among its siblings, or among those that were added with it.
+    var position: [Int32]
+    var children: Adjacency
     /// By node: the distinct nodes it waits for, the previous member of an ordered group included.
-    let dependencies: Adjacency
+    var dependencies: Adjacency
     /// By node: the nodes that wait for it.
-    let dependents: Adjacency
+    var dependents: Adjacency
     /// By template: units of one instance, those of forEachs inside it included whose lists are written in the graph.
     /// `Int.max` when there are more than can be counted.
-    let expandedUnits: [Int]
+    var expandedUnits: [Int]
     /// nil: no node names a key.
-    let locks: LockPlan?
+    var locks: LockPlan?
     /// nil: no node asks for what they hold.
-    let policies: NodePolicies?
+    var policies: NodePolicies?
     /// nil: no node requires anything of its worker.
-    let requirements: RequirementPlan?
+    var requirements: RequirementPlan?
     /// Whether any node has a unique id.
-    let hasUnique: Bool
+    var hasUnique: Bool
 
     /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
     /// - Complexity: O(nodes + edges).
@@ -52,7 +55,7 @@ final class GraphLayout: Sendable {
         var template = [Int32](repeating: 0, count: count)
         var offset = [Int32](repeating: 0, count: count)
         var templates: [[Int32]] = [[]]
-        var forEachOfTemplate: [Int32] = [-1]
+        var ownerOfTemplate: [Int32] = [-1]
         for node in 0..<count {
             let parent = graph.nodes[node].parent
             if node == 0 {
@@ -60,7 +63,7 @@ final class GraphLayout: Sendable {
             } else if case .forEach = graph.nodes[parent].kind {
                 template[node] = Int32(templates.count)
                 templates.append([])
-                forEachOfTemplate.append(Int32(parent))
+                ownerOfTemplate.append(Int32(parent))
             } else {
                 template[node] = template[parent]
             }
@@ -69,8 +72,10 @@ final class GraphLayout: Sendable {
             templates[own].append(Int32(node))
         }
         var subtreeUnits = [Int32](repeating: 1, count: count)
+        var subtreeNodes = subtreeUnits
         for node in stride(from: count - 1, to: 0, by: -1) {
             let parent = graph.nodes[node].parent
+            subtreeNodes[parent] += subtreeNodes[node]
             if template[node] == template[parent] { subtreeUnits[parent] += subtreeUnits[node] }
         }
 
@@ -93,24 +98,25 @@ final class GraphLayout: Sendable {
         self.template = template
         self.offset = offset
         self.templates = templates
-        self.forEachOfTemplate = forEachOfTemplate
+        self.ownerOfTemplate = ownerOfTemplate
         self.subtreeUnits = subtreeUnits
+        self.subtreeNodes = subtreeNodes
         dependencies = waits.build()
         dependents = waited.build()
         locks = LockPlan(graph)
         policies = NodePolicies(graph)
         requirements = RequirementPlan(graph)
         hasUnique = graph.nodes.contains { $0.unique != nil }
-        expandedUnits = Self.expandedUnits(graph, templates, forEachOfTemplate, template)
+        expandedUnits = Self.expandedUnits(graph, templates, ownerOfTemplate, template)
     }
 
     private static func expandedUnits(
-        _ graph: Graph, _ templates: [[Int32]], _ forEachOfTemplate: [Int32], _ template: [Int32]
+        _ graph: Graph, _ templates: [[Int32]], _ ownerOfTemplate: [Int32], _ template: [Int32]
     ) -> [Int] {
         var units = templates.map(\.count)
         // A template's number is larger than that of the one around it.
         for inner in stride(from: templates.count - 1, to: 0, by: -1) {
-            let forEach = Int(forEachOfTemplate[inner])
+            let forEach = Int(ownerOfTemplate[inner])
             guard case .forEach(let kind) = graph.nodes[forEach].kind, let elements = kind.elements else { continue }
             let outer = Int(template[forEach])
             let (product, overflows) = units[inner].multipliedReportingOverflow(by: elements.count)
@@ -128,43 +134,12 @@ final class GraphLayout: Sendable {
         return declared.filter { seen.insert($0).inserted }
     }
 
-    /// The template that `template`'s forEach belongs to; -1 above the root's.
+    /// The template that `template`'s owner belongs to; -1 above the root's.
     func outerTemplate(_ template: Int) -> Int {
-        let forEach = forEachOfTemplate[template]
-        return forEach < 0 ? -1 : Int(self.template[Int(forEach)])
+        let owner = ownerOfTemplate[template]
+        return owner < 0 ? -1 : Int(self.template[Int(owner)])
     }
-}
 
-/// Lists of node indices by node, in one array.
-struct Adjacency: Sendable {
-    private let starts: [Int32]
-    private let targets: [Int32]
-
-    subscript(_ index: Int) -> ArraySlice<Int32> { targets[Int(starts[index])..<Int(starts[index + 1])] }
-    func count(_ index: Int) -> Int { Int(starts[index + 1] - starts[index]) }
-
-    /// Collects edges in any order; lists keep the order in which their edges were added.
-    struct Builder {
-        private var edges: [(from: Int32, to: Int32)] = []
-        private var starts: [Int32]
-
-        init(count: Int) { starts = [Int32](repeating: 0, count: count + 1) }
-
-        mutating func add(from: Int, to: Int) {
-            edges.append((Int32(from), Int32(to)))
-            starts[from + 1] += 1
-        }
-
-        func build() -> Adjacency {
-            var starts = starts
-            for index in 1..<max(starts.count, 1) { starts[index] += starts[index - 1] }
-            var next = starts
-            var targets = [Int32](repeating: 0, count: edges.count)
-            for edge in edges {
-                targets[Int(next[Int(edge.from)])] = edge.to
-                next[Int(edge.from)] += 1
-            }
-            return Adjacency(starts: starts, targets: targets)
-        }
-    }
+    /// The node and everything inside of it, as it was written.
+    func subtree(of node: Int) -> Range<Int> { node..<(node + Int(subtreeNodes[node])) }
 }

@@ -1,25 +1,38 @@
 /// Options that a node hands on to everything inside of it, as they hold for each node.
 struct NodePolicies {
     /// By node.
-    let atMostOnce: [Bool]
-    let priority: [Int]
+    private(set) var atMostOnce: [Bool]
+    private(set) var priority: [Int]
 
     /// nil: no node asks for any.
     init?(_ graph: Graph) {
-        guard graph.nodes.contains(where: { $0.hasOptions && ($0.options.atMostOnce || $0.options.priority != nil) }) else { return nil }
-        var atMostOnce = [Bool](repeating: false, count: graph.nodes.count)
-        var priority = [Int](repeating: 0, count: graph.nodes.count)
-        // Parents stand before their children.
-        for (index, node) in graph.nodes.enumerated() {
-            atMostOnce[index] = atMostOnce[node.parent]
-            priority[index] = priority[node.parent]
+        guard graph.nodes.contains(where: \.hasPolicies) else { return nil }
+        self.init(nodes: 0)
+        grow(graph, from: 0)
+    }
+
+    /// Of so many nodes that ask for none.
+    init(nodes: Int) {
+        atMostOnce = Array(repeating: false, count: nodes)
+        priority = Array(repeating: 0, count: nodes)
+    }
+
+    /// Takes in the nodes from `first` on. Parents stand before their children.
+    mutating func grow(_ graph: Graph, from first: Int) {
+        for index in first..<graph.nodes.count {
+            let node = graph.nodes[index]
+            atMostOnce.append(index > 0 && atMostOnce[node.parent])
+            priority.append(index > 0 ? priority[node.parent] : 0)
             guard node.hasOptions else { continue }
             if node.options.atMostOnce { atMostOnce[index] = true }
             if let own = node.options.priority { priority[index] = own }
         }
-        self.atMostOnce = atMostOnce
-        self.priority = priority
     }
+}
+
+extension Node {
+    /// Whether it asks for something that holds for all inside of it.
+    var hasPolicies: Bool { hasOptions && (options.atMostOnce || options.priority != nil) }
 }
 
 extension Submission {

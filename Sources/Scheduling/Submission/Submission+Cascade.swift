@@ -200,6 +200,7 @@ extension Submission {
         for dependent in layout.dependents[node] {
             appendReleases(of: Int(dependent), seenFrom: Int(units[unit].base), template: Int(layout.template[node]))
         }
+        if !behind.isEmpty, let next = behind[Int32(unit)] { work.append(.release(next)) }
     }
 
     /// Every unit that `node` is below the instance at `base`: one, or one per element of the forEach around it.
@@ -207,7 +208,7 @@ extension Submission {
         var forEachs: [Int] = []
         var current = Int(layout.template[node])
         while current != template {
-            let forEach = Int(layout.forEachOfTemplate[current])
+            let forEach = Int(layout.ownerOfTemplate[current])
             forEachs.append(forEach)
             current = Int(layout.template[forEach])
         }
@@ -227,7 +228,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut, .deadlinePassed, .submitterGone:
+        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
@@ -304,7 +305,7 @@ extension Submission {
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
         case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
         case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
-            (.duplicate, _), (.submitterGone, _):
+            (.duplicate, _), (.submitterGone, _), (.lockCycle, _):
             false
         }
     }

@@ -47,9 +47,13 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _):
+        case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
+            (.lockCycle?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
+            finish(unit, .success(payload), at, &effects)
+        case (nil, .production(let payload, let addition)):
+            try add(addition, by: unit, attempt, at: at, &effects)
             finish(unit, .success(payload), at, &effects)
         case (nil, .failure(let failures)):
             failAttempt(unit, named(failures, unit), at, &effects)
@@ -91,7 +95,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?:
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if !wasEvaluating, isFinal(cause, unit) {
@@ -113,15 +117,37 @@ extension Submission {
         isHurrying = false
     }
 
-    /// All descendants of a group begin anew; what its forEachs had made is dropped.
+    /// The current attempt of the unit has produced something that is there whatever becomes of the attempt.
+    mutating func produce(
+        _ unit: Int, _ attempt: Attempt, _ addition: Addition, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) {
+        guard case .assigned(attempt, _) = units[unit].phase, !units[unit].isEvaluating else {
+            throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) produced something and is not the current one")
+        }
+        try add(addition, by: unit, attempt, at: at, &effects)
+        settle(at: at, &effects)
+    }
+
+    /// Asking for its locks would have closed a circle of waits.
+    mutating func refuseLocks(_ unit: Int, _ circle: String, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard mayAskForLocks(unit) else { throw FactMismatch("\(path(of: unit)) was refused locks that it did not want") }
+        lockCycles[Int32(unit)] = circle
+        requestStop(unit, .lockCycle, hurried: false, at: at, &effects)
+    }
+
+    /// All descendants of a group begin anew; what its forEachs had made is dropped, and what was added.
     mutating func restart(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
         guard case .retryWait = units[unit].phase else {
             throw FactMismatch("\(path(of: unit)) began anew while it did not wait to be tried again")
         }
         if case .operation = node(unit).kind { throw FactMismatch("\(path(of: unit)) is an operation; only groups begin anew") }
         dropInstances(of: unit)
+        dropGrowth(of: unit)
         let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
-        for inner in below { dropInstances(of: inner) }
+        for inner in below {
+            dropInstances(of: inner)
+            dropGrowth(of: inner)
+        }
         for inner in below { forget(inner) }
         for inner in below { resetCounters(inner) }
         units[unit].unsuccessfulChildren = 0
@@ -172,16 +198,21 @@ extension Submission {
         units[unit].instances = 0
         units[unit].firstInstance = -1
         elements[Int32(unit)] = nil
-        for inner in first..<(first + size) {
-            dropInstances(of: inner)
-            uncount(inner)
-            if case .operation = node(inner).kind { counts.total -= 1 }
-            endDeadline(inner)
-            if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
-            if !pauses.isEmpty { pauses[Int32(inner)] = nil }
-            if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
-            units[inner].phase = .dropped
-        }
+        for inner in first..<(first + size) { drop(inner) }
+    }
+
+    /// Nobody sees the unit any more, nor what it made.
+    mutating func drop(_ inner: Int) {
+        dropInstances(of: inner)
+        dropGrowth(of: inner)
+        uncount(inner)
+        if case .operation = node(inner).kind { counts.total -= 1 }
+        endDeadline(inner)
+        if !verdicts.isEmpty { verdicts[Int32(inner)] = nil }
+        if !pauses.isEmpty { pauses[Int32(inner)] = nil }
+        if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
+        if !producers.isEmpty { producers[Int32(inner)] = nil }
+        units[inner].phase = .dropped
     }
 
     /// Back to what it was before its group began, but for how often it was tried.

@@ -51,6 +51,7 @@ extension Submission {
         case .conditionFailed: .failure(conditionFailures(unit))
         case .submitterGone: .failure([submitterGoneFailure(unit)])
         case .duplicate: duplicateOutcome(unit)
+        case .lockCycle: .failure([lockCycleFailure(unit)])
         case .cancelled, .siblingFailed, .timedOut, nil: .cancelled
         }
     }

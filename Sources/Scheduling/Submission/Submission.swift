@@ -13,7 +13,9 @@ struct Submission {
     let submittedAt: Int64
     /// The process in which its hosted code is; 0: it has none.
     let submitter: Incarnation
-    let layout: GraphLayout
+    var layout: GraphLayout
+    /// How much of the graph was submitted; what follows was added while it ran.
+    private let admitted: Admitted
     var units: [Unit]
     /// Of a forEach that has expanded over a producer's list, by unit.
     var elements: [Int32: ElementList] = [:]
@@ -44,6 +46,17 @@ struct Submission {
     /// Units that are to have their ids, and what is to happen to those of units that have ended. Empty between two facts.
     var claiming = Deque<Int32>()
     var freeing = Deque<UniqueRelease>()
+    /// What was added to groups that had begun, by group. Looked up, never iterated.
+    var growths: [Int32: Growth] = [:]
+    /// Of what was added: which unit has produced it. Looked up, never iterated.
+    var producers: [Int32: Int32] = [:]
+    /// By the units that were added, in their order.
+    var origins: [AdditionOrigin] = []
+    /// In ordered groups: the member before the first one of an addition, and the other way round. Looked up, never iterated.
+    var before: [Int32: Int32] = [:]
+    var behind: [Int32: Int32] = [:]
+    /// What would have been waited for in a circle, by unit. Looked up, never iterated.
+    var lockCycles: [Int32: String] = [:]
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
@@ -68,11 +81,26 @@ struct Submission {
         submittedAt = admission.at
         submitter = admission.submitter
         layout = GraphLayout(admission.graph)
+        admitted = Admitted(nodes: admission.graph.nodes.count, parameters: admission.graph.parameters.count)
         units = []
         appendInstance(of: 0, parent: -1, position: 0)
     }
 
+    private struct Admitted {
+        let nodes: Int
+        let parameters: Int
+    }
+
     var graph: Graph { layout.graph }
+    var admittedNodes: Int { admitted.nodes }
+
+    /// Whether this graph was submitted.
+    func isMade(of graph: Graph) -> Bool {
+        graph.name == layout.graph.name && graph.nodes.count == admitted.nodes && graph.parameters.count == admitted.parameters
+            && graph.nodes.elementsEqual(layout.graph.nodes.prefix(admitted.nodes))
+            && graph.parameters.elementsEqual(layout.graph.parameters.prefix(admitted.parameters))
+    }
+
     func node(_ unit: Int) -> Node { layout.graph.nodes[Int(units[unit].node)] }
     func id(_ unit: Int) -> UnitID { UnitID(number, unit) }
 
@@ -96,7 +124,9 @@ struct Submission {
             let size = units[unit].instances == 0 ? 0 : bodyUnits(ofForEach: Int(units[unit].node))
             return ChildUnits(instances: Int(units[unit].firstInstance), count: Int(units[unit].instances), stride: size)
         }
-        return ChildUnits(nodes: layout.children[Int(units[unit].node)], base: Int(units[unit].base), offsets: layout.offset)
+        return ChildUnits(
+            nodes: layout.children[Int(units[unit].node)], base: Int(units[unit].base), offsets: layout.offset,
+            added: growths.isEmpty ? [] : growths[Int32(unit)]?.children ?? [])
     }
 
     func bodyUnits(ofForEach node: Int) -> Int {
@@ -116,12 +146,12 @@ struct Submission {
         let base = units.count
         let nodes = layout.templates[template]
         for node in nodes {
-            let isRoot = units.count == base
+            let isRoot = node == 0 || layout.template[graph.nodes[Int(node)].parent] != Int32(template)
             let parentUnit = isRoot ? parent : base + Int(layout.offset[graph.nodes[Int(node)].parent])
             units.append(
                 Unit(
                     node: node, parent: Int32(parentUnit), base: Int32(base),
-                    position: isRoot ? Int32(position) : layout.position[Int(node)]
+                    position: layout.position[Int(node)] + (isRoot ? Int32(position) : 0)
                 ))
             if case .operation = graph.nodes[Int(node)].kind { counts.total += 1 }
         }
@@ -143,6 +173,7 @@ struct Submission {
         where !units[self.unit(ofNode: Int(dependency), seenFrom: unit)].hasEnded {
             unmet += 1
         }
+        if !before.isEmpty, let last = before[Int32(unit)], !units[Int(last)].hasEnded { unmet += 1 }
         return unmet
     }
 
@@ -183,50 +214,4 @@ struct Submission {
         }
         return true
     }
-}
-
-/// Children of one unit, without a list of their own.
-struct ChildUnits: RandomAccessCollection {
-    private enum Form {
-        case instances(first: Int, stride: Int)
-        case nodes(ArraySlice<Int32>, base: Int, offsets: [Int32])
-    }
-    private let form: Form
-    let endIndex: Int
-    var startIndex: Int { 0 }
-
-    init(instances first: Int, count: Int, stride: Int) {
-        form = .instances(first: first, stride: stride)
-        endIndex = count
-    }
-
-    init(nodes: ArraySlice<Int32>, base: Int, offsets: [Int32]) {
-        form = .nodes(nodes, base: base, offsets: offsets)
-        endIndex = nodes.count
-    }
-
-    subscript(_ index: Int) -> Int {
-        switch form {
-        case .instances(let first, let stride): first + index * stride
-        case .nodes(let nodes, let base, let offsets): base + Int(offsets[Int(nodes[nodes.startIndex + index])])
-        }
-    }
-}
-
-/// The elements of a forEach in one buffer.
-struct ElementList: Hashable {
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
-
-    init(_ elements: [[UInt8]]) {
-        bytes.reserveCapacity(elements.reduce(0) { $0 + $1.count })
-        ends.reserveCapacity(elements.count)
-        for element in elements {
-            bytes += element
-            ends.append(bytes.count)
-        }
-    }
-
-    var count: Int { ends.count }
-    subscript(_ index: Int) -> [UInt8] { Array(bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]) }
 }

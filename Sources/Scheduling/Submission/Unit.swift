@@ -46,6 +46,8 @@ struct Unit {
         case conditionFailed
         /// Another one has its unique id: nothing in it begins.
         case duplicate
+        /// What it would have waited for, to get its locks, waits for it.
+        case lockCycle
     }
 
     /// What a unit waits for whose conditions said "not now".
@@ -151,6 +153,8 @@ enum Effect {
     case recall(UnitID, Attempt, WorkerNumber)
     /// The attempt is the worker's no longer.
     case freed(UnitID, WorkerNumber)
+    /// So many units are new, from this one on, and so are all nodes from `firstNode` on.
+    case added(UnitID, count: Int, firstNode: Int)
     /// A group has begun, at this wall time.
     case opened(UnitID, at: Int64)
     /// The unit's state changed in a way that followers are told.

@@ -4,7 +4,7 @@
 /// in a group with a limit. So nothing that follows closes a circle, but another join, which is searched for then. Waits for
 /// locks lead nowhere: whoever holds one waits for nobody who has joined (`Graph.keyFaults`).
 enum JoinSearch {
-    private struct Vertex: Hashable {
+    struct Vertex: Hashable {
         let unit: UnitID
         let isStart: Bool
     }
@@ -25,8 +25,11 @@ enum JoinSearch {
         return false
     }
 
-    /// What has to come first.
-    private static func prerequisites(of vertex: Vertex, _ target: UnitID, _ durable: DurableState) -> [Vertex] {
+    /// What has to come first. Waits for locks are not among it; with `seesPlaces` all members that may hold a place are, also
+    /// those that would hold it while they wait for a lock.
+    static func prerequisites(
+        of vertex: Vertex, _ target: UnitID, _ durable: DurableState, seesPlaces: Bool = false
+    ) -> [Vertex] {
         let index = durable.index(of: vertex.unit.submission)
         let number = vertex.unit.submission
         let unit = vertex.unit.index
@@ -50,14 +53,15 @@ enum JoinSearch {
             return (hasBegun ? [] : [start(unit)]) + children.map(end) + outside.map(end)
         }
         guard !hasBegun else { return [] }
-        var found = durable.submissions[index].layout.dependencies[Int(state.node)]
-            .map { durable.submissions[index].unit(ofNode: Int($0), seenFrom: unit) }
+        var found = durable.submissions[index].predecessors(of: unit)
         let parent = Int(state.parent)
         guard parent >= 0 else { return found.map(end) }
         if durable.submissions[index].maxConcurrent(parent) > 0 {
             // Those that may hold the places while something in them waits; who joins holds none.
             for member in durable.submissions[index].children(of: parent)
-            where member != unit && UnitID(number, member) != target && !durable.submissions[index].node(member).isOperation {
+            where member != unit && UnitID(number, member) != target
+                && (seesPlaces || !durable.submissions[index].node(member).isOperation)
+            {
                 found.append(member)
             }
         }
@@ -79,20 +83,12 @@ extension Submission {
         case .forEach: if graph.nodes[first].retries == 0, units[unit].phase == .open { return [] }
         }
         var found: [Int] = []
-        var node = first + 1
-        // Nodes are in pre-order: what is inside of a node has its parent there or behind.
-        while node < graph.nodes.count, graph.nodes[node].parent >= first {
-            for dependency in layout.dependencies[node] where !(first..<node).contains(Int(dependency)) {
-                if !isInside(node: Int(dependency), of: first) { found.append(self.unit(ofNode: Int(dependency), seenFrom: unit)) }
+        let inside = layout.subtree(of: first)
+        for node in inside.dropFirst() {
+            for dependency in layout.dependencies[node] where !inside.contains(Int(dependency)) {
+                found.append(self.unit(ofNode: Int(dependency), seenFrom: unit))
             }
-            node += 1
         }
         return found
-    }
-
-    private func isInside(node: Int, of ancestor: Int) -> Bool {
-        var current = node
-        while current > ancestor { current = graph.nodes[current].parent }
-        return current == ancestor
     }
 }

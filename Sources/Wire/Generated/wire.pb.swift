@@ -601,6 +601,15 @@ public nonisolated struct WirePeerMessage: Sendable {
     set {body = .elements(newValue)}
   }
 
+  /// executor
+  public var products: WireProductBatch {
+    get {
+      if case .products(let v)? = body {return v}
+      return WireProductBatch()
+    }
+    set {body = .products(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -626,6 +635,8 @@ public nonisolated struct WirePeerMessage: Sendable {
     case progress(WireProgressBatch)
     /// executor
     case elements(WireElementBatch)
+    /// executor
+    case products(WireProductBatch)
 
   }
 
@@ -754,6 +765,15 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     set {body = .elementReceipts(newValue)}
   }
 
+  /// executor
+  public var productReceipts: WireProductReceipts {
+    get {
+      if case .productReceipts(let v)? = body {return v}
+      return WireProductReceipts()
+    }
+    set {body = .productReceipts(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -781,6 +801,8 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     case helloWanted(WireHelloWanted)
     /// executor
     case elementReceipts(WireElementReceipts)
+    /// executor
+    case productReceipts(WireProductReceipts)
 
   }
 
@@ -1834,6 +1856,16 @@ public nonisolated struct WireAttemptEnd: Sendable {
     set {outcome = .answers(newValue)}
   }
 
+  /// beside a success: what the attempt has produced for its group
+  public var addition: WireAddition {
+    get {_addition ?? WireAddition()}
+    set {_addition = newValue}
+  }
+  /// Returns true if `addition` has been explicitly set.
+  public var hasAddition: Bool {self._addition != nil}
+  /// Clears the value of `addition`. Subsequent reads from it will return its default value.
+  public mutating func clearAddition() {self._addition = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Outcome: Equatable, Sendable {
@@ -1851,6 +1883,8 @@ public nonisolated struct WireAttemptEnd: Sendable {
   }
 
   public init() {}
+
+  fileprivate var _addition: WireAddition? = nil
 }
 
 public nonisolated struct WireStopped: Sendable {
@@ -2154,6 +2188,119 @@ public nonisolated struct WireElementReceipt: Sendable {
 
   /// why what came after `next` was not taken: it is to be sent again in a while
   public var full: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// New children of the group that an operation is in.
+public nonisolated struct WireAddition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// node 0 stands for the group; nothing refers to anything outside
+  public var graph: WireGraph {
+    get {_graph ?? WireGraph()}
+    set {_graph = newValue}
+  }
+  /// Returns true if `graph` has been explicitly set.
+  public var hasGraph: Bool {self._graph != nil}
+  /// Clears the value of `graph`. Subsequent reads from it will return its default value.
+  public mutating func clearGraph() {self._graph = nil}
+
+  /// nodes that the operation has handed over itself; the others are needed by these
+  public var products: [UInt32] = []
+
+  /// what it is called in the group, where it is once
+  public var id: String {
+    get {_id ?? String()}
+    set {_id = newValue}
+  }
+  /// Returns true if `id` has been explicitly set.
+  public var hasID: Bool {self._id != nil}
+  /// Clears the value of `id`. Subsequent reads from it will return its default value.
+  public mutating func clearID() {self._id = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _graph: WireGraph? = nil
+  fileprivate var _id: String? = nil
+}
+
+/// What running attempts have produced under ids of their own. The executor keeps each until its receipt, and offers it again
+/// after a reconnect; it reports a success or failure of the attempt after the last receipt.
+public nonisolated struct WireProductBatch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var products: [WireProduct] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireProduct: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  /// among those of the attempt
+  public var number: UInt64 = 0
+
+  public var addition: WireAddition {
+    get {_addition ?? WireAddition()}
+    set {_addition = newValue}
+  }
+  /// Returns true if `addition` has been explicitly set.
+  public var hasAddition: Bool {self._addition != nil}
+  /// Clears the value of `addition`. Subsequent reads from it will return its default value.
+  public mutating func clearAddition() {self._addition = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _addition: WireAddition? = nil
+}
+
+public nonisolated struct WireProductReceipts: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var receipts: [WireProductReceipt] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireProductReceipt: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  public var number: UInt64 = 0
+
+  /// why it cannot be taken; the attempt fails
+  public var problem: String = String()
+
+  /// it is a child of the group now; false: its id was there before, or nobody wants it
+  public var fresh: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3654,6 +3801,16 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   /// Clears the value of `progress`. Subsequent reads from it will return its default value.
   public mutating func clearProgress() {_uniqueStorage()._progress = nil}
 
+  /// of what was not in the submitted graph
+  public var added: WireAdded {
+    get {_storage._added ?? WireAdded()}
+    set {_uniqueStorage()._added = newValue}
+  }
+  /// Returns true if `added` has been explicitly set.
+  public var hasAdded: Bool {_storage._added != nil}
+  /// Clears the value of `added`. Subsequent reads from it will return its default value.
+  public mutating func clearAdded() {_uniqueStorage()._added = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -3701,6 +3858,56 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// What came to a group while it ran.
+public nonisolated struct WireAdded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// unit of its group
+  public var parent: UInt32 = 0
+
+  public var kind: WireOperationView.Kind = .operation
+
+  public var type: String = String()
+
+  /// it executes in the process that submitted the graph
+  public var hosted: Bool = false
+
+  /// unit that has handed it over; absent: it is there because that needs it
+  public var producer: UInt32 {
+    get {_producer ?? 0}
+    set {_producer = newValue}
+  }
+  /// Returns true if `producer` has been explicitly set.
+  public var hasProducer: Bool {self._producer != nil}
+  /// Clears the value of `producer`. Subsequent reads from it will return its default value.
+  public mutating func clearProducer() {self._producer = nil}
+
+  /// of the producer
+  public var attempt: UInt64 = 0
+
+  /// in the graph of the addition
+  public var node: UInt32 = 0
+
+  /// of the addition
+  public var id: String {
+    get {_id ?? String()}
+    set {_id = newValue}
+  }
+  /// Returns true if `id` has been explicitly set.
+  public var hasID: Bool {self._id != nil}
+  /// Clears the value of `id`. Subsequent reads from it will return its default value.
+  public mutating func clearID() {self._id = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _producer: UInt32? = nil
+  fileprivate var _id: String? = nil
 }
 
 public nonisolated struct WireWaiting: Sendable {
@@ -3832,57 +4039,93 @@ public nonisolated struct WireEvents: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
-public nonisolated struct WireEvent: Sendable {
+public nonisolated struct WireEvent: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var unit: UInt32 = 0
+  public var unit: UInt32 {
+    get {_storage._unit}
+    set {_uniqueStorage()._unit = newValue}
+  }
 
-  public var path: String = String()
+  public var path: String {
+    get {_storage._path}
+    set {_uniqueStorage()._path = newValue}
+  }
 
-  public var state: WireOperationState = .blocked
+  public var state: WireOperationState {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
 
-  public var at: Int64 = 0
+  public var at: Int64 {
+    get {_storage._at}
+    set {_uniqueStorage()._at = newValue}
+  }
 
-  public var worker: String = String()
+  public var worker: String {
+    get {_storage._worker}
+    set {_uniqueStorage()._worker = newValue}
+  }
 
   /// of a failure
-  public var errors: [WireOperationFailure] = []
+  public var errors: [WireOperationFailure] {
+    get {_storage._errors}
+    set {_uniqueStorage()._errors = newValue}
+  }
 
-  public var attempt: UInt32 = 0
+  public var attempt: UInt32 {
+    get {_storage._attempt}
+    set {_uniqueStorage()._attempt = newValue}
+  }
 
   /// of a success, for those who follow with details
   public var value: WireValue {
-    get {_value ?? WireValue()}
-    set {_value = newValue}
+    get {_storage._value ?? WireValue()}
+    set {_uniqueStorage()._value = newValue}
   }
   /// Returns true if `value` has been explicitly set.
-  public var hasValue: Bool {self._value != nil}
+  public var hasValue: Bool {_storage._value != nil}
   /// Clears the value of `value`. Subsequent reads from it will return its default value.
-  public mutating func clearValue() {self._value = nil}
+  public mutating func clearValue() {_uniqueStorage()._value = nil}
 
   /// milliseconds since 1970; 0: it has not started
-  public var startedAt: Int64 = 0
+  public var startedAt: Int64 {
+    get {_storage._startedAt}
+    set {_uniqueStorage()._startedAt = newValue}
+  }
 
-  public var group: Bool = false
+  public var group: Bool {
+    get {_storage._group}
+    set {_uniqueStorage()._group = newValue}
+  }
 
   /// its state has not changed: it has said how far it has come
   public var progress: WireProgress {
-    get {_progress ?? WireProgress()}
-    set {_progress = newValue}
+    get {_storage._progress ?? WireProgress()}
+    set {_uniqueStorage()._progress = newValue}
   }
   /// Returns true if `progress` has been explicitly set.
-  public var hasProgress: Bool {self._progress != nil}
+  public var hasProgress: Bool {_storage._progress != nil}
   /// Clears the value of `progress`. Subsequent reads from it will return its default value.
-  public mutating func clearProgress() {self._progress = nil}
+  public mutating func clearProgress() {_uniqueStorage()._progress = nil}
+
+  /// it is new, for those who follow with details
+  public var added: WireAdded {
+    get {_storage._added ?? WireAdded()}
+    set {_uniqueStorage()._added = newValue}
+  }
+  /// Returns true if `added` has been explicitly set.
+  public var hasAdded: Bool {_storage._added != nil}
+  /// Clears the value of `added`. Subsequent reads from it will return its default value.
+  public mutating func clearAdded() {_uniqueStorage()._added = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _value: WireValue? = nil
-  fileprivate var _progress: WireProgress? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireReadOutput: Sendable {
@@ -4212,7 +4455,7 @@ nonisolated extension WireOperationState: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".PeerMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}heartbeat\0\u{1}reports\0\u{1}output\0\u{3}executor_ended\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}request\0\u{1}goodbye\0\u{2}k\u{2}progress\0\u{1}elements\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}heartbeat\0\u{1}reports\0\u{1}output\0\u{3}executor_ended\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}request\0\u{1}goodbye\0\u{2}k\u{2}progress\0\u{1}elements\0\u{2}'products\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4363,6 +4606,19 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
           self.body = .elements(v)
         }
       }()
+      case 220: try {
+        var v: WireProductBatch?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .products(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .products(v)
+        }
+      }()
       default: break
       }
     }
@@ -4418,6 +4674,10 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
       guard case .elements(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 181)
     }()
+    case .products?: try {
+      guard case .products(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -4432,7 +4692,7 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CoordinatorMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0\u{4}(product_receipts\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4609,6 +4869,19 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
           self.body = .elementReceipts(v)
         }
       }()
+      case 220: try {
+        var v: WireProductReceipts?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .productReceipts(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .productReceipts(v)
+        }
+      }()
       default: break
       }
     }
@@ -4671,6 +4944,10 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
     case .elementReceipts?: try {
       guard case .elementReceipts(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+    }()
+    case .productReceipts?: try {
+      guard case .productReceipts(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
     }()
     case nil: break
     }
@@ -6372,7 +6649,7 @@ nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AttemptEnd"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0\u{2}`\u{2}addition\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6460,6 +6737,7 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.outcome = .answers(v)
         }
       }()
+      case 220: try { try decoder.decodeSingularMessageField(value: &self._addition) }()
       default: break
       }
     }
@@ -6503,6 +6781,9 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
     }()
     case nil: break
     }
+    try { if let v = self._addition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6510,6 +6791,7 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.startedAt != rhs.startedAt {return false}
     if lhs.endedAt != rhs.endedAt {return false}
     if lhs.outcome != rhs.outcome {return false}
+    if lhs._addition != rhs._addition {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7081,6 +7363,209 @@ nonisolated extension WireElementReceipt: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.next != rhs.next {return false}
     if lhs.closed != rhs.closed {return false}
     if lhs.full != rhs.full {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAddition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Addition"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}graph\0\u{1}products\0\u{1}id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._graph) }()
+      case 2: try { try decoder.decodeRepeatedUInt32Field(value: &self.products) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._id) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._graph {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.products.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.products, fieldNumber: 2)
+    }
+    try { if let v = self._id {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAddition, rhs: WireAddition) -> Bool {
+    if lhs._graph != rhs._graph {return false}
+    if lhs.products != rhs.products {return false}
+    if lhs._id != rhs._id {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireProductBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProductBatch"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}products\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.products) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.products.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.products, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProductBatch, rhs: WireProductBatch) -> Bool {
+    if lhs.products != rhs.products {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireProduct: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Product"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}number\0\u{1}addition\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._addition) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 3)
+    }
+    try { if let v = self._addition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProduct, rhs: WireProduct) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs._addition != rhs._addition {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireProductReceipts: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProductReceipts"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}receipts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.receipts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.receipts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.receipts, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProductReceipts, rhs: WireProductReceipts) -> Bool {
+    if lhs.receipts != rhs.receipts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireProductReceipt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ProductReceipt"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}number\0\u{1}problem\0\u{1}fresh\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.problem) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.fresh) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 3)
+    }
+    if !self.problem.isEmpty {
+      try visitor.visitSingularStringField(value: self.problem, fieldNumber: 4)
+    }
+    if self.fresh != false {
+      try visitor.visitSingularBoolField(value: self.fresh, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireProductReceipt, rhs: WireProductReceipt) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.problem != rhs.problem {return false}
+    if lhs.fresh != rhs.fresh {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9438,7 +9923,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -9466,6 +9951,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _joinedTo: String = String()
     var _hosted: Bool = false
     var _progress: WireProgress? = nil
+    var _added: WireAdded? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -9501,6 +9987,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _joinedTo = source._joinedTo
       _hosted = source._hosted
       _progress = source._progress
+      _added = source._added
     }
   }
 
@@ -9544,6 +10031,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 121: try { try decoder.decodeSingularStringField(value: &_storage._joinedTo) }()
         case 145: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
+        case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
         default: break
         }
       }
@@ -9631,6 +10119,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._progress {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
       } }()
+      try { if let v = _storage._added {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -9665,6 +10156,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._joinedTo != rhs_storage._joinedTo {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._progress != rhs_storage._progress {return false}
+        if _storage._added != rhs_storage._added {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -9676,6 +10168,75 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView.Kind: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0")
+}
+
+nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Added"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{1}kind\0\u{1}type\0\u{1}hosted\0\u{1}producer\0\u{1}attempt\0\u{1}node\0\u{1}id\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.parent) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.hosted) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self._producer) }()
+      case 6: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.node) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self._id) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.parent != 0 {
+      try visitor.visitSingularUInt32Field(value: self.parent, fieldNumber: 1)
+    }
+    if self.kind != .operation {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 2)
+    }
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 3)
+    }
+    if self.hosted != false {
+      try visitor.visitSingularBoolField(value: self.hosted, fieldNumber: 4)
+    }
+    try { if let v = self._producer {
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 5)
+    } }()
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 6)
+    }
+    if self.node != 0 {
+      try visitor.visitSingularUInt32Field(value: self.node, fieldNumber: 7)
+    }
+    try { if let v = self._id {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 8)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireAdded, rhs: WireAdded) -> Bool {
+    if lhs.parent != rhs.parent {return false}
+    if lhs.kind != rhs.kind {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.hosted != rhs.hosted {return false}
+    if lhs._producer != rhs._producer {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.node != rhs.node {return false}
+    if lhs._id != rhs._id {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireWaiting: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -9960,83 +10521,146 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Event"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0")
+
+  fileprivate class _StorageClass {
+    var _unit: UInt32 = 0
+    var _path: String = String()
+    var _state: WireOperationState = .blocked
+    var _at: Int64 = 0
+    var _worker: String = String()
+    var _errors: [WireOperationFailure] = []
+    var _attempt: UInt32 = 0
+    var _value: WireValue? = nil
+    var _startedAt: Int64 = 0
+    var _group: Bool = false
+    var _progress: WireProgress? = nil
+    var _added: WireAdded? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _unit = source._unit
+      _path = source._path
+      _state = source._state
+      _at = source._at
+      _worker = source._worker
+      _errors = source._errors
+      _attempt = source._attempt
+      _value = source._value
+      _startedAt = source._startedAt
+      _group = source._group
+      _progress = source._progress
+      _added = source._added
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.unit) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.path) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.state) }()
-      case 4: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.worker) }()
-      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.errors) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.attempt) }()
-      case 80: try { try decoder.decodeSingularMessageField(value: &self._value) }()
-      case 81: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
-      case 82: try { try decoder.decodeSingularBoolField(value: &self.group) }()
-      case 180: try { try decoder.decodeSingularMessageField(value: &self._progress) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._unit) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._path) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._state) }()
+        case 4: try { try decoder.decodeSingularInt64Field(value: &_storage._at) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._worker) }()
+        case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._errors) }()
+        case 7: try { try decoder.decodeSingularUInt32Field(value: &_storage._attempt) }()
+        case 80: try { try decoder.decodeSingularMessageField(value: &_storage._value) }()
+        case 81: try { try decoder.decodeSingularInt64Field(value: &_storage._startedAt) }()
+        case 82: try { try decoder.decodeSingularBoolField(value: &_storage._group) }()
+        case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
+        case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.unit != 0 {
-      try visitor.visitSingularUInt32Field(value: self.unit, fieldNumber: 1)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._unit != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._unit, fieldNumber: 1)
+      }
+      if !_storage._path.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._path, fieldNumber: 2)
+      }
+      if _storage._state != .blocked {
+        try visitor.visitSingularEnumField(value: _storage._state, fieldNumber: 3)
+      }
+      if _storage._at != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._at, fieldNumber: 4)
+      }
+      if !_storage._worker.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._worker, fieldNumber: 5)
+      }
+      if !_storage._errors.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._errors, fieldNumber: 6)
+      }
+      if _storage._attempt != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._attempt, fieldNumber: 7)
+      }
+      try { if let v = _storage._value {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
+      } }()
+      if _storage._startedAt != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._startedAt, fieldNumber: 81)
+      }
+      if _storage._group != false {
+        try visitor.visitSingularBoolField(value: _storage._group, fieldNumber: 82)
+      }
+      try { if let v = _storage._progress {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+      } }()
+      try { if let v = _storage._added {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+      } }()
     }
-    if !self.path.isEmpty {
-      try visitor.visitSingularStringField(value: self.path, fieldNumber: 2)
-    }
-    if self.state != .blocked {
-      try visitor.visitSingularEnumField(value: self.state, fieldNumber: 3)
-    }
-    if self.at != 0 {
-      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 4)
-    }
-    if !self.worker.isEmpty {
-      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 5)
-    }
-    if !self.errors.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.errors, fieldNumber: 6)
-    }
-    if self.attempt != 0 {
-      try visitor.visitSingularUInt32Field(value: self.attempt, fieldNumber: 7)
-    }
-    try { if let v = self._value {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 80)
-    } }()
-    if self.startedAt != 0 {
-      try visitor.visitSingularInt64Field(value: self.startedAt, fieldNumber: 81)
-    }
-    if self.group != false {
-      try visitor.visitSingularBoolField(value: self.group, fieldNumber: 82)
-    }
-    try { if let v = self._progress {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireEvent, rhs: WireEvent) -> Bool {
-    if lhs.unit != rhs.unit {return false}
-    if lhs.path != rhs.path {return false}
-    if lhs.state != rhs.state {return false}
-    if lhs.at != rhs.at {return false}
-    if lhs.worker != rhs.worker {return false}
-    if lhs.errors != rhs.errors {return false}
-    if lhs.attempt != rhs.attempt {return false}
-    if lhs._value != rhs._value {return false}
-    if lhs.startedAt != rhs.startedAt {return false}
-    if lhs.group != rhs.group {return false}
-    if lhs._progress != rhs._progress {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._unit != rhs_storage._unit {return false}
+        if _storage._path != rhs_storage._path {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._at != rhs_storage._at {return false}
+        if _storage._worker != rhs_storage._worker {return false}
+        if _storage._errors != rhs_storage._errors {return false}
+        if _storage._attempt != rhs_storage._attempt {return false}
+        if _storage._value != rhs_storage._value {return false}
+        if _storage._startedAt != rhs_storage._startedAt {return false}
+        if _storage._group != rhs_storage._group {return false}
+        if _storage._progress != rhs_storage._progress {return false}
+        if _storage._added != rhs_storage._added {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -220,7 +220,8 @@ public struct PeerSession: Sendable {
             return expired + [.emit(.attached(welcome, sameCoordinator: sameCoordinator))]
         case .refusal, .farewell, .helloWanted:
             return expire(at: now) + ended(message, at: now)
-        case .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts, nil:
+        case .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts,
+            .productReceipts, nil:
             // For an earlier connection of ours, if anything.
             return []
         }
@@ -229,7 +230,7 @@ public struct PeerSession: Sendable {
     private mutating func heard(_ message: WireCoordinatorMessage, at now: Int64) -> [Action] {
         switch message.body {
         case .refusal, .farewell, .helloWanted: return ended(message, at: now)
-        case .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts:
+        case .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts, .productReceipts:
             return [.deliver]
         // Only one welcome belongs to a hello; answers were handled before.
         case .welcome, .heartbeatAnswer, nil: return []
@@ -257,6 +258,7 @@ public struct PeerSession: Sendable {
                 + detach("the coordinator has stopped\(farewell.reason.isEmpty ? "" : ": \(farewell.reason)")", at: now)
         case .helloWanted: return detach("the coordinator does not know this connection (any more)", at: now)
         case .welcome, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts,
+            .productReceipts,
             nil:
             preconditionFailure("a message that does not end a session was taken for one that does")
         }

@@ -13,6 +13,7 @@ extension Executor {
         if link?.isAttached == true {
             for batch in spool.take() { link?.send(.with { $0.output = batch }) }
             for batch in elements.take(now: BootClock.milliseconds()) { link?.send(.with { $0.elements = batch }) }
+            for batch in products.take() { link?.send(.with { $0.products = batch }) }
         }
         if isProgressDue || !reports.isEmpty && progress.hasNews {
             // What an operation says stands behind its start, and before its end.
@@ -69,6 +70,14 @@ extension Executor {
     }
 }
 
+extension WireValue {
+    fileprivate var inlineCount: Int { if case .inline(let bytes)? = storage { bytes.count } else { 0 } }
+}
+
+extension WireAddition {
+    fileprivate var sizeEstimate: Int { graph.parameters.reduce(graph.nodes.count * 256) { $0 + $1.count } }
+}
+
 extension WireUnitReport {
     fileprivate var isEnd: Bool { if case .ended? = body { true } else { false } }
 
@@ -78,7 +87,7 @@ extension WireUnitReport {
         case .ended(let end)?:
             switch end.outcome {
             case .success(let value)?:
-                if case .inline(let bytes)? = value.storage { bytes.count + 64 } else { 128 }
+                (value.inlineCount + 128) + (end.hasAddition ? end.addition.sizeEstimate : 0)
             case .failure(let failures)?:
                 failures.errors.reduce(64) { $0 + $1.message.utf8.count + $1.stderr.utf8.count + 256 }
             case .elements(let elements)?: elements.elements.reduce(64) { $0 + $1.count + 8 }

@@ -29,6 +29,7 @@ final class Executor: @unchecked Sendable {
     var spool = OutputSpool()
     let progress = ProgressDesk()
     var elements = ElementDesk()
+    var products = ProductDesk()
     /// Boot time of the last message about progress.
     var progressSentAt: Int64 = 0
     var isProgressDue = false
@@ -129,6 +130,13 @@ final class Executor: @unchecked Sendable {
         runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
         runner?.whenSending = { [unowned self] key, gate in elements.open(key, gate) }
         runner?.whenSent = { [unowned self] key, event in elements.receive(event, of: key) }
+        runner?.whenStarting = { [unowned self] key in products.open(key) }
+        runner?.whenProduced = { [unowned self] key, result, publisher in
+            switch result {
+            case .success(let addition): products.put(addition, of: key)
+            case .failure(let refused): products.fail(.product(refused, publisher: publisher, host: host.hostName), of: key)
+            }
+        }
         inputs = InputDesk(
             loop: loop, shelf: { [unowned self] in shelf }, edit: { [unowned self] in $0(&shelf) },
             ask: { [unowned self] requests in
@@ -216,6 +224,7 @@ final class Executor: @unchecked Sendable {
             inputs?.resume()
             progress.forgetSent()
             elements.forgetSent()
+            products.forgetSent()
             isProgressDue = true
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason):
@@ -247,11 +256,18 @@ final class Executor: @unchecked Sendable {
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
         case .stop(let stop)?:
             for unit in stop.units where unit.reason != .recalled {
+                if let end = products.release(UnitKey(unit)) { admit(end) }
                 if let end = elements.release(UnitKey(unit)) { reports.append(end) }
             }
             step { $0.stopOrdered(stop.units, now: $1, at: $2) }
         case .elementReceipts(let receipts)?:
             reports += elements.receive(receipts.receipts, now: BootClock.milliseconds())
+        case .productReceipts(let receipts)?:
+            for receipt in receipts.receipts {
+                let (end, stops) = products.receive(receipt, host: host.hostName)
+                if let end { admit(end) }
+                if stops { runner?.stop(UnitKey(unit: receipt.unit, attempt: receipt.attempt)) }
+            }
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .blobRequest(let request)?:
@@ -285,7 +301,7 @@ final class Executor: @unchecked Sendable {
     private func perform(_ action: ExecutorAction) {
         switch action {
         case .report(let report):
-            if let report = elements.admit(report) { reports.append(report) }
+            if let report = products.admit(report) { admit(report) }
         case .fetchInputs(let key, let assignment):
             inputs?.begin(key, assignment.inputs)
         case .start(let key, let assignment):
@@ -298,6 +314,7 @@ final class Executor: @unchecked Sendable {
             shelf.release(key)
             spool.discard(key)
             elements.forget(key)
+            products.forget(key)
             inputs?.cancel(key)
         case .askForReplacement:
             logger.error("an operation does not stop; this process takes no more work and is replaced")
@@ -318,6 +335,11 @@ final class Executor: @unchecked Sendable {
             worker: name, bindings: Bindings(assignment.bindings), fences: Fences(assignment.fences),
             resources: HeldResources(assignment.resources),
             graceMilliseconds: Int64(assignment.graceMilliseconds), output: output, host: host)
+    }
+
+    /// What it has produced is on the coordinator's disk; its elements may not be.
+    private func admit(_ report: WireUnitReport) {
+        if let report = elements.admit(report) { reports.append(report) }
     }
 
     private func end(_ code: Int32) {

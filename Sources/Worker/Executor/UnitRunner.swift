@@ -30,6 +30,9 @@ final class UnitRunner {
     /// Called before an operation that may send partial results starts, and with what it sends.
     var whenSending: (UnitKey, ElementGate) -> Void = { _, _ in }
     var whenSent: (UnitKey, ElementRelay.Event) -> Void = { _, _ in }
+    /// Called before an operation starts, and with what it produces under an id.
+    var whenStarting: (UnitKey) -> Void = { _ in }
+    var whenProduced: (UnitKey, Result<WireAddition, ProductRefused>, _ publisher: String) -> Void = { _, _, _ in }
     private var bodies: [UnitKey: Body] = [:]
     private let background = DispatchQueue.global()
 
@@ -137,12 +140,19 @@ final class UnitRunner {
             bodies[key] = .running(operation)
             operation.relayProgress(to: progressRelay(of: key))
             if sends { relayElements(of: operation, key) }
+            relayProducts(of: operation, key)
             let end = completion(of: key)
             let hostName = hostName
-            operation.whenEnded { outcome in
-                guard outcome.isLarge else { return end(Self.finished(outcome, hostName: hostName)) }
+            operation.whenEnded { [unowned operation] outcome in
+                let products = operation.takeProducts()
+                let name = operation.errorName
+                guard outcome.isLarge || !products.isEmpty else { return end(Self.finished(outcome, hostName: hostName)) }
                 // Hashing takes its time, and this may be a cooperative thread.
-                DispatchQueue.global().async { end(Self.finished(outcome, hostName: hostName)) }
+                let held = Products(operations: products)
+                DispatchQueue.global().async {
+                    end(Self.adding(held.operations, to: Self.finished(outcome, hostName: hostName), name: name, hostName: hostName))
+                    for product in held.operations { product.cancelUnqueued() }
+                }
             }
             operation.add(to: queue)
             if stop || kill { self.stop(key) }
@@ -193,6 +203,41 @@ final class UnitRunner {
         let relay = ElementRelay(gate: ElementGate(), name: operation.name ?? "", host: hostName, deliver: deliver)
         whenSending(key, relay.gate)
         sender.relayPartialResults { await relay.pass($0) }
+    }
+
+    /// Invariant behind `@unchecked Sendable`: nobody else uses what was produced.
+    private struct Products: @unchecked Sendable {
+        let operations: [Foundation.Operation]
+    }
+
+    /// What a success has produced goes with it, as a whole; if it cannot, there is no success.
+    private static func adding(
+        _ products: [Foundation.Operation], to finished: Finished, name: String, hostName: String
+    ) -> Finished {
+        guard case .success = finished.ending, !products.isEmpty else { return finished }
+        do {
+            return finished.adding(try ProducedGraph(products, from: .worker).addition)
+        } catch {
+            return Finished(.failure([.product(error, publisher: name, host: hostName)]))
+        }
+    }
+
+    private func relayProducts(of operation: any ClusterOperation, _ key: UnitKey) {
+        whenStarting(key)
+        let name = operation.errorName
+        let deliver = onLoop { (runner: UnitRunner, result: Result<WireAddition, ProductRefused>) in
+            runner.whenProduced(key, result, name)
+            // It cannot have what it wants to.
+            if case .failure = result { runner.stop(key) }
+        }
+        operation.relayProducts { product, id in
+            do {
+                deliver(.success(try ProducedGraph([product], id: id, from: .worker).addition))
+            } catch {
+                deliver(.failure(error as? ProductRefused ?? ProductRefused(reason: error.localizedDescription)))
+            }
+            product.cancelUnqueued()
+        }
     }
 
     // MARK: Stopping

@@ -47,10 +47,12 @@ struct ShowCommand: ToolCommand {
             case .all: !view.path.isEmpty
             }
         }
+        var paths: [UInt32: String] = [:]
+        for node in result.operations.nodes { paths[node.view.unit] = node.view.path }
         return [
             ("submittedAt", .time(result.submission.submittedAt)), ("finishedAt", .time(result.submission.finishedAt)),
             ("cancelReason", .optional(result.submission.cancelReason)),
-            ("operations", .array(shown.map(\.json))),
+            ("operations", .array(shown.map { $0.json(producedBy: $0.added.hasProducer ? paths[$0.added.producer] : nil) })),
         ]
     }
 

@@ -93,7 +93,9 @@ extension JSONValue {
 
 extension WireOperationView {
     /// An element of `show`'s `operations`.
-    var json: JSONValue {
+    ///
+    /// - Parameter producedBy: path of the operation that has produced it while the graph ran; nil: it was there before.
+    func json(producedBy: String?) -> JSONValue {
         .object([
             ("path", .string(path)),
             ("type", .string(kind == .operation ? type : kind.word)),
@@ -114,6 +116,7 @@ extension WireOperationView {
             ),
             ("uniqueId", .optional(uniqueID)), ("joinedTo", .optional(joinedTo)),
             ("hosted", .bool(hosted)),
+            ("added", .bool(hasAdded)), ("producedBy", producedBy.map { .string($0) } ?? .null),
             ("progress", hasProgress ? progress.json : .null),
         ])
     }

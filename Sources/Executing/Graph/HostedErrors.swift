@@ -4,7 +4,7 @@ import Wire
 
 /// The errors with which the last attempts ended that this process has executed: what comes back of them from the
 /// coordinator has lost its type.
-final class HostedErrors: Sendable {
+package final class HostedErrors: Sendable {
     private struct Kept {
         let failure: WireOperationFailure
         let error: AOperationError
@@ -13,15 +13,17 @@ final class HostedErrors: Sendable {
     /// By path of the operation.
     private let kept = Mutex<[String: [Kept]]>([:])
 
+    package init() {}
+
     /// Errors of an attempt, or of an evaluation, with what was said of them.
-    func keep(_ errors: [AOperationError], as failures: [WireOperationFailure], of path: String) {
+    package func keep(_ errors: [AOperationError], as failures: [WireOperationFailure], of path: String) {
         kept.withLock { $0[path] = zip(errors, failures).map { Kept(failure: $1, error: $0) } }
     }
 
     /// The error of which `failure` is an image.
     ///
     /// - Parameter path: of the operation in which it was born.
-    func original(of failure: WireOperationFailure, at path: String) -> AOperationError? {
+    package func original(of failure: WireOperationFailure, at path: String) -> AOperationError? {
         kept.withLock { $0[path] }?.first { one in
             one.failure.message == failure.message && one.failure.state == failure.state && one.failure.publisher == failure.publisher
         }?.error

@@ -4,7 +4,7 @@ import Wire
 
 extension ConditionManifest {
     /// The condition as a node says it, and the parameters of one that workers evaluate.
-    func wire() throws -> (WireCondition.OneOf_Kind, parameters: Data?) {
+    package func wire() throws -> (WireCondition.OneOf_Kind, parameters: Data?) {
         switch kind {
         case .noFailedDependencies: (.noFailedDependencies(.init()), nil)
         case .noCancelledDependencies: (.noCancelledDependencies(.init()), nil)
@@ -31,7 +31,7 @@ extension ConditionManifest {
 
 /// What an operation asks for, as its node says it.
 extension WireNode {
-    mutating func take(_ manifest: OperationManifest) {
+    package mutating func take(_ manifest: OperationManifest) {
         if case .group(let group) = manifest.body {
             self.group = .with {
                 $0.ordered = group.isOrdered

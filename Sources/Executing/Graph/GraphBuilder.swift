@@ -6,7 +6,15 @@ import Wire
 ///
 /// A group that comes alone is the root; anything else becomes the content of an unordered one. Iterative: graphs are as
 /// deep as a program makes them.
-struct GraphBuilder {
+package struct GraphBuilder {
+    /// Where the operations have been made, and may execute.
+    package enum Place: Sendable {
+        /// A process that submits them, and executes what only it has; `requiresRemote`: it does not.
+        case submitter(requiresRemote: Bool)
+        /// A worker, which has nothing but what any worker has.
+        case worker
+    }
+
     private var graph = OperationGraph()
     private var nodes: [ObjectIdentifier: Int] = [:]
     private var manifests: [(node: Int, manifest: OperationManifest)] = []
@@ -15,10 +23,14 @@ struct GraphBuilder {
     private var typeFaults: [ObjectIdentifier: String?] = [:]
     /// Values that have no codec, by the operation that makes them here.
     private var uncoded: [ObjectIdentifier: String] = [:]
-    /// Whether what only this process has is refused.
-    private let requiresRemote: Bool
+    private let place: Place
+    /// Its root stands for a group that is there already.
+    private let isAddition: Bool
 
-    private init(requiresRemote: Bool) { self.requiresRemote = requiresRemote }
+    private init(_ place: Place, isAddition: Bool) {
+        self.place = place
+        self.isAddition = isAddition
+    }
 
     /// An operation that has still to become a node.
     private struct Pending {
@@ -31,15 +43,22 @@ struct GraphBuilder {
     /// The graph of `operations` and everything inside of them, with whatever is wrong with it.
     ///
     /// - Parameter requiresRemote: what only this process has is wrong, too.
-    static func graph(of operations: [AOperation], requiresRemote: Bool = false) -> OperationGraph {
-        var builder = GraphBuilder(requiresRemote: requiresRemote)
+    package static func graph(of operations: [AOperation], requiresRemote: Bool = false) -> OperationGraph {
+        var builder = GraphBuilder(.submitter(requiresRemote: requiresRemote), isAddition: false)
+        builder.build(operations)
+        return builder.graph
+    }
+
+    /// The same of operations that become children of a group that runs: node 0 stands for that.
+    package static func addition(of operations: [AOperation], from place: Place) -> OperationGraph {
+        var builder = GraphBuilder(place, isAddition: true)
         builder.build(operations)
         return builder.graph
     }
 
     private mutating func build(_ operations: [AOperation]) {
         let top = operations.map { ($0, $0.manifest()) }
-        if let (root, manifest) = top.first, top.count == 1, case .group = manifest.body {
+        if !isAddition, let (root, manifest) = top.first, top.count == 1, case .group = manifest.body {
             graph.wire.name = manifest.label
             add([Pending(operation: root, manifest: manifest, parent: 0, id: "")])
         } else {
@@ -155,7 +174,12 @@ struct GraphBuilder {
 
     private mutating func refuseHosted(_ what: String, _ remedy: String, _ index: Int) {
         graph.hasHostedCode = true
-        if requiresRemote { graph.fault(index, "\(what), and the queue has `requireRemote`; \(remedy), or clear `requireRemote`") }
+        switch place {
+        case .submitter(requiresRemote: true):
+            graph.fault(index, "\(what), and the queue has `requireRemote`; \(remedy), or clear `requireRemote`")
+        case .worker: graph.fault(index, "\(what), but was produced on a worker, which does not stay; \(remedy)")
+        case .submitter(requiresRemote: false): break
+        }
     }
 
     private mutating func take(_ conditions: [ConditionManifest], _ index: Int) {

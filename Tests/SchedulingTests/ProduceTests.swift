@@ -1,0 +1,247 @@
+import Scheduling
+import Testing
+
+/// What operations produce while they run becomes children of their group.
+@Suite struct ProduceTests {
+    private func cluster(slots: Int = 8) -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: slots)
+        return cluster
+    }
+
+    @Test func whatASuccessBrings_becomesChildrenOfTheGroup_whichEndsAfterThem() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")]), .op("after", after: ["g"])]).graph())
+        cluster.end("g/a", .production(.void, .of(.op("x"), .op("y", after: ["x"]))))
+        #expect(cluster.heldPaths == ["g/x+1.1"])
+        #expect(cluster.state("g") == .running)
+        cluster.end("g/x+1.1")
+        #expect(cluster.heldPaths == ["g/y+1.2"])
+        cluster.end("g/y+1.2")
+        #expect(cluster.heldPaths == ["after"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.view()?.counts.total == 4)
+    }
+
+    @Test func outsideOfGroups_theSubmissionGetsIt() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.end("a", .production(.void, .of(.op("x"))))
+        cluster.end("x+1", .production(.void, .of(.op("x"))))
+        cluster.end("x+2", failure("no"))
+        #expect(cluster.view()?.state == .failed)
+        #expect(cluster.view()?.counts.total == 3)
+    }
+
+    @Test func anAttemptThatFails_orIsLost_leavesNone() throws {
+        var cluster = cluster(slots: 1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 3)]).graph())
+        cluster.end("a", failure("not yet"))
+        cluster.advance(60_000)
+        cluster.die(1)
+        cluster.attach(2)
+        cluster.end("a", .production(.void, .of(.op("x"))))
+        #expect(cluster.heldPaths == ["x+1"])
+        try cluster.restart()
+        cluster.reattach(2)
+        #expect(cluster.heldPaths == ["x+1"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.view()?.counts.total == 2)
+    }
+
+    @Test func underAnIdOfItsOwn_itStartsAtOnce_andIsThereOnce() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a", retries: 2)])]).graph())
+        #expect(cluster.produce("g/a", .of(.op("x"), id: "part/1"))?.isNew == true)
+        #expect(cluster.heldPaths == ["g/a", "g/part-1"])
+        // The same attempt sends it again: it has not got the receipt.
+        #expect(cluster.produce("g/a", .of(.op("x"), id: "part/1"))?.isNew == true)
+        cluster.end("g/a", failure("again"))
+        cluster.advance(60_000)
+        let second = cluster.produce("g/a", .of(.op("x"), id: "part/1"))
+        #expect(second?.isNew == false && second?.problem == nil)
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        #expect(cluster.heldPaths.sorted() == ["g/a", "g/part-1"])
+        cluster.drain()
+        #expect(cluster.view()?.counts.total == 2)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func inAnOrderedGroup_itComesLast_andOneAfterTheOther() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b"), .op("c")], ordered: true).graph())
+        cluster.end("a", .production(.void, .of(.op("x"), .op("y"))))
+        #expect(cluster.heldPaths == ["b"])
+        cluster.end("b")
+        cluster.end("c", .production(.void, .of(.op("z"))))
+        #expect(cluster.heldPaths == ["x+1.1"])
+        cluster.end("x+1.1")
+        cluster.end("y+1.2")
+        #expect(cluster.heldPaths == ["z+2"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func namesThatAreTaken_getANumber() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a"), .op("x+1")]).graph())
+        cluster.end("a", .production(.void, .of(.op("x"))))
+        #expect(cluster.heldPaths.sorted() == ["x+1", "x+1-2"])
+    }
+
+    @Test func aBodyOfAForEach_producesIntoTheGroupAround() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.forEach("each", of: nil, list: ["1", "2"], body: .op("b"))])]).graph())
+        cluster.end("g/each/1", .production(.void, .of(.op("x"))))
+        cluster.end("g/each/0", .production(.void, .of(.forEach("inner", of: nil, list: ["1", "2"], body: .group("", [.op("y")])))))
+        #expect(cluster.heldPaths.sorted() == ["g/inner+2/0/y", "g/inner+2/1/y", "g/x+1"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func aGroupThatBeginsAnew_hasLostWhatWasAdded() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")], retries: 1)]).graph())
+        cluster.end("g/a", .production(.void, .of(.op("x"), .group("h", [.op("y")]))))
+        cluster.end("g/x+1.1", failure("no"))
+        cluster.end("g/h+1.2/y", .production(.void, .of(.op("z"))))
+        cluster.end("g/h+1.2/z+1")
+        cluster.advance(60_000)
+        #expect(cluster.heldPaths == ["g/a"])
+        #expect(cluster.operations().map(\.path) == ["", "g", "g/a"])
+        cluster.end("g/a", .production(.void, .of(.op("x"))))
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.view()?.counts.total == 2)
+    }
+
+    @Test func whatIsProducedByWhoIsStopped_isNotThere() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        #expect(cluster.produce("a", .of(.op("x"), id: "x"))?.isNew == false)
+        cluster.end("a", .production(.void, .of(.op("x"))))
+        #expect(cluster.view()?.state == .cancelled)
+        #expect(cluster.view()?.counts.total == 1)
+    }
+
+    // MARK: Refused
+
+    @Test(arguments: [
+        (Sketch.op("x", type: "nowhere"), "unknown operation `nowhere`"),
+        (Sketch.op("x", after: ["x"]), "would wait for ever"),
+        (Sketch.op("x").having { $0.isHosted = true }, "produced on a worker"),
+        (Sketch.op("x").having { $0.unique = Uniqueness(id: "u", joins: true) }, "joins whoever"),
+        (Sketch.op("x", exclusive: [Exclusion(key: "A b")]), "AOP_FENCE_A_B"),
+        (Sketch.op("x").having { $0.atMostOnce = true }, "has `retry`"),
+    ])
+    func whatCannotBeAdded_makesTheAttemptFail_byName(sketch: Sketch, text: String) {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")], retries: 1, exclusive: [Exclusion(key: "a B")])]).graph())
+        let problem = cluster.produce("g/a", .of(sketch, id: "x"))?.problem
+        #expect(problem?.contains(text) == true, "\(problem ?? "nothing")")
+        cluster.end("g/a", .production(.void, .of(.op("good"), sketch)))
+        #expect(cluster.operations().map(\.path) == ["", "g", "g/a"])
+        let message = cluster.operations().first { $0.path == "g/a" }?.errors.first?.message ?? ""
+        #expect(message.contains(text) && message.contains("`x`"), "\(message)")
+    }
+
+    @Test func moreUnitsThanASubmissionMayHave_areRefused() {
+        var configuration = Scheduler.Configuration()
+        configuration.graphLimits.unitsMax = 5
+        var cluster = FakeCluster(configuration)
+        cluster.attach(1, slots: 4)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.end("a", .production(.void, .of(.forEach("each", of: nil, list: ["1", "2", "3"], body: .op("b")))))
+        #expect(cluster.operations().last?.errors.first?.message.contains("exceed the limit of 5") == true)
+    }
+
+    // MARK: Locks
+
+    @Test func insideOfAGroupThatHoldsTheKey_whoComesLaterTakesTurns() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.holding("g", "k", [.op("a"), .keyed("b", "k")])]).graph())
+        #expect(cluster.heldPaths == ["g/a", "g/b"])
+        cluster.end("g/a", .production(.void, .of(.keyed("x", "k"))))
+        #expect(cluster.heldPaths == ["g/b"])
+        cluster.end("g/b")
+        #expect(cluster.heldPaths == ["g/x+1"])
+        #expect(cluster.find("g/x+1", on: nil)?.1.fences.map(\.key) == ["k"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func aKeyThatOnlyAGroupFurtherOutHolds_isTakenThere() {
+        var cluster = cluster()
+        cluster.submit(
+            Sketch.group("root", [.holding("g", "k", [.keyed("b", "k"), .holding("h", "l", [.op("a")])])]).graph())
+        cluster.end("g/h/a", .production(.void, .of(.keyed("x", "k"))))
+        #expect(cluster.heldPaths == ["g/b"])
+        cluster.end("g/b")
+        #expect(cluster.heldPaths == ["g/h/x+1"])
+    }
+
+    @Test func aRequestThatWouldCloseACircle_failsAtOnce() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.holding("g", "k", [.op("a")])]).graph(), key: "1")
+        cluster.submit(Sketch.group("root", [.holding("h", "l", [.op("b")])]).graph(), key: "2")
+        cluster.end("g/a", .production(.void, .of(.keyed("x", "l"))))
+        #expect(cluster.heldPaths == ["h/b"])
+        cluster.end("h/b", .production(.void, .of(.keyed("y", "k"))))
+        let failed = cluster.operations(of: "key=2").first { $0.path == "h/y+1" }
+        #expect(failed?.errors.first?.code == .lockCycle)
+        #expect(failed?.errors.first?.message.contains("`k`") == true, "\(String(describing: failed?.errors))")
+        #expect(cluster.heldPaths == ["g/x+1"])
+    }
+
+    @Test func whoHoldsAKeyAndWaitsForAGroup_isNotWaitedForInThatGroup() {
+        var cluster = cluster()
+        cluster.submit(
+            Sketch.group("root", [.group("g", [.op("a")]), .holding("h", "k", [.op("b", after: ["g"])])]).graph())
+        cluster.end("g/a", .production(.void, .of(.keyed("x", "k"))))
+        #expect(cluster.operations().first { $0.path == "g/x+1" }?.errors.first?.code == .lockCycle)
+        cluster.drain()
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    @Test func followersWithDetails_areToldWhatIsNew_inOrder() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")])]).graph())
+        _ = cluster.ask(.follow(submission: "last", details: true))
+        cluster.end("g/a", .production(.void, .of(.group("h", [.op("x")]))))
+        let events = cluster.sends.flatMap { send in if case .events(let batch) = send.message { batch.events } else { [UnitEvent]() } }
+        let added = events.filter { $0.added != nil }
+        #expect(added.map(\.path) == ["g/h+1", "g/h+1/x"])
+        #expect(added.map(\.unit) == [3, 4])
+        #expect(added.map(\.added?.parent) == [1, 3])
+        #expect(added.map(\.added?.producer) == [2, nil])
+        #expect(cluster.operations().map { $0.added?.producer } == [nil, nil, nil, 2, nil])
+    }
+}
+
+extension Addition {
+    static func of(_ sketches: Sketch..., id: String? = nil) -> Addition {
+        let graph = Sketch.group("", sketches).graph()
+        var products: [Int] = []
+        for (node, written) in graph.nodes.enumerated().dropFirst() where written.parent == 0 { products.append(node) }
+        return Addition(id: id, graph: graph, products: products)
+    }
+}
+
+extension FakeCluster {
+    /// What holds `path` produces something under an id of its own.
+    mutating func produce(_ path: String, on executor: Int? = nil, _ addition: Addition) -> ProductReceipt? {
+        guard let (owner, unit) = find(path, on: executor), let peer = peers[owner] else {
+            Issue.record("nobody holds \(path)")
+            return nil
+        }
+        step([.produced(peer, unit.unit, unit.attempt, number: 1, addition)])
+        for send in sends {
+            if case .productReceipts(let receipts) = send.message { return receipts.first }
+        }
+        return nil
+    }
+}
