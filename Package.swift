@@ -143,8 +143,16 @@ let package = Package(
         .target(
             name: "TrialOperations", dependencies: ["AOperation"], path: "Tests/Trial/TrialOperations", swiftSettings: strict),
         .executableTarget(
-            name: "TrialWorker", dependencies: ["AOperation", "TrialOperations", "Worker"], path: "Tests/Trial/TrialWorker",
-            swiftSettings: strict),
+            name: "TrialWorker",
+            dependencies: ["AOperation", "Conformance", "ConformanceOperations", "Executing", "TrialOperations", "Worker"],
+            path: "Tests/Trial/TrialWorker", swiftSettings: strict),
+        // What may be seen of a graph's run: pure, and judged by no other code of ours.
+        .target(name: "Conformance", path: "Tests/Conformance/Conformance", swiftSettings: strict),
+        .target(
+            name: "ConformanceOperations", dependencies: ["AOperation", "Conformance"],
+            path: "Tests/Conformance/ConformanceOperations", swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["AOperation", "Conformance", "ConformanceOperations"], swiftSettings: strict),
         .testTarget(
             name: "AOperationTests",
             dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
@@ -182,7 +190,7 @@ let package = Package(
             name: "SystemTests",
             dependencies: [
                 "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
-                "AOperation", "Cluster", "TrialOperations", "Wire",
+                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "TrialOperations", "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict
