@@ -51,7 +51,7 @@ extension SystemTests {
             return try (first..<first + count).map { seed in
                 let folder = "\(harness.directory)/graph-\(seed)"
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                let plan = GraphGenerator.graph(seed: seed, features: .settled.subtracting(.slots))
+                let plan = GraphGenerator.graph(seed: seed, features: .clustered)
                 let run = GraphRun(plan, at: folder, limits: .init(timeout: .seconds(1), deadline: .seconds(4)), isHere: false)
                 run.start(on: cluster)
                 return (seed, run)
@@ -95,6 +95,8 @@ extension RemoteError {
         case .timeout: .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
+        // The text is all that an error of a condition keeps on its way.
+        case .condition: .own(message)
         default: nil
         }
     }

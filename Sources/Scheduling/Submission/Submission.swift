@@ -44,6 +44,8 @@ struct Submission {
     /// Units that are to have their ids, and what is to happen to those of units that have ended. Empty between two facts.
     var claiming = Deque<Int32>()
     var freeing = Deque<UniqueRelease>()
+    /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
+    var endedEarly: Set<Int32> = []
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
@@ -140,7 +142,7 @@ struct Submission {
         if units[unit].parent >= 0, units[Int(units[unit].parent)].phase != .open { unmet += 1 }
         if duplicate(unit) != nil { unmet += 1 }
         for dependency in layout.dependencies[Int(units[unit].node)]
-        where !units[self.unit(ofNode: Int(dependency), seenFrom: unit)].hasEnded {
+        where isUnmet(self.unit(ofNode: Int(dependency), seenFrom: unit), of: unit) {
             unmet += 1
         }
         return unmet

@@ -20,7 +20,7 @@ extension Account {
             if isUnneeded(member) { causes.insert(.unneeded(member)) }
             if let branch {
                 if endedByItself(member) || isCancelledOverItsEnd(member) { causes.insert(.end(of: member)) }
-                if self.node(member).group?.stops == true, hasFailure(in: member, besides: branch, before: last) {
+                if self.node(member).group?.stops == true, hasFailure(in: member, besides: branch) {
                     causes.insert(.stop(of: member))
                 }
             }
@@ -40,11 +40,9 @@ extension Account {
         return !receivers.isEmpty && (receivers + plan.dependents(of: node)).allSatisfy { outcome($0)?.isCancelled == true }
     }
 
-    private func hasFailure(in group: Int, besides branch: Int, before last: Int) -> Bool {
-        plan.children(of: group).contains { child in
-            guard child != branch, let (place, outcome) = finish(of: child) else { return false }
-            return !outcome.isSuccess && place < last
-        }
+    /// Ends that came at once may be told in another order than that in which one led to the other.
+    private func hasFailure(in group: Int, besides branch: Int) -> Bool {
+        plan.children(of: group).contains { $0 != branch && outcome($0)?.isSuccess == false }
     }
 
     /// Whether a group has failed by its own conditions or limits, not by its children.

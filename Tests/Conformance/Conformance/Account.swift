@@ -119,7 +119,8 @@ extension Account {
     /// Whether it was told to share the outcome of another one with its id.
     func hasJoined(_ node: Int) -> Bool {
         guard let unique = self.node(node).unique, unique.joins, runs[node].isEmpty, let outcome = outcome(node) else { return false }
-        return sharers(of: node).contains { self.outcome($0) == outcome }
+        // Whom a cancellation names is not said: the one who was cancelled, or the one who shares its end.
+        return sharers(of: node).contains { self.outcome($0) == outcome || outcome.isCancelled && self.outcome($0)?.isCancelled == true }
     }
 
     /// The others with the same unique id.

@@ -33,9 +33,21 @@ package struct GraphGenerator {
         /// among ``settled`` until it does not.
         package static let dependentsOfProducers = Features(rawValue: 65536)
 
-        package static let all = Features(rawValue: 131071)
+        /// Unordered groups that stop. A mirror that learns of several ends at once takes the first one in child order for the
+        /// cause, and adds what the stop has cancelled to the group's errors: not among ``clustered`` until it does not.
+        package static let unorderedStops = Features(rawValue: 131072)
+        /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
+        /// cancelled and receivers are given its value, or its group's: not among ``clustered``.
+        package static let racingCancellations = Features(rawValue: 262144)
+        /// Cancellations before anything is added. A `ClusterQueue` refuses such graphs by name.
+        package static let earlyCancellations = Features(rawValue: 524288)
+
+        package static let all = Features(rawValue: 1_048_575)
         /// All but the kinds of graphs of which it is known that something is not as the model says.
         package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers])
+
+        /// What a cluster does as the model says.
+        package static let clustered = settled.subtracting([.slots, .unorderedStops, .racingCancellations, .earlyCancellations])
 
         /// Whether something may be cancelled before its end.
         fileprivate var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }
@@ -48,7 +60,7 @@ package struct GraphGenerator {
     private init(seed: UInt64, features: Features) {
         random = SeededNumbers(seed: seed)
         var drawn: Features = []
-        for bit in 0..<17 where random.chance(0.6) { drawn.insert(Features(rawValue: 1 << bit)) }
+        for bit in 0..<20 where random.chance(bit < 15 ? 0.6 : 1) { drawn.insert(Features(rawValue: 1 << bit)) }
         self.features = features.intersection(drawn)
     }
 
@@ -60,7 +72,7 @@ package struct GraphGenerator {
         generator.makeNodes(leaves: 1 + generator.random.below(leaves))
         for node in generator.plan.nodes.indices { generator.decorate(node) }
         generator.makeCancellations()
-        generator.withdrawStops()
+        generator.withdraw()
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }
@@ -196,16 +208,45 @@ package struct GraphGenerator {
 }
 
 extension GraphGenerator {
-    /// Lets groups go on whose members the program cancels, unless that is asked for.
-    private mutating func withdrawStops() {
-        guard !features.contains(.cancellationsUnderStop) else { return }
-        for cancellation in plan.cancellations {
-            for group in plan.ancestors(of: cancellation.node) {
-                guard case .group(var planned) = plan.nodes[group].kind else { continue }
-                planned.stops = false
-                plan.nodes[group].kind = .group(planned)
+    /// Takes out what is not asked for.
+    private mutating func withdraw() {
+        if !features.contains(.earlyCancellations) { plan.cancellations.removeAll { $0.moment == .beforeTheQueue } }
+        if !features.contains(.racingCancellations) { plan.cancellations = plan.cancellations.filter { !mayEndByItself($0.node) } }
+        if !features.contains(.cancellationsUnderStop) {
+            for cancellation in plan.cancellations {
+                for group in plan.ancestors(of: cancellation.node) { change(group) { $0.stops = false } }
             }
         }
+        if !features.contains(.unorderedStops) {
+            for group in plan.nodes.indices { change(group) { $0.stops = $0.stops && $0.isOrdered } }
+        }
+        for node in plan.leaves where !isBounded(node) { release(node) }
+    }
+
+    private mutating func change(_ group: Int, _ change: (inout GroupPlan) -> Void) {
+        guard case .group(var planned) = plan.nodes[group].kind else { return }
+        change(&planned)
+        plan.nodes[group].kind = .group(planned)
+    }
+
+    /// An operation that nothing would stop ends.
+    private mutating func release(_ node: Int) {
+        guard case .operation(var script) = plan.nodes[node].kind else { return }
+        script.isEndless = false
+        plan.nodes[node].kind = .operation(script)
+    }
+
+    /// Whether something surely ends it before it ends.
+    private func isBounded(_ node: Int) -> Bool {
+        let around = [node] + plan.ancestors(of: node)
+        return plan.nodes[node].hasTimeout || around.contains { plan.nodes[$0].hasDeadline }
+            || plan.cancellations.contains { around.contains($0.node) && $0.moment == .atStart(of: node) }
+    }
+
+    private func mayEndByItself(_ node: Int) -> Bool {
+        guard let script = plan.nodes[node].script, script.isEndless else { return true }
+        let plan = plan.nodes[node]
+        return plan.hasTimeout || plan.hasDeadline || !plan.conditions.isEmpty || plan.unique != nil
     }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 extension Fault {
     /// An error of an operation, as histories have it.
     package init(_ error: AOperationError) {
-        self.init(FaultKinds.kind(of: error), by: error.publisher, isOfCondition: error.state == .condition)
+        self.init(FaultKinds.kind(of: error), by: FaultKinds.publisher(of: error), isOfCondition: error.state == .condition)
     }
 }
 
@@ -17,10 +17,20 @@ package enum FaultKinds {
     /// Lets errors be known that come from other processes, in a form that is not the library's.
     package static func register(_ kind: @escaping @Sendable (any Error) -> Fault.Kind?) { others.withLock { $0.append(kind) } }
 
+    private static let names = Mutex<[@Sendable (AOperationError) -> String?]>([])
+
+    /// Lets the names be known by which the program calls what has published an error in another process.
+    package static func registerNames(_ name: @escaping @Sendable (AOperationError) -> String?) { names.withLock { $0.append(name) } }
+
+    fileprivate static func publisher(of error: AOperationError) -> String? {
+        names.withLock { $0 }.lazy.compactMap { $0(error) }.first ?? error.publisher
+    }
+
     fileprivate static func kind(of error: AOperationError) -> Fault.Kind {
         switch error.publishedError {
         case let error as ScriptError: .own(error.text)
-        case let error as AOperationError.IsCancelled: .cancelled(error.operation)
+        case let cancelled as AOperationError.IsCancelled:
+            .cancelled(names.withLock { $0 }.lazy.compactMap { $0(error) }.first ?? cancelled.operation)
         case is TimeoutObserver.Error: .timeout
         case is AOperationError.QueueTimeout: .queueTimeout
         case is AOperationError.DeadlinePassed: .deadline

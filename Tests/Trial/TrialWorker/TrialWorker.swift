@@ -13,6 +13,7 @@ import Worker
     static let conditions: [any ClusterCondition.Type] = [FileThere.self] + ConformanceTypes.conditions
     static let errors: [any PortableError.Type] = {
         FaultKinds.register { error in (error as? RemoteFailure)?.kind }
+        FaultKinds.registerNames { error in error.nameInItsProgram }
         return [TrialError.self] + ConformanceTypes.errors
     }()
 }
@@ -25,7 +26,16 @@ extension RemoteFailure {
         case .deadline: .deadline
         case .duplicate: .duplicate
         case .workerLost: .workerLost
+        case .condition: .own(failure.message)
         default: nil
         }
+    }
+}
+
+extension AOperationError {
+    /// A worker knows the operations of others by their types and paths: the last part of that is the program's name.
+    fileprivate var nameInItsProgram: String? {
+        guard state == .execution, let origin = (transit as? Transit)?.failure.origin, !origin.isEmpty else { return nil }
+        return origin.split(separator: "/").last.map(String.init)
     }
 }
