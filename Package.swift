@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "AOperationCombine", targets: ["AOperationCombine"]),
         .library(name: "Worker", targets: ["Worker"]),
         .library(name: "Cluster", targets: ["Cluster"]),
+        .library(name: "ClusterTesting", targets: ["ClusterTesting"]),
         .executable(name: "aop", targets: ["aop"]),
     ],
     dependencies: [
@@ -113,6 +114,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "ClusterTesting",
+            dependencies: ["AOperation", "Cluster", "Coordinator", "Scheduling", "Wire", "Worker"],
+            swiftSettings: strict
+        ),
         .target(name: "Benchmark", dependencies: ["AOperation", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "aop",
@@ -144,13 +150,23 @@ let package = Package(
             name: "TrialOperations", dependencies: ["AOperation"], path: "Tests/Trial/TrialOperations", swiftSettings: strict),
         .executableTarget(
             name: "TrialWorker",
-            dependencies: ["AOperation", "Conformance", "ConformanceOperations", "Executing", "TrialOperations", "Worker"],
+            dependencies: ["AOperation", "ConformanceOperations", "ConformanceRemote", "TrialOperations", "Worker"],
             path: "Tests/Trial/TrialWorker", swiftSettings: strict),
         // What may be seen of a graph's run: pure, and judged by no other code of ours.
         .target(name: "Conformance", path: "Tests/Conformance/Conformance", swiftSettings: strict),
         .target(
             name: "ConformanceOperations", dependencies: ["AOperation", "Conformance"],
             path: "Tests/Conformance/ConformanceOperations", swiftSettings: strict),
+        .target(
+            name: "ConformanceRemote",
+            dependencies: ["AOperation", "Cluster", "Conformance", "ConformanceOperations", "Executing"],
+            path: "Tests/Conformance/ConformanceRemote", swiftSettings: strict),
+        .testTarget(
+            name: "ClusterTestingTests",
+            dependencies: [
+                "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests", dependencies: ["AOperation", "Conformance", "ConformanceOperations"], swiftSettings: strict),
         .testTarget(
@@ -190,7 +206,7 @@ let package = Package(
             name: "SystemTests",
             dependencies: [
                 "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
-                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "TrialOperations", "Wire",
+                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "TrialOperations", "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

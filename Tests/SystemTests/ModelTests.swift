@@ -2,6 +2,7 @@ import AOperation
 import Cluster
 import Conformance
 import ConformanceOperations
+import ConformanceRemote
 import Foundation
 import Testing
 
@@ -45,8 +46,7 @@ extension SystemTests {
 
         /// Adds the graphs of all seeds.
         private static func start(on cluster: ClusterQueue, _ harness: ProcessHarness) throws -> [(seed: UInt64, run: GraphRun)] {
-            PortableErrors.register(ConformanceTypes.errors)
-            FaultKinds.register { error in (error as? RemoteError)?.kind }
+            RemoteFaults.register()
             cluster.callbackQueue = DispatchQueue(label: "callbacks")
             return try (first..<first + count).map { seed in
                 let folder = "\(harness.directory)/graph-\(seed)"
@@ -84,20 +84,6 @@ extension SystemTests {
         private static func kill(_ process: Int32, _ graphs: [(seed: UInt64, run: GraphRun)]) async throws {
             for (_, run) in graphs { run.place.note(.killed(process: "\(process)")) }
             Foundation.kill(process, SIGKILL)
-        }
-    }
-}
-
-extension RemoteError {
-    fileprivate var kind: Fault.Kind? {
-        switch code {
-        case .workerLost: .workerLost
-        case .timeout: .timeout
-        case .deadline: .deadline
-        case .duplicate: .duplicate
-        // The text is all that an error of a condition keeps on its way.
-        case .condition: .own(message)
-        default: nil
         }
     }
 }

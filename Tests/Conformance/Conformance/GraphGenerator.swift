@@ -33,7 +33,7 @@ package struct GraphGenerator {
         /// among ``settled`` until it does not.
         package static let dependentsOfProducers = Features(rawValue: 65536)
 
-        /// Unordered groups that stop. A mirror that learns of several ends at once takes the first one in child order for the
+        /// Groups that stop and are not ordered, or have children whose deadlines may pass together. A mirror that learns of several ends at once takes the first one in child order for the
         /// cause, and adds what the stop has cancelled to the group's errors: not among ``clustered`` until it does not.
         package static let unorderedStops = Features(rawValue: 131072)
         /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
@@ -218,7 +218,10 @@ extension GraphGenerator {
             }
         }
         if !features.contains(.unorderedStops) {
-            for group in plan.nodes.indices { change(group) { $0.stops = $0.stops && $0.isOrdered } }
+            for group in plan.nodes.indices {
+                let mayEndTogether = plan.children(of: group).contains { plan.nodes[$0].hasDeadline }
+                change(group) { $0.stops = $0.stops && $0.isOrdered && !mayEndTogether }
+            }
         }
         for node in plan.leaves where !isBounded(node) { release(node) }
     }
