@@ -25,10 +25,10 @@ import Foundation
 public final class InMemoryCluster: Sendable {
     /// What goes wrong, and how often.
     public enum Fault: Sendable, Hashable {
-        /// Of every so many bodies that begin, one takes its worker with it: all bodies there are cancelled, what they say is
-        /// dropped, and another worker takes its place. 1 or more.
+        /// Of so many bodies that begin, one, drawn at random, takes a worker with it: all bodies there are cancelled, what they
+        /// say is dropped, and another worker takes its place. 2 or more, or nothing ever ends.
         case workerCrash(every: Int)
-        /// Of every so many journal writes, one is lost with the coordinator before it is done. It goes on with what the
+        /// Of so many journal writes, one, drawn at random, is lost with the coordinator before it is done. It goes on with what the
         /// journal has, in a new epoch, and workers and submitters connect again. 2 or more.
         case coordinatorCrash(every: Int)
     }

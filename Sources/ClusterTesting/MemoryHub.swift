@@ -34,8 +34,8 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
     private var workers: [UInt64: MemoryWorker] = [:]
     /// Crashed ones some of whose bodies have not ended: a process's end ends all, and is proven when they have.
     private var dying: [(peer: UInt64, worker: MemoryWorker)] = []
-    private var bodies = 0
-    private var writes = 0
+    /// Workers that are to crash.
+    private var doomed = 0
     private var hasNews = true
 
     init(workers count: Int, slots: Int, seed: UInt64, faults: [InMemoryCluster.Fault], clock: VirtualClock) throws {
@@ -106,7 +106,7 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
             index, on: host, slots: slots, incarnation: random.next() | 1,
             clock: { [unowned self] in (now.boot, now.wall) },
             begun: { [unowned self] path in
-                bodies += 1
+                if draw(\.workerCrash) { doomed += 1 }
                 shared.withLock { $0.starts[path, default: 0] += 1 }
             },
             report: { [unowned self] worker, report in take(report, of: worker) })
@@ -159,12 +159,9 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
         while hasNews || coordinator.hasInputs {
             hasNews = false
             coordinator.step(at: now)
-            if coordinator.hasUnwritten {
-                writes += 1
-                if isDue(writes, \.coordinatorCrash) {
-                    restartCoordinator()
-                    continue
-                }
+            if coordinator.hasUnwritten, draw(\.coordinatorCrash) {
+                restartCoordinator()
+                continue
             }
             deliver(coordinator.sync())
             crashWorkers()
@@ -205,9 +202,10 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
     // MARK: Faults
 
     private func crashWorkers() {
-        guard isDue(bodies, \.workerCrash), let peer = workers.keys.sorted().randomElement(using: &random) else { return }
-        bodies += 1
-        crash(peer)
+        while doomed > 0 {
+            doomed -= 1
+            if let peer = workers.keys.sorted().randomElement(using: &random) { crash(peer) }
+        }
     }
 
     private func restartCoordinator() {
@@ -225,9 +223,11 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
         tell(.attached(coordinator.welcome(), sameCoordinator: false))
     }
 
-    /// Whether the count has come to one of a fault's multiples.
-    private func isDue(_ count: Int, _ rate: KeyPath<InMemoryCluster.Fault, Int?>) -> Bool {
-        faults.compactMap { $0[keyPath: rate] }.contains { count > 0 && count.isMultiple(of: max(1, $0)) }
+    /// Whether a fault happens now: one in so many times.
+    private func draw(_ rate: KeyPath<InMemoryCluster.Fault, Int?>) -> Bool {
+        faults.compactMap { $0[keyPath: rate] }.reduce(false) { isDrawn, every in
+            random.next().isMultiple(of: UInt64(max(1, every))) || isDrawn
+        }
     }
 }
 

@@ -76,7 +76,7 @@ final class Put: ResultableOperation<String>, ReceiverOperation, ClusterOperatio
     }
 
     @Test func workerCrash_runsWhatWasLostAgain() async throws {
-        let cluster = try await cluster(faults: [.workerCrash(every: 4)])
+        let cluster = try await cluster(faults: [.workerCrash(every: 3)])
         let naps = (0..<12).map { Nap("\($0)", seconds: 10) }
         let put = Put()
         naps.deliver(to: put)
