@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "AOperationCombine", targets: ["AOperationCombine"]),
         .library(name: "Worker", targets: ["Worker"]),
         .library(name: "Cluster", targets: ["Cluster"]),
+        .library(name: "ClusterTesting", targets: ["ClusterTesting"]),
         .executable(name: "aop", targets: ["aop"]),
     ],
     dependencies: [
@@ -113,6 +114,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "ClusterTesting",
+            dependencies: ["AOperation", "Cluster", "Coordinator", "Scheduling", "Wire", "Worker"],
+            swiftSettings: strict
+        ),
         .target(name: "Benchmark", dependencies: ["AOperation", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "aop",
@@ -143,8 +149,26 @@ let package = Package(
         .target(
             name: "TrialOperations", dependencies: ["AOperation"], path: "Tests/Trial/TrialOperations", swiftSettings: strict),
         .executableTarget(
-            name: "TrialWorker", dependencies: ["AOperation", "TrialOperations", "Worker"], path: "Tests/Trial/TrialWorker",
+            name: "TrialWorker",
+            dependencies: ["AOperation", "ConformanceOperations", "ConformanceRemote", "TrialOperations", "Worker"],
+            path: "Tests/Trial/TrialWorker", swiftSettings: strict),
+        // What may be seen of a graph's run: pure, and judged by no other code of ours.
+        .target(name: "Conformance", path: "Tests/Conformance/Conformance", swiftSettings: strict),
+        .target(
+            name: "ConformanceOperations", dependencies: ["AOperation", "Conformance"],
+            path: "Tests/Conformance/ConformanceOperations", swiftSettings: strict),
+        .target(
+            name: "ConformanceRemote",
+            dependencies: ["AOperation", "Cluster", "Conformance", "ConformanceOperations", "Executing"],
+            path: "Tests/Conformance/ConformanceRemote", swiftSettings: strict),
+        .testTarget(
+            name: "ClusterTestingTests",
+            dependencies: [
+                "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote",
+            ],
             swiftSettings: strict),
+        .testTarget(
+            name: "ConformanceTests", dependencies: ["AOperation", "Conformance", "ConformanceOperations"], swiftSettings: strict),
         .testTarget(
             name: "AOperationTests",
             dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
@@ -182,7 +206,7 @@ let package = Package(
             name: "SystemTests",
             dependencies: [
                 "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
-                "AOperation", "Cluster", "TrialOperations", "Wire",
+                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "TrialOperations", "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

@@ -14,6 +14,22 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func memberCancelledBeforeItsTurn_letsNobodyBeginBeforeTheirs() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        cluster.submit(Sketch.ordered("root", ["a", "b", "c", "d", "e"].map { .op($0) }, stop: false).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "c", reason: "", now: false))
+        _ = cluster.ask(.cancel(submission: "last", path: "b", reason: "", now: false))
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["d"])
+        _ = cluster.ask(.cancel(submission: "last", path: "e", reason: "", now: false))
+        #expect(cluster.view()?.state == .running)
+        cluster.end("d")
+        #expect(cluster.view()?.counts.cancelled == 3)
+        #expect(cluster.view()?.counts.succeeded == 2)
+    }
+
     @Test func group_handsOutAllChildrenAtOnce_andEndsAfterTheLast() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)

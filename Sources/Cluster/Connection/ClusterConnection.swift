@@ -19,16 +19,31 @@ public final class ClusterConnection: Sendable {
     /// With which it connects.
     let cookie: [UInt8]?
     let core: ConnectionCore
-    private let link: PeerLink
-    private let context: ZMQContext
+    private let transport: Transport
     private let isClosed = Mutex(false)
 
-    private init(endpoint: Endpoint, cookie: [UInt8]?, core: ConnectionCore, link: PeerLink, context: ZMQContext) {
+    /// What carries its messages.
+    private enum Transport: Sendable {
+        case network(PeerLink, ZMQContext)
+        /// Within the process.
+        case memory(any MessageCarrier)
+    }
+
+    private init(endpoint: Endpoint, cookie: [UInt8]?, core: ConnectionCore, _ transport: Transport) {
         self.cookie = cookie
         self.endpoint = endpoint
         self.core = core
-        self.link = link
-        self.context = context
+        self.transport = transport
+    }
+
+    /// A connection to a coordinator in this process.
+    ///
+    /// - Parameter carrier: takes what is sent; it is given where what comes for the connection goes.
+    package convenience init(within carrier: (ConnectionCore) -> any MessageCarrier) throws {
+        let core = ConnectionCore()
+        let carrier = carrier(core)
+        core.use(carrier)
+        self.init(endpoint: try Endpoint("ipc:///memory"), cookie: nil, core: core, .memory(carrier))
     }
 
     /// Connects, trying until `connectTimeout` is over.
@@ -46,7 +61,7 @@ public final class ClusterConnection: Sendable {
             heartbeat: { WireHeartbeat() })
         let link = PeerLink(configuration, context: context) { event in core.handle(event) }
         core.use(link)
-        let connection = ClusterConnection(endpoint: endpoint, cookie: cookie, core: core, link: link, context: context)
+        let connection = ClusterConnection(endpoint: endpoint, cookie: cookie, core: core, .network(link, context))
         link.start()
         let seconds = connectTimeout / .seconds(1)
         let timer = Task {
@@ -71,11 +86,11 @@ public final class ClusterConnection: Sendable {
     /// Work that was submitted goes on. Closing twice is harmless.
     public func close() async {
         guard claimClosing() else { return }
-        let (link, context, core) = (link, context, core)
+        let (transport, core) = (transport, core)
         await withCheckedContinuation { continuation in
             // Waits for the link's thread: not on a thread of the cooperative pool.
             Thread.detachNewThread {
-                Self.shutDown(link, context, core)
+                Self.shutDown(transport, core)
                 continuation.resume()
             }
         }
@@ -83,8 +98,8 @@ public final class ClusterConnection: Sendable {
 
     deinit {
         guard claimClosing() else { return }
-        let (link, context, core) = (link, context, core)
-        Thread.detachNewThread { Self.shutDown(link, context, core) }
+        let (transport, core) = (transport, core)
+        Thread.detachNewThread { Self.shutDown(transport, core) }
     }
 
     private func claimClosing() -> Bool {
@@ -94,8 +109,9 @@ public final class ClusterConnection: Sendable {
         }
     }
 
-    private static func shutDown(_ link: PeerLink, _ context: ZMQContext, _ core: ConnectionCore) {
+    private static func shutDown(_ transport: Transport, _ core: ConnectionCore) {
         core.end(ClusterError(.closed, "the connection to the coordinator was closed"))
+        guard case .network(let link, let context) = transport else { return }
         link.close(goodbye: "client closes", flushMilliseconds: 200)
         context.terminate()
     }

@@ -5,7 +5,7 @@ import Wire
 /// The shared state behind a `ClusterConnection`: what the link's thread and the asking tasks meet in.
 ///
 /// The ledger decides; this keeps the continuations it decides about. Nothing is resumed while the lock is held.
-final class ConnectionCore: Sendable {
+package final class ConnectionCore: Sendable {
     enum ChunkEvent: Sendable {
         case chunk(WireBlobChunk, Buffer?)
         /// The connection was made anew: what had been asked for will not come.
@@ -25,7 +25,7 @@ final class ConnectionCore: Sendable {
         var fetches: [Data: AsyncStream<ChunkEvent>.Continuation] = [:]
         var fetchWaiters: [Data: [CheckedContinuation<Void, Never>]] = [:]
         var served: [Data: ServedBlob] = [:]
-        weak var link: PeerLink?
+        weak var carrier: (any MessageCarrier)?
     }
 
     private struct ServedBlob {
@@ -35,13 +35,13 @@ final class ConnectionCore: Sendable {
 
     private let state = Mutex(State())
 
-    func use(_ link: PeerLink) { state.withLock { $0.link = link } }
+    func use(_ carrier: any MessageCarrier) { state.withLock { $0.carrier = carrier } }
 
     var welcome: WireWelcome? { state.withLock { $0.welcome } }
 
     // MARK: events of the link (its thread)
 
-    func handle(_ event: PeerLink.Event) {
+    package func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached(let welcome, _): attached(welcome)
         case .detached(let reason): detached(reason)
@@ -220,8 +220,8 @@ final class ConnectionCore: Sendable {
     }
 
     func send(_ message: WirePeerMessage, attachment: Buffer? = nil) {
-        let link = state.withLock { $0.link }
-        link?.send(message, attachment: attachment)
+        let carrier = state.withLock { $0.carrier }
+        carrier?.send(message, attachment: attachment)
     }
 
     /// Holds `content` for the coordinator to ask for, part by part.

@@ -112,7 +112,7 @@ extension CoordinatorLoop {
 
 extension Request {
     /// Time zones that its graph names.
-    fileprivate var zones: [String] {
+    var zones: [String] {
         switch self {
         case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation: []

@@ -44,8 +44,7 @@ extension Submission {
         units[group].openChildren += Int32(tops.count)
         if isOrdered(group), let last, let first = tops.first {
             before[Int32(first)] = Int32(last)
-            behind[Int32(last)] = Int32(first)
-            if !units[last].hasEnded { units[first].unmet += 1 }
+            if memberBefore(first) != nil { units[first].unmet += 1 }
         }
         effects.append(.added(id(firstUnit), count: units.count - firstUnit, firstNode: firstNode))
         for top in tops {
@@ -128,7 +127,7 @@ extension Submission {
     mutating func dropGrowth(of group: Int) {
         guard !growths.isEmpty, let growth = growths.removeValue(forKey: Int32(group)) else { return }
         for top in growth.children {
-            if let last = before.removeValue(forKey: top) { behind[last] = nil }
+            before[top] = nil
             for inner in Int(top)..<(Int(top) + Int(layout.subtreeUnits[Int(units[Int(top)].node)])) { drop(inner) }
         }
     }

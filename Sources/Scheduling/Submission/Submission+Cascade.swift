@@ -171,6 +171,7 @@ extension Submission {
         }
         leaveGroup(unit)
         releaseDependents(of: unit)
+        passTurn(of: unit)
         if units[parent].openChildren == 0 { work.append(.close(Int32(parent))) }
     }
 
@@ -197,10 +198,10 @@ extension Submission {
 
     private mutating func releaseDependents(of unit: Int) {
         let node = Int(units[unit].node)
-        for dependent in layout.dependents[node] {
+        let successor = memberAfter(unit).map { units[$0].node }
+        for dependent in layout.dependents[node] where dependent != successor {
             appendReleases(of: Int(dependent), seenFrom: Int(units[unit].base), template: Int(layout.template[node]))
         }
-        if !behind.isEmpty, let next = behind[Int32(unit)] { work.append(.release(next)) }
     }
 
     /// Every unit that `node` is below the instance at `base`: one, or one per element of the forEach around it.

@@ -212,6 +212,7 @@ extension Submission {
         if !pauses.isEmpty { pauses[Int32(inner)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
         if !producers.isEmpty { producers[Int32(inner)] = nil }
+        endedEarly.remove(Int32(inner))
         units[inner].phase = .dropped
     }
 
@@ -221,6 +222,7 @@ extension Submission {
         endDeadline(unit)
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
+        endedEarly.remove(Int32(unit))
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

@@ -52,11 +52,12 @@ struct Submission {
     var producers: [Int32: Int32] = [:]
     /// By the units that were added, in their order.
     var origins: [AdditionOrigin] = []
-    /// In ordered groups: the member before the first one of an addition, and the other way round. Looked up, never iterated.
+    /// In ordered groups: the member before the first one of an addition. Looked up, never iterated.
     var before: [Int32: Int32] = [:]
-    var behind: [Int32: Int32] = [:]
     /// What would have been waited for in a circle, by unit. Looked up, never iterated.
     var lockCycles: [Int32: String] = [:]
+    /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
+    var endedEarly: Set<Int32> = []
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
@@ -170,10 +171,10 @@ struct Submission {
         if units[unit].parent >= 0, units[Int(units[unit].parent)].phase != .open { unmet += 1 }
         if duplicate(unit) != nil { unmet += 1 }
         for dependency in layout.dependencies[Int(units[unit].node)]
-        where !units[self.unit(ofNode: Int(dependency), seenFrom: unit)].hasEnded {
+        where isUnmet(self.unit(ofNode: Int(dependency), seenFrom: unit), of: unit) {
             unmet += 1
         }
-        if !before.isEmpty, let last = before[Int32(unit)], !units[Int(last)].hasEnded { unmet += 1 }
+        if !before.isEmpty, before[Int32(unit)] != nil, memberBefore(unit) != nil { unmet += 1 }
         return unmet
     }
 

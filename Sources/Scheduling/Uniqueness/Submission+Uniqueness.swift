@@ -115,14 +115,6 @@ extension Submission {
         }
     }
 
-    /// The member before it in an ordered group, as long as that has not ended.
-    func memberBefore(_ unit: Int) -> Int? {
-        let parent = Int(units[unit].parent)
-        guard parent >= 0, units[unit].position > 0, case .group(let group) = node(parent).kind, group.isOrdered else { return nil }
-        let before = children(of: parent)[Int(units[unit].position) - 1]
-        return units[before].hasEnded ? nil : before
-    }
-
     /// How a duplicate ends whose children have ended.
     func duplicateOutcome(_ unit: Int) -> Outcome { duplicate(unit)?.ending?.outcome ?? .cancelled }
 

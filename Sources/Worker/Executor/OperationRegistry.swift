@@ -1,4 +1,5 @@
 import AOperation
+import Foundation
 import Wire
 
 /// The operations of one executor by their wire names.
@@ -8,6 +9,8 @@ struct OperationRegistry: Sendable {
         let interface: ClusterInterface
         /// What it sends can be read elsewhere.
         let sends: Bool
+        /// Builds one of its parameters.
+        let make: @Sendable (Data) throws -> any ClusterOperation
     }
 
     private(set) var entries: [String: Entry] = [:]
@@ -42,7 +45,9 @@ struct OperationRegistry: Sendable {
     /// As they are told in a hello, sorted.
     var conditionNames: [String] { conditions.keys.sorted() }
 
-    private mutating func register(_ type: any ClusterOperation.Type) throws {
+    private mutating func register(
+        _ type: any ClusterOperation.Type, make: (@Sendable (Data) throws -> any ClusterOperation)? = nil
+    ) throws {
         let interface: ClusterInterface
         do {
             interface = try type.clusterInterface()
@@ -54,7 +59,22 @@ struct OperationRegistry: Sendable {
                 description: "\(type) and \(other.type) are both called `\(interface.name)`: give one of them another operationName")
         }
         let sends = (type as? any PartialResultOperation.Type)?.canSendElsewhere ?? false
-        entries[interface.name] = Entry(type: type, interface: interface, sends: sends)
+        entries[interface.name] = Entry(type: type, interface: interface, sends: sends, make: make ?? { try type.make(parameters: $0) })
+    }
+
+    /// Adds a type, or has it made in another way.
+    /// - Throws: ``Refused``.
+    mutating func allow(_ type: any ClusterOperation.Type, make: (@Sendable (Data) throws -> any ClusterOperation)?) throws {
+        if let known = entries[type.operationName], known.type == type {
+            guard make != nil else { return }
+            entries[type.operationName] = nil
+        }
+        try register(type, make: make)
+    }
+
+    mutating func allow(_ type: any ClusterCondition.Type) throws {
+        if let known = conditions[type.conditionName], known == type { return }
+        try register(type)
     }
 
     /// As they are told in a hello, by name.

@@ -19,7 +19,7 @@ final class UnitRunner {
         case deciding
     }
 
-    private let registry: OperationRegistry
+    var registry: OperationRegistry
     private let loop: EventLoop
     private let queue = AOperationQueue()
     private let hostName: String
@@ -99,7 +99,7 @@ final class UnitRunner {
             let parameters =
                 assignment.templated
                 ? try Template.render(assignment.parameters, bindings: context.bindings) : assignment.parameters
-            let operation = try entry.type.make(parameters: parameters)
+            let operation = try entry.make(parameters)
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.
             operation.grace = .seconds(1_000_000)
             operation.adoptFencingTokens(context.fences.tokens)
@@ -183,6 +183,12 @@ final class UnitRunner {
         }
     }
 
+    /// Calls of `cancel()` that have not returned.
+    private(set) var cancelling = 0
+
+    /// Bodies that have not ended.
+    var bodyCount: Int { bodies.count }
+
     /// Whether its body has not ended.
     func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil }
 
@@ -246,7 +252,13 @@ final class UnitRunner {
         switch bodies[key] {
         case .building(_, let kill)?: bodies[key] = .building(stop: true, kill: kill)
         // Somebody's `cancel()` may take its time.
-        case .running(let operation)?: background.async { operation.cancel() }
+        case .running(let operation)?:
+            cancelling += 1
+            let done = onLoop { (runner: UnitRunner, _: Void) in runner.cancelling -= 1 }
+            background.async {
+                operation.cancel()
+                done(())
+            }
         case .evaluating(let round)?: background.async { round.stop() }
         case .deciding?, nil: break
         }

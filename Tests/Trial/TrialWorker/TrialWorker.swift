@@ -1,11 +1,17 @@
 import AOperation
+import ConformanceOperations
+import ConformanceRemote
 import TrialOperations
 import Worker
 
 /// A worker for tests.
 @main struct TrialWorker: WorkerCommand {
     static let abstract = "Runs the operations of the tests."
-    static let operations: [any ClusterOperation.Type] = [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Sprout.self]
-    static let conditions: [any ClusterCondition.Type] = [FileThere.self]
-    static let errors: [any PortableError.Type] = [TrialError.self]
+    static let operations: [any ClusterOperation.Type] =
+        [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Sprout.self] + ConformanceTypes.operations
+    static let conditions: [any ClusterCondition.Type] = [FileThere.self] + ConformanceTypes.conditions
+    static let errors: [any PortableError.Type] = {
+        RemoteFaults.register()
+        return [TrialError.self] + ConformanceTypes.errors
+    }()
 }

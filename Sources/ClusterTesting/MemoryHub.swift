@@ -1,0 +1,237 @@
+import AOperation
+import Cluster
+import Coordinator
+import Foundation
+import Scheduling
+import Synchronization
+import Wire
+import Worker
+
+/// The inside of a cluster in memory: carries messages, counts for faults, and lets time go on.
+///
+/// `@unchecked Sendable`: `coordinator`, `workers` and what counts are only touched on the host's thread; `shared` is for
+/// those who look from elsewhere.
+final class MemoryHub: MessageCarrier, @unchecked Sendable {
+    private struct Shared {
+        var starts: [String: Int] = [:]
+        var crashes = (workers: 0, coordinators: 0)
+        var core: ConnectionCore?
+    }
+
+    /// What virtual time begins with, as a wall time: any day will do.
+    private static let firstDay: Int64 = 1_900_000_000_000
+
+    private let host: MemoryHost
+    private let clock: VirtualClock
+    private let slots: Int
+    private let count: Int
+    private let faults: [InMemoryCluster.Fault]
+    private let shared = Mutex(Shared())
+
+    private var random: SeededNumbers
+    private var coordinator: MemoryCoordinator
+    private var client: UInt64
+    private var workers: [UInt64: MemoryWorker] = [:]
+    /// Crashed ones some of whose bodies have not ended: a process's end ends all, and is proven when they have.
+    private var dying: [(peer: UInt64, worker: MemoryWorker)] = []
+    /// Workers that are to crash.
+    private var doomed = 0
+    private var hasNews = true
+
+    init(workers count: Int, slots: Int, seed: UInt64, faults: [InMemoryCluster.Fault], clock: VirtualClock) throws {
+        (self.count, self.slots, self.faults, self.clock) = (count, slots, faults, clock)
+        host = try MemoryHost()
+        random = SeededNumbers(seed: seed)
+        coordinator = MemoryCoordinator(at: Instant(boot: 0, wall: Self.firstDay), incarnation: random.next() | 1)
+        client = coordinator.connect()
+    }
+
+    func connect(_ core: ConnectionCore) { shared.withLock { $0.core = core } }
+
+    func start() {
+        host.submit { [self] in
+            for index in 0..<count { hire(index) }
+            tell(.attached(coordinator.welcome(), sameCoordinator: false))
+        }
+        clock.watch { [weak self] in self?.host.submit {} }
+        host.start { [weak self] in self?.turn() }
+    }
+
+    func stop() {
+        host.stop()
+        shared.withLock { $0.core = nil }
+    }
+
+    func starts(of path: String) -> Int { shared.withLock { $0.starts[path] ?? 0 } }
+    var crashes: (workers: Int, coordinators: Int) { shared.withLock { $0.crashes } }
+
+    /// A message of the client.
+    func send(_ message: WirePeerMessage, attachment: Buffer?) {
+        host.submit { [self] in
+            deliver(coordinator.receive(message, from: client, at: now))
+            hasNews = true
+        }
+    }
+
+    private func tell(_ event: PeerLink.Event) { shared.withLock { $0.core }?.handle(event) }
+
+    // MARK: Registering
+
+    func register(_ type: any ClusterOperation.Type, make: (@Sendable (Data) throws -> any ClusterOperation)?) async throws {
+        try await change { try $0.register(type, make: make) }
+    }
+
+    func register(_ type: any ClusterCondition.Type) async throws { try await change { try $0.register(type) } }
+
+    private func change(_ change: @escaping @Sendable (MemoryHost) throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            host.submit { [self] in
+                continuation.resume(with: Result { try change(host) })
+                for worker in workers.values { worker.renew() }
+                for (peer, worker) in workers.sorted(by: { $0.key < $1.key }) { attach(worker, insteadOf: peer) }
+            }
+        }
+    }
+
+    // MARK: Workers
+
+    private var now: Instant {
+        let (seconds, attoseconds) = clock.now.elapsed.components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        return Instant(boot: milliseconds, wall: Self.firstDay + milliseconds)
+    }
+
+    private func hire(_ index: Int) {
+        let worker = MemoryWorker(
+            index, on: host, slots: slots, incarnation: random.next() | 1,
+            clock: { [unowned self] in (now.boot, now.wall) },
+            begun: { [unowned self] path in
+                if draw(\.workerCrash) { doomed += 1 }
+                shared.withLock { $0.starts[path, default: 0] += 1 }
+            },
+            report: { [unowned self] worker, report in take(report, of: worker) })
+        attach(worker, insteadOf: nil)
+    }
+
+    private func attach(_ worker: MemoryWorker, insteadOf peer: UInt64?) {
+        if let peer { workers[peer] = nil }
+        do {
+            workers[try coordinator.attach(worker.hello)] = worker
+            hasNews = true
+        } catch {
+            preconditionFailure("a worker in memory is refused: \(error)")
+        }
+    }
+
+    private func take(_ report: WireUnitReport, of worker: MemoryWorker) {
+        guard let peer = workers.first(where: { $0.value === worker })?.key else { return }
+        deliver(coordinator.receive(.with { $0.reports.reports = [report] }, from: peer, at: now))
+        hasNews = true
+    }
+
+    private func crash(_ peer: UInt64) {
+        guard let worker = workers.removeValue(forKey: peer) else { return }
+        worker.die()
+        dying.append((peer, worker))
+        shared.withLock { $0.crashes.workers += 1 }
+        buryTheDead()
+    }
+
+    private func buryTheDead() {
+        for (peer, worker) in dying where worker.bodyCount == 0 {
+            coordinator.died(peer, incarnation: worker.incarnation)
+            hire(worker.index)
+        }
+        dying.removeAll { $0.worker.bodyCount == 0 }
+    }
+
+    // MARK: Turns
+
+    /// Does what there is to do; if there is nothing, and every body waits, time goes on.
+    private func turn() {
+        work()
+        // What has come meanwhile is looked at first.
+        if goOn() { host.submit {} }
+    }
+
+    private func work() {
+        buryTheDead()
+        while hasNews || coordinator.hasInputs {
+            hasNews = false
+            coordinator.step(at: now)
+            if coordinator.hasUnwritten, draw(\.coordinatorCrash) {
+                restartCoordinator()
+                continue
+            }
+            deliver(coordinator.sync())
+            crashWorkers()
+        }
+        for worker in workers.values where worker.isStuck { crash(peer(of: worker)) }
+    }
+
+    private func peer(of worker: MemoryWorker) -> UInt64 { workers.first { $0.value === worker }?.key ?? 0 }
+
+    private func deliver(_ deliveries: [MemoryCoordinator.Delivery]) {
+        for delivery in deliveries {
+            if delivery.peer == client {
+                tell(.message(delivery.message, attachment: nil))
+            } else if let worker = workers[delivery.peer] {
+                worker.receive(delivery.message)
+            }
+        }
+    }
+
+    private func goOn() -> Bool {
+        if hasNews || coordinator.hasInputs { return true }
+        let running = workers.values.reduce(0) { $0 + $1.bodyCount } + dying.reduce(0) { $0 + $1.worker.bodyCount }
+        guard running <= clock.sleeperCount, !isStopping else { return false }
+        // Where nothing is to be done, leases need no watching.
+        guard coordinator.hasWork || clock.sleeperCount > 0 else { return false }
+        let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline)).compactMap(\.self)
+        let due = [clock.nextDue, deadlines.min().map { VirtualClock.Instant(elapsed: .milliseconds($0)) }].compactMap(\.self).min()
+        guard let due else { return false }
+        clock.advance(to: due)
+        for worker in workers.sorted(by: { $0.key < $1.key }).map(\.value) { worker.tick() }
+        hasNews = (coordinator.wakeAt ?? .max) <= now.boot
+        return hasNews || coordinator.hasInputs
+    }
+
+    /// A body is being told to stop: it may be about to end.
+    private var isStopping: Bool { workers.values.contains { $0.isStopping } || dying.contains { $0.worker.isStopping } }
+
+    // MARK: Faults
+
+    private func crashWorkers() {
+        while doomed > 0 {
+            doomed -= 1
+            if let peer = workers.keys.sorted().randomElement(using: &random) { crash(peer) }
+        }
+    }
+
+    private func restartCoordinator() {
+        shared.withLock { $0.crashes.coordinators += 1 }
+        tell(.detached(reason: "the coordinator has crashed"))
+        do {
+            try coordinator.crash(at: now, incarnation: random.next() | 1)
+        } catch {
+            preconditionFailure("the journal of a cluster in memory cannot be folded: \(error)")
+        }
+        client = coordinator.connect()
+        let left = workers.sorted { $0.key < $1.key }.map(\.value)
+        workers = [:]
+        for worker in left { attach(worker, insteadOf: nil) }
+        tell(.attached(coordinator.welcome(), sameCoordinator: false))
+    }
+
+    /// Whether a fault happens now: one in so many times.
+    private func draw(_ rate: KeyPath<InMemoryCluster.Fault, Int?>) -> Bool {
+        faults.compactMap { $0[keyPath: rate] }.reduce(false) { isDrawn, every in
+            random.next().isMultiple(of: UInt64(max(1, every))) || isDrawn
+        }
+    }
+}
+
+extension InMemoryCluster.Fault {
+    fileprivate var workerCrash: Int? { if case .workerCrash(let every) = self { every } else { nil } }
+    fileprivate var coordinatorCrash: Int? { if case .coordinatorCrash(let every) = self { every } else { nil } }
+}

@@ -1,0 +1,71 @@
+/// What a worker has registered of an operation: which versions of it it stands for, what it receives and what it delivers.
+public struct OperationSignature: Hashable, Sendable {
+    public var name: String
+    /// Of its behaviour and of its parameters; from 1.
+    public var version: Int
+    /// The oldest version whose units it takes as well; at most `version`.
+    public var oldestVersion: Int
+    /// Nil: it receives nothing.
+    public var input: ValueType?
+    public var output: ValueType
+
+    public init(
+        name: String, version: Int = 1, oldestVersion: Int? = nil, input: ValueType? = .any, output: ValueType = .any
+    ) {
+        self.name = name
+        self.version = max(1, version)
+        self.oldestVersion = min(max(1, oldestVersion ?? version), self.version)
+        self.input = input
+        self.output = output
+    }
+
+    /// - Parameter version: 0: whichever there is.
+    func takes(version: Int) -> Bool { version == 0 || (oldestVersion...self.version).contains(version) }
+}
+
+/// A type of values, as far as it tells whether one fits another.
+public struct ValueType: Hashable, Sendable {
+    /// How its values travel. The raw values are those of the wire and of the journal.
+    public enum Form: UInt8, Hashable, Sendable {
+        /// Unknown, or untouched: it depends on the value.
+        case any = 0
+        case void = 1
+        case json = 2
+        /// Text or bytes, which others may read as JSON, too.
+        case text = 3
+        /// By a codec of its own.
+        case own = 4
+    }
+
+    public var form: Form
+    /// Fully qualified; of a tuple without its labels. Empty: unknown.
+    public var name: String
+    /// Of an array that takes its elements one by one; empty: it is none.
+    public var element: String
+
+    public init(_ form: Form, name: String = "", element: String = "") {
+        self.form = form
+        self.name = name
+        self.element = element
+    }
+
+    public static let any = ValueType(.any)
+
+    /// Whether a receiver of `input` can read the values of this type: the types are the same, or only the values can tell.
+    func fits(_ input: ValueType) -> Bool {
+        switch (form, input.form) {
+        case (.any, _), (.text, _), (_, .any), (_, .void): true
+        case (.void, _): false
+        case (.json, _), (.own, _): name == input.name || name.isEmpty || input.name.isEmpty
+        }
+    }
+
+    /// Whether a receiver of an array can take values of this type as elements.
+    func fitsElement(of input: ValueType) -> Bool {
+        switch form {
+        case .any, .text: true
+        case .void: input.form == .any
+        case .json, .own: input.form == .any || name.isEmpty || name == input.element
+        }
+    }
+}

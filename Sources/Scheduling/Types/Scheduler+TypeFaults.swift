@@ -1,0 +1,129 @@
+/// What a graph asks of operations that workers have registered: their versions, and that values fit.
+extension Scheduler {
+    /// Versions that nobody has registered, and deliveries between types that differ.
+    ///
+    /// Of what no worker has told, nothing is said. The graph is well formed and without circles.
+    /// - Complexity: O(nodes + edges).
+    func typeFaults(_ graph: Graph) -> [AdmissionError] {
+        var check = TypeCheck(graph, durable.signatures)
+        return check.faults()
+    }
+}
+
+private struct TypeCheck {
+    private struct Key: Hashable {
+        let type: String
+        let version: Int
+    }
+
+    private let graph: Graph
+    private let table: SignatureTable
+    private var known: [Key: [OperationSignature]] = [:]
+    /// By groups, the children of those that deliver.
+    private var children: [Int: [Int]] = [:]
+
+    init(_ graph: Graph, _ table: SignatureTable) {
+        self.graph = graph
+        self.table = table
+        var delivering: Set<Int> = []
+        for node in graph.nodes {
+            for producer in node.receives where !graph.nodes[producer].isOperation { delivering.insert(producer) }
+        }
+        guard !delivering.isEmpty else { return }
+        for (index, node) in graph.nodes.enumerated() where index > 0 && delivering.contains(node.parent) {
+            children[node.parent, default: []].append(index)
+        }
+    }
+
+    mutating func faults() -> [AdmissionError] {
+        var faults: [AdmissionError] = []
+        for (index, node) in graph.nodes.enumerated() {
+            guard case .operation(let operation) = node.kind, !node.isHosted else { continue }
+            let signatures = candidates(operation)
+            if signatures.isEmpty {
+                if let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }
+            } else if !node.receives.isEmpty, let fault = deliveryFault(node, operation, signatures) {
+                faults.append(graph.fault(index, fault))
+            }
+        }
+        return faults
+    }
+
+    /// Those that could run it; empty also if the type is not known.
+    private mutating func candidates(_ operation: OperationNode) -> [OperationSignature] {
+        let key = Key(type: operation.type, version: operation.version)
+        if let found = known[key] { return found }
+        let found = table.signatures(of: operation.type).filter { $0.takes(version: operation.version) }
+        known[key] = found
+        return found
+    }
+
+    private func versionFault(_ operation: OperationNode) -> String? {
+        let there = table.signatures(of: operation.type)
+        guard !there.isEmpty else { return nil }
+        let versions = there.map { $0.oldestVersion == $0.version ? "\($0.version)" : "\($0.oldestVersion) to \($0.version)" }
+        return "asks for version \(operation.version) of `\(operation.type)`; workers have registered \(versions.joined(separator: ", "))"
+            + "; start one with that version, or submit with --wait-for-workers"
+    }
+
+    private mutating func deliveryFault(
+        _ node: Node, _ operation: OperationNode, _ signatures: [OperationSignature]
+    ) -> String? {
+        let inputs = signatures.compactMap(\.input)
+        guard !inputs.isEmpty else {
+            return "receives from `\(graph.path(of: node.receives[0]))`, but `\(operation.type)` takes no value; "
+                + "let it only wait (`after`), or make the type a ReceiverOperation"
+        }
+        let isArray = node.receivesArray || node.receives.count > 1
+        if node.receives.count > 1, !inputs.contains(where: { $0.form == .any || !$0.element.isEmpty }) {
+            return "receives \(node.receives.count) values, but `\(operation.type)` takes one (\(inputs[0].shownName)); "
+                + "let it receive an array"
+        }
+        for producer in node.receives {
+            let outputs = delivered(by: producer)
+            let fits = outputs.contains { output in
+                inputs.contains { input in isArray && !input.element.isEmpty ? output.fitsElement(of: input) : output.fits(input) }
+            }
+            guard !fits, let output = outputs.first, let input = inputs.last else { continue }
+            return "receives \(isArray && !input.element.isEmpty ? input.element : input.shownName) "
+                + "from `\(graph.path(of: producer))`, which delivers \(output.shownName); let them be the same"
+        }
+        return nil
+    }
+
+    /// What it may deliver.
+    private mutating func delivered(by index: Int) -> [ValueType] {
+        let node = graph.nodes[index]
+        switch node.kind {
+        case .operation(let operation):
+            if node.isHosted { return [.any] }
+            let outputs = candidates(operation).map(\.output)
+            return outputs.isEmpty ? [.any] : outputs
+        case .group, .forEach:
+            return delivered(byChildrenOf: index)
+        }
+    }
+
+    /// An array of what each child delivers, if that is one type.
+    private mutating func delivered(byChildrenOf group: Int) -> [ValueType] {
+        var element: ValueType?
+        for child in children[group] ?? [] {
+            guard case .operation(let operation) = graph.nodes[child].kind, !graph.nodes[child].isHosted else { return [.any] }
+            let outputs = Set(candidates(operation).map(\.output))
+            guard let output = outputs.first, outputs.count == 1, output.form == .json, element ?? output == output else { return [.any] }
+            element = output
+        }
+        guard let element else { return [.any] }
+        return [ValueType(.json, name: "Swift.Array<\(element.name)>", element: element.name)]
+    }
+}
+
+extension ValueType {
+    fileprivate var shownName: String {
+        switch form {
+        case .any: "any value"
+        case .void: "nothing"
+        case .json, .text, .own: name
+        }
+    }
+}

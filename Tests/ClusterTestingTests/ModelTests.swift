@@ -1,0 +1,52 @@
+import AOperation
+import ClusterTesting
+import Conformance
+import ConformanceOperations
+import ConformanceRemote
+import Foundation
+import Testing
+
+/// Random graphs on clusters in memory, each judged by the reference.
+///
+/// `AOP_CONFORMANCE_GRAPHS` says how many (300 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
+@Suite struct ModelTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let first = environment["AOP_CONFORMANCE_SEED"].flatMap(UInt64.init) ?? 1
+    private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 300
+
+    @Test func randomGraphs_doNothingThatTheModelForbids() async throws {
+        for seed in Self.first..<Self.first + Self.count where try await !Self.run(seed, faults: []) { break }
+    }
+
+    @Test func withCrashesOfWorkersAndCoordinators_theyStillDoNothingThatTheModelForbids() async throws {
+        for seed in Self.first..<Self.first + Self.count {
+            let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 5 + Int(seed % 5)), .coordinatorCrash(every: 5 + Int(seed % 7))]
+            guard try await Self.run(seed, faults: faults) else { break }
+        }
+    }
+
+    /// Whether the graph of this seed ran as it may.
+    private static func run(_ seed: UInt64, faults: [InMemoryCluster.Fault]) async throws -> Bool {
+        RemoteFaults.register()
+        let plan = GraphGenerator.graph(seed: seed, features: .clustered)
+        let cluster = try InMemoryCluster(workers: 1 + Int(seed % 3), slots: 4, seed: seed, faults: faults)
+        let clock = cluster.clock
+        let (name, place) = ("memory-\(seed)-\(UUID())", MemoryPlace { try await clock.sleep(for: .milliseconds(1)) })
+        Places.register(place, as: name)
+        defer { Places.remove(name) }
+        for type in ConformanceTypes.operations { try await cluster.register(type) }
+        for type in ConformanceTypes.conditions { try await cluster.register(type) }
+        cluster.queue.callbackQueue = DispatchQueue(label: name)
+        // Any run may have been in vain where workers crash.
+        if !faults.isEmpty { place.note(.killed(process: place.process)) }
+        let run = GraphRun(plan, at: name, limits: .init(timeout: .milliseconds(50), deadline: .milliseconds(200)), isHere: false)
+        run.start(on: cluster.queue)
+        let hasEnded = await run.ended(within: .seconds(60))
+        let history = place.history
+        let violations = Reference.violations(of: plan, history)
+        #expect(hasEnded, "seed \(seed) does not end\n\(plan)\n\(history)")
+        #expect(violations.isEmpty, "seed \(seed)\n\(violations.map(\.description).joined(separator: "\n"))\n\(plan)\n\(history)")
+        await cluster.queue.close()
+        return hasEnded && violations.isEmpty
+    }
+}

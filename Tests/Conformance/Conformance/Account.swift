@@ -1,0 +1,131 @@
+/// A history sorted by node: what the rules ask.
+package struct Account {
+    /// One run of a body.
+    struct Run {
+        var node: Int
+        var number: Int
+        /// The places of its start and end among the events; one whose process was killed has ended by that. One that has no
+        /// end breaks a rule of its own, and counts as a moment for all others.
+        var start: Int
+        var end: Int
+        var received: Received?
+        var tokens: [String: UInt64]
+        var result: BodyEnd?
+        /// Its process was killed: whatever it did, it may have been in vain.
+        var isDoubtful: Bool
+    }
+
+    struct Judgement {
+        var place: Int
+        var condition: Int
+        /// What the operation's condition says, a negation included.
+        var verdict: Verdict
+    }
+
+    let plan: GraphPlan
+    let events: [Event]
+    private(set) var runs: [[Run]]
+    private(set) var judgements: [[Judgement]]
+    /// What listeners were told, with its place.
+    private(set) var tellings: [[(place: Int, telling: Telling)]]
+    private(set) var cancelAsked: [Int: Int] = [:]
+    private(set) var cancelInForce: [Int: Int] = [:]
+    private(set) var over: [Int: Int] = [:]
+    let hasKills: Bool
+
+    package init(_ plan: GraphPlan, _ history: History) {
+        self.plan = plan
+        events = history.events
+        runs = Array(repeating: [], count: plan.nodes.count)
+        judgements = Array(repeating: [], count: plan.nodes.count)
+        tellings = Array(repeating: [], count: plan.nodes.count)
+        var killed: [String: Int] = [:]
+        for (place, event) in events.enumerated() {
+            if case .killed(let process) = event { killed[process] = place }
+        }
+        hasKills = !killed.isEmpty
+        for (place, event) in events.enumerated() { note(event, at: place, killed) }
+    }
+
+    private mutating func note(_ event: Event, at place: Int, _ killed: [String: Int]) {
+        switch event {
+        case .cancelAsked(let node): cancelAsked[node] = cancelAsked[node] ?? place
+        case .cancelInForce(let node): cancelInForce[node] = cancelInForce[node] ?? place
+        case .judged(let node, let condition, let verdict):
+            judgements[node].append(Judgement(place: place, condition: condition, verdict: combined(node, condition, verdict)))
+        case .started(let node, let number, let process, let received, let tokens):
+            runs[node].append(
+                Run(
+                    node: node, number: number, start: place, end: killed[process].map { max($0, place) } ?? place,
+                    received: received, tokens: tokens, isDoubtful: killed[process] != nil))
+        case .ended(let node, let number, let result):
+            guard let index = runs[node].lastIndex(where: { $0.number == number && $0.result == nil }) else { return }
+            runs[node][index].end = place
+            runs[node][index].result = result
+        case .told(let node, let telling): tellings[node].append((place, telling))
+        case .over(let node): over[node] = over[node] ?? place
+        case .killed: break
+        }
+    }
+
+    private func combined(_ node: Int, _ condition: Int, _ verdict: Verdict) -> Verdict {
+        guard plan.nodes[node].conditions.indices.contains(condition),
+            case .scripted(_, isNegated: true) = plan.nodes[node].conditions[condition]
+        else { return verdict }
+        switch verdict {
+        case .yes: return .no
+        case .no: return .yes
+        case .notNow: return .notNow
+        }
+    }
+}
+
+extension Account {
+    func node(_ node: Int) -> NodePlan { plan.nodes[node] }
+
+    /// The outcome that observers were told first.
+    func outcome(_ node: Int) -> Outcome? { finish(of: node)?.outcome }
+
+    func finish(of node: Int) -> (place: Int, outcome: Outcome)? {
+        for (place, telling) in tellings[node] {
+            if case .finish(let outcome) = telling { return (place, outcome) }
+        }
+        return nil
+    }
+
+    func places(of node: Int, where matches: (Telling) -> Bool) -> [Int] {
+        tellings[node].filter { matches($0.telling) }.map(\.place)
+    }
+
+    /// The node and what is inside of it.
+    func subtree(_ node: Int) -> [Int] { plan.nodes.indices.filter { plan.isInside($0, node) } }
+
+    func runs(inside node: Int) -> [Run] { subtree(node).flatMap { runs[$0] } }
+
+    /// Where the node, or something inside of it, began to do something: was judged, or ran.
+    func firstWork(inside node: Int) -> Int? {
+        subtree(node).flatMap { runs[$0].map(\.start) + judgements[$0].map(\.place) }.min()
+    }
+
+    /// Where the last body of the node, or inside of it, was over.
+    func lastWork(inside node: Int) -> Int? { runs(inside: node).map(\.end).max() }
+
+    /// How many failures an operation may have had before it was run the last time, as conditions count.
+    func refusals(of node: Int) -> (least: Int, most: Int) {
+        let counts = Dictionary(grouping: judgements[node].filter { $0.verdict == .no }, by: \.condition).values.map(\.count)
+        return (counts.max() ?? 0, counts.reduce(0, +))
+    }
+
+    /// Whether it was told to share the outcome of another one with its id.
+    func hasJoined(_ node: Int) -> Bool {
+        guard let unique = self.node(node).unique, unique.joins, runs[node].isEmpty, let outcome = outcome(node) else { return false }
+        // Whom a cancellation names is not said: the one who was cancelled, or the one who shares its end.
+        return sharers(of: node).contains { self.outcome($0) == outcome || outcome.isCancelled && self.outcome($0)?.isCancelled == true }
+    }
+
+    /// The others with the same unique id.
+    func sharers(of node: Int) -> [Int] {
+        guard let unique = self.node(node).unique else { return [] }
+        return plan.nodes.indices.filter { $0 != node && plan.nodes[$0].unique?.id == unique.id }
+    }
+}

@@ -1,0 +1,273 @@
+/// Draws random graphs: one seed gives one graph.
+package struct GraphGenerator {
+    /// What graphs may have. Each graph draws its own selection of it, so that rare combinations are not always covered up.
+    package struct Features: OptionSet, Sendable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        package static let retries = Features(rawValue: 1)
+        package static let timeouts = Features(rawValue: 2)
+        package static let deadlines = Features(rawValue: 4)
+        package static let conditions = Features(rawValue: 8)
+        package static let groupConditions = Features(rawValue: 16)
+        package static let keys = Features(rawValue: 32)
+        package static let uniqueness = Features(rawValue: 64)
+        package static let delivery = Features(rawValue: 128)
+        package static let dependencies = Features(rawValue: 256)
+        package static let cancellations = Features(rawValue: 512)
+        package static let limits = Features(rawValue: 1024)
+        /// Bodies that go on after they were told to stop.
+        package static let lingering = Features(rawValue: 2048)
+        package static let stops = Features(rawValue: 4096)
+        /// A limit on the queue itself. Only a queue of one process has one.
+        package static let slots = Features(rawValue: 8192)
+        /// Members that wait for something outside of their group.
+        package static let outsiders = Features(rawValue: 16384)
+
+        /// Cancellations by the program inside of groups that stop. The local library leaves those that come before the
+        /// child's turn out of the group's errors: not among ``settled`` until it does not.
+        package static let cancellationsUnderStop = Features(rawValue: 32768)
+
+        /// Operations that deliver and that others wait for without receiving, where something may be cancelled. The local
+        /// library overlooks who waits and is in no queue yet, and cancels the producer of a cancelled receiver: not
+        /// among ``settled`` until it does not.
+        package static let dependentsOfProducers = Features(rawValue: 65536)
+
+        /// Groups that stop and are not ordered, or have children whose deadlines may pass together. A mirror that learns of several ends at once takes the first one in child order for the
+        /// cause, and adds what the stop has cancelled to the group's errors: not among ``clustered`` until it does not.
+        package static let unorderedStops = Features(rawValue: 131072)
+        /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
+        /// cancelled and receivers are given its value, or its group's: not among ``clustered``.
+        package static let racingCancellations = Features(rawValue: 262144)
+        /// Cancellations before anything is added. A `ClusterQueue` refuses such graphs by name.
+        package static let earlyCancellations = Features(rawValue: 524288)
+
+        package static let all = Features(rawValue: 1_048_575)
+        /// All but the kinds of graphs of which it is known that something is not as the model says.
+        package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers])
+
+        /// What a cluster does as the model says.
+        package static let clustered = settled.subtracting([.slots, .unorderedStops, .racingCancellations, .earlyCancellations])
+
+        /// Whether something may be cancelled before its end.
+        fileprivate var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }
+    }
+
+    private var random: SeededNumbers
+    private let features: Features
+    private var plan = GraphPlan(nodes: [])
+
+    private init(seed: UInt64, features: Features) {
+        random = SeededNumbers(seed: seed)
+        var drawn: Features = []
+        for bit in 0..<20 where random.chance(bit < 15 ? 0.6 : 1) { drawn.insert(Features(rawValue: 1 << bit)) }
+        self.features = features.intersection(drawn)
+    }
+
+    /// The graph of this seed.
+    ///
+    /// - Parameter leaves: how many operations it has at most.
+    package static func graph(seed: UInt64, features: Features = .settled, leaves: Int = 12) -> GraphPlan {
+        var generator = GraphGenerator(seed: seed, features: features)
+        generator.makeNodes(leaves: 1 + generator.random.below(leaves))
+        for node in generator.plan.nodes.indices { generator.decorate(node) }
+        generator.makeCancellations()
+        generator.withdraw()
+        if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
+        return generator.plan
+    }
+
+    private mutating func makeNodes(leaves: Int) {
+        plan.nodes = [NodePlan(.group(drawGroup()), in: nil)]
+        var (groups, depths, left) = ([0], [0: 0], leaves)
+        while left > 0 {
+            let parent = random.pick(groups)
+            if random.chance(0.2), depths[parent] ?? 0 < 3, groups.count < 8 {
+                groups.append(plan.nodes.count)
+                depths[plan.nodes.count] = (depths[parent] ?? 0) + 1
+                plan.nodes.append(NodePlan(.group(drawGroup()), in: parent))
+            } else {
+                plan.nodes.append(NodePlan(.operation(drawScript()), in: parent))
+                left -= 1
+            }
+        }
+    }
+
+    private mutating func drawGroup() -> GroupPlan {
+        GroupPlan(
+            isOrdered: random.chance(0.35), stops: features.contains(.stops) && random.chance(0.4),
+            limit: features.contains(.limits) && random.chance(0.3) ? 1 + random.below(2) : nil)
+    }
+
+    private mutating func drawScript() -> Script {
+        var script = Script(ticks: random.chance(0.3) ? 0 : random.below(6))
+        if random.chance(0.3) { script.failures = random.chance(0.3) ? 99 : 1 + random.below(2) }
+        if features.contains(.lingering), random.chance(0.3) { script.lingers = 1 + random.below(4) }
+        script.forwardsFailure = random.chance(0.5)
+        return script
+    }
+
+    private mutating func decorate(_ node: Int) {
+        guard plan.nodes[node].parent != nil else { return }
+        connect(node)
+        if features.contains(.keys), random.chance(0.35) {
+            for name in ["a", "b", "c"] where random.chance(0.4) {
+                plan.nodes[node].keys.append(KeyPlan(name, limit: random.chance(0.7) ? 1 : 2))
+            }
+        }
+        let mayHaveConditions = features.contains(plan.nodes[node].group == nil ? .conditions : .groupConditions)
+        if mayHaveConditions, random.chance(0.4) { drawConditions(of: node) }
+        if plan.nodes[node].group == nil {
+            decorateOperation(node)
+        } else if features.contains(.deadlines) {
+            plan.nodes[node].hasDeadline = random.chance(0.15)
+        }
+    }
+
+    private mutating func decorateOperation(_ node: Int) {
+        // A retry at the end of a delivery net also tries its producers again: another model.
+        if features.contains(.retries), plan.nodes[node].producers.isEmpty, random.chance(0.5) {
+            plan.nodes[node].attempts = 2 + random.below(2)
+        }
+        if features.contains(.uniqueness), plan.nodes[node].producers.isEmpty, random.chance(0.35) {
+            plan.nodes[node].unique = UniquePlan(random.chance(0.6) ? "x" : "y", joins: random.chance(0.5))
+        }
+        plan.nodes[node].hasTimeout = features.contains(.timeouts) && random.chance(0.2)
+        plan.nodes[node].hasDeadline = features.contains(.deadlines) && random.chance(0.1)
+        let isBounded =
+            plan.nodes[node].hasTimeout || plan.nodes[node].hasDeadline
+            || plan.ancestors(of: node).contains { plan.nodes[$0].hasDeadline }
+        let isCancelled = !isBounded && features.contains(.cancellations) && random.chance(0.1)
+        if isCancelled {
+            let group = plan.ancestors(of: node).randomElement(using: &random) ?? node
+            plan.cancellations.append(CancellationPlan(of: random.chance(0.6) ? node : group, .atStart(of: node)))
+        }
+        if case .operation(var script) = plan.nodes[node].kind, isBounded && random.chance(0.7) || isCancelled {
+            script.isEndless = true
+            plan.nodes[node].kind = .operation(script)
+        }
+    }
+
+    private mutating func drawConditions(of node: Int) {
+        for _ in 0...random.below(2) {
+            switch random.below(6) {
+            case 0: plan.nodes[node].conditions.append(.noFailedDependencies)
+            case 1: plan.nodes[node].conditions.append(.noCancelledDependencies)
+            default:
+                let verdicts = (0...random.below(3)).map { _ in random.pick([Verdict.yes, .yes, .yes, .no, .notNow]) }
+                let isNegated = random.chance(0.2)
+                // What is asked for ever is answered at some time.
+                let last: Verdict = random.chance(0.75) != isNegated ? .yes : .no
+                plan.nodes[node].conditions.append(.scripted(verdicts + [last], isNegated: isNegated))
+            }
+        }
+    }
+
+    /// What it waits for and receives from: siblings before it, and, from unlimited groups, siblings of its group.
+    private mutating func connect(_ node: Int) {
+        guard let parent = plan.nodes[node].parent else { return }
+        var candidates = plan.children(of: parent).filter { $0 < node }
+        if features.contains(.outsiders), !features.contains(.keys), let around = plan.nodes[parent].parent,
+            plan.nodes[around].group?.limit == nil
+        {
+            candidates += plan.children(of: around).filter { $0 < parent }
+        }
+        guard !candidates.isEmpty else { return }
+        let keepsApart = features.mayCancel && !features.contains(.dependentsOfProducers)
+        if features.contains(.delivery), plan.nodes[node].script != nil, random.chance(0.5) {
+            let groups = candidates.filter { candidate in
+                let children = plan.children(of: candidate)
+                return plan.nodes[candidate].group != nil && children.allSatisfy { plan.nodes[$0].script != nil }
+                    && (keepsApart ? plan.dependents(of: candidate).isEmpty : true)
+            }
+            let leaves = candidates.filter { plan.nodes[$0].script != nil && (keepsApart ? plan.dependents(of: $0).isEmpty : true) }
+            if !groups.isEmpty, random.chance(0.4) {
+                plan.nodes[node].producers = [random.pick(groups)]
+            } else if !leaves.isEmpty {
+                plan.nodes[node].producers = Array(leaves.shuffled(using: &random).prefix(random.chance(0.6) ? 1 : 3))
+            }
+        }
+        if features.contains(.dependencies), random.chance(0.3) {
+            let rest = candidates.filter {
+                !plan.nodes[node].producers.contains($0) && (keepsApart ? plan.receivers(of: $0).isEmpty : true)
+            }
+            plan.nodes[node].after = Array(rest.shuffled(using: &random).prefix(1 + random.below(2)))
+        }
+    }
+
+    private mutating func makeCancellations() {
+        guard features.contains(.cancellations) else { return }
+        for _ in 0..<random.below(3) {
+            let (node, other) = (random.below(plan.nodes.count), random.below(plan.nodes.count))
+            let moments: [CancellationPlan.Moment] = [
+                .beforeTheQueue, .onceAdded, .atStart(of: other), .atStart(of: other), .atEnd(of: other),
+            ]
+            plan.cancellations.append(CancellationPlan(of: node, random.pick(moments)))
+        }
+    }
+}
+
+extension GraphGenerator {
+    /// Takes out what is not asked for.
+    private mutating func withdraw() {
+        if !features.contains(.earlyCancellations) { plan.cancellations.removeAll { $0.moment == .beforeTheQueue } }
+        if !features.contains(.racingCancellations) { plan.cancellations = plan.cancellations.filter { !mayEndByItself($0.node) } }
+        if !features.contains(.cancellationsUnderStop) {
+            for cancellation in plan.cancellations {
+                for group in plan.ancestors(of: cancellation.node) { change(group) { $0.stops = false } }
+            }
+        }
+        if !features.contains(.unorderedStops) {
+            for group in plan.nodes.indices {
+                let mayEndTogether = plan.children(of: group).contains { plan.nodes[$0].hasDeadline }
+                change(group) { $0.stops = $0.stops && $0.isOrdered && !mayEndTogether }
+            }
+        }
+        for node in plan.leaves where !isBounded(node) { release(node) }
+    }
+
+    private mutating func change(_ group: Int, _ change: (inout GroupPlan) -> Void) {
+        guard case .group(var planned) = plan.nodes[group].kind else { return }
+        change(&planned)
+        plan.nodes[group].kind = .group(planned)
+    }
+
+    /// An operation that nothing would stop ends.
+    private mutating func release(_ node: Int) {
+        guard case .operation(var script) = plan.nodes[node].kind else { return }
+        script.isEndless = false
+        plan.nodes[node].kind = .operation(script)
+    }
+
+    /// Whether something surely ends it before it ends.
+    private func isBounded(_ node: Int) -> Bool {
+        let around = [node] + plan.ancestors(of: node)
+        return plan.nodes[node].hasTimeout || around.contains { plan.nodes[$0].hasDeadline }
+            || plan.cancellations.contains { around.contains($0.node) && $0.moment == .atStart(of: node) }
+    }
+
+    private func mayEndByItself(_ node: Int) -> Bool {
+        guard let script = plan.nodes[node].script, script.isEndless else { return true }
+        let plan = plan.nodes[node]
+        return plan.hasTimeout || plan.hasDeadline || !plan.conditions.isEmpty || plan.unique != nil
+    }
+}
+
+/// Random numbers that a seed gives, the same on every platform (SplitMix64).
+package struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+    package mutating func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
+    package mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
+}

@@ -1,0 +1,70 @@
+/// For whoever reads why a test has failed.
+extension GraphPlan: CustomStringConvertible {
+    package var description: String {
+        let lines = nodes.indices.map { node in
+            String(repeating: "  ", count: ancestors(of: node).count) + line(of: node)
+        }
+        let cancelled = cancellations.map { "cancel \(Self.name(of: $0.node)) \($0.moment)" }
+        return (lines + cancelled + (slots.map { ["slots: \($0)"] } ?? [])).joined(separator: "\n")
+    }
+
+    private func line(of node: Int) -> String {
+        let plan = nodes[node]
+        var words = [Self.name(of: node)]
+        switch plan.kind {
+        case .group(let group):
+            words.append(group.isOrdered ? "ordered" : "group")
+            if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
+            if group.stops { words.append("stops") }
+            if let limit = group.limit { words.append("limit \(limit)") }
+        case .operation(let script):
+            if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
+            words.append("ticks \(script.ticks)")
+            if script.isEndless { words.append("endless") }
+            if script.failures > 0 { words.append("fails \(script.failures)×") }
+            if let lingers = script.lingers { words.append("lingers \(lingers)") }
+            if script.forwardsFailure, !plan.producers.isEmpty { words.append("forwards") }
+        }
+        if !plan.producers.isEmpty { words.append("receives \(plan.producers.map(Self.name))") }
+        if !plan.after.isEmpty { words.append("after \(plan.after.map(Self.name))") }
+        if plan.attempts > 1 { words.append("attempts \(plan.attempts)") }
+        if !plan.keys.isEmpty { words.append("keys \(plan.keys.map { "\($0.name)/\($0.limit)" })") }
+        if let unique = plan.unique { words.append("id \(unique.id)\(unique.joins ? " joins" : "")") }
+        if plan.hasTimeout { words.append("timeout") }
+        if plan.hasDeadline { words.append("deadline") }
+        for condition in plan.conditions {
+            switch condition {
+            case .scripted(let verdicts, let isNegated): words.append("\(isNegated ? "not" : "")\(verdicts.map(\.rawValue))")
+            case .noFailedDependencies: words.append("noFailed")
+            case .noCancelledDependencies: words.append("noCancelled")
+            }
+        }
+        return words.joined(separator: " ")
+    }
+}
+
+extension History: CustomStringConvertible {
+    package var description: String {
+        events.enumerated().map { "\($0.offset)\t\($0.element)" }.joined(separator: "\n")
+    }
+}
+
+extension Event: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .cancelAsked(let node): "\(GraphPlan.name(of: node)) cancel asked"
+        case .cancelInForce(let node): "\(GraphPlan.name(of: node)) cancel in force"
+        case .judged(let node, let condition, let verdict): "\(GraphPlan.name(of: node)) condition \(condition): \(verdict)"
+        case .started(let node, let run, let process, let received, let tokens):
+            "\(GraphPlan.name(of: node)) run \(run) begins in \(process), received \(received.map { "\($0)" } ?? "nothing") \(tokens)"
+        case .ended(let node, let run, let end): "\(GraphPlan.name(of: node)) run \(run) ends: \(end)"
+        case .told(let node, let telling): "\(GraphPlan.name(of: node)) told \(telling)"
+        case .over(let node): "\(GraphPlan.name(of: node)) over"
+        case .killed(let process): "kill \(process)"
+        }
+    }
+}
+
+extension Fault: CustomStringConvertible {
+    package var description: String { "\(kind) by \(publisher ?? "nobody")\(isOfCondition ? ", condition" : "")" }
+}

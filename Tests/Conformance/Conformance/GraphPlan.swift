@@ -1,0 +1,166 @@
+/// A graph of operations as plain data: what is run on each queue, and what a history is judged by.
+///
+/// Nodes are named by their place in `nodes`; the first one is the root, a group. A group's children are the nodes that
+/// name it as their parent, in this order, and come after it.
+package struct GraphPlan: Codable, Sendable, Hashable {
+    package var nodes: [NodePlan]
+    package var cancellations: [CancellationPlan]
+    /// How many operations the queue executes at once; nil for no limit. Only on a queue of one process.
+    package var slots: Int?
+
+    package init(nodes: [NodePlan], cancellations: [CancellationPlan] = [], slots: Int? = nil) {
+        self.nodes = nodes
+        self.cancellations = cancellations
+        self.slots = slots
+    }
+}
+
+/// One operation or group.
+package struct NodePlan: Codable, Sendable, Hashable {
+    package enum Kind: Codable, Sendable, Hashable {
+        case operation(Script)
+        case group(GroupPlan)
+    }
+
+    package var kind: Kind
+    /// The group around it; nil for the root.
+    package var parent: Int?
+    /// What it waits for without receiving.
+    package var after: [Int] = []
+    /// Who delivers to it, in declared order. One that is a group delivers its children's values.
+    package var producers: [Int] = []
+    package var conditions: [ConditionPlan] = []
+    package var keys: [KeyPlan] = []
+    /// How often it is tried, the first time included.
+    package var attempts = 1
+    package var unique: UniquePlan?
+    /// An attempt is stopped when it takes longer than the runner's limit.
+    package var hasTimeout = false
+    /// The whole is stopped when it takes longer than the runner's limit.
+    package var hasDeadline = false
+
+    package init(_ kind: Kind, in parent: Int?) {
+        self.kind = kind
+        self.parent = parent
+    }
+}
+
+/// What the body of an operation does.
+package struct Script: Codable, Sendable, Hashable {
+    /// How long it works.
+    package var ticks = 0
+    /// How many runs fail before one succeeds.
+    package var failures = 0
+    /// It goes on for so many ticks after it was told to stop, and then succeeds; nil if it stops at once.
+    package var lingers: Int?
+    /// It works until it is told to stop.
+    package var isEndless = false
+    /// A failure that it has received is its own; otherwise it goes on without a value.
+    package var forwardsFailure = false
+
+    package init(ticks: Int = 0, failures: Int = 0) {
+        self.ticks = ticks
+        self.failures = failures
+    }
+}
+
+package struct GroupPlan: Codable, Sendable, Hashable {
+    package var isOrdered = false
+    /// Whether a failed or cancelled child cancels what has not ended.
+    package var stops = false
+    /// How many children run at once; nil for no limit.
+    package var limit: Int?
+
+    package init(isOrdered: Bool = false, stops: Bool = false, limit: Int? = nil) {
+        self.isOrdered = isOrdered
+        self.stops = stops
+        self.limit = limit
+    }
+}
+
+package enum ConditionPlan: Codable, Sendable, Hashable {
+    /// Says these, one evaluation after the other, and then the last one for ever.
+    case scripted([Verdict], isNegated: Bool)
+    case noFailedDependencies
+    case noCancelledDependencies
+}
+
+/// What a condition says.
+package enum Verdict: String, Codable, Sendable, Hashable {
+    case yes, no, notNow
+}
+
+/// A lock, or a semaphore.
+package struct KeyPlan: Codable, Sendable, Hashable {
+    package var name: String
+    package var limit: Int
+
+    package init(_ name: String, limit: Int = 1) {
+        self.name = name
+        self.limit = limit
+    }
+}
+
+package struct UniquePlan: Codable, Sendable, Hashable {
+    package var id: String
+    package var joins: Bool
+
+    package init(_ id: String, joins: Bool = false) {
+        self.id = id
+        self.joins = joins
+    }
+}
+
+/// When the program cancels a node.
+package struct CancellationPlan: Codable, Sendable, Hashable {
+    package enum Moment: Codable, Sendable, Hashable {
+        case beforeTheQueue
+        case onceAdded
+        /// When the program is told of the start of this node.
+        case atStart(of: Int)
+        /// When the program is told of the end of this node.
+        case atEnd(of: Int)
+    }
+
+    package var node: Int
+    package var moment: Moment
+
+    package init(of node: Int, _ moment: Moment) {
+        self.node = node
+        self.moment = moment
+    }
+}
+
+extension GraphPlan {
+    /// Errors and events name nodes like this.
+    package static func name(of node: Int) -> String { "n\(node)" }
+
+    package func children(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].parent == node } }
+
+    /// The groups around `node`, the innermost first.
+    package func ancestors(of node: Int) -> [Int] {
+        var found: [Int] = []
+        var next = nodes[node].parent
+        while let group = next {
+            found.append(group)
+            next = nodes[group].parent
+        }
+        return found
+    }
+
+    /// Whether `node` is `group` or inside of it.
+    package func isInside(_ node: Int, _ group: Int) -> Bool { node == group || ancestors(of: node).contains(group) }
+
+    package func receivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].producers.contains(node) } }
+
+    package func dependents(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].after.contains(node) } }
+
+    package var leaves: [Int] { nodes.indices.filter { nodes[$0].script != nil } }
+}
+
+extension NodePlan {
+    package var script: Script? { if case .operation(let script) = kind { script } else { nil } }
+    package var group: GroupPlan? { if case .group(let group) = kind { group } else { nil } }
+    /// All that has to end before it begins.
+    package var predecessors: [Int] { producers + after }
+}

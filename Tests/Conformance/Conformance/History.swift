@@ -1,0 +1,122 @@
+/// What was seen of a graph's run, in the order in which it was seen.
+package struct History: Codable, Sendable, Hashable {
+    package var events: [Event]
+
+    package init(_ events: [Event]) { self.events = events }
+}
+
+package enum Event: Codable, Sendable, Hashable {
+    /// The program has asked for the cancellation of a node. It counts from a moment after this.
+    case cancelAsked(Int)
+    /// A cancellation counts from here on: what has not begun never begins.
+    case cancelInForce(Int)
+    /// A scripted condition of a node has said this.
+    case judged(Int, condition: Int, Verdict)
+    /// A body has begun: the run of its node with this number, from 1, in this process.
+    case started(Int, run: Int, process: String, received: Received?, tokens: [String: UInt64])
+    /// A body is over.
+    case ended(Int, run: Int, BodyEnd)
+    /// A listener of the program was told something.
+    case told(Int, Telling)
+    /// Outcome and body of a node are over for the program.
+    case over(Int)
+    /// A process is about to be killed: what it runs is lost, and what it has run may be.
+    case killed(process: String)
+}
+
+/// What a body was given.
+package enum Received: Codable, Sendable, Hashable {
+    case value(String)
+    case values([String])
+    case failure(Fault)
+}
+
+package enum BodyEnd: Codable, Sendable, Hashable {
+    case value(String)
+    case failure(Fault)
+    /// It was told to stop, and did.
+    case stopped
+}
+
+package enum Telling: Codable, Sendable, Hashable {
+    case start
+    case cancel
+    /// The observers' end, with the whole outcome.
+    case finish(Outcome)
+    /// The `didFinish` closures' end, with the value or the first error.
+    case result(Outcome)
+}
+
+package enum Outcome: Codable, Sendable, Hashable {
+    /// A group's value is empty.
+    case success(String)
+    case failure([Fault])
+    case cancelled([Fault])
+
+    package var faults: [Fault] {
+        switch self {
+        case .success: []
+        case .failure(let faults), .cancelled(let faults): faults
+        }
+    }
+
+    package var isSuccess: Bool { if case .success = self { true } else { false } }
+    package var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+
+    /// What `didFinish` closures are told of this outcome: they know no cancellation but the error.
+    package var result: Outcome { isSuccess ? self : .failure(Array(faults.prefix(1))) }
+}
+
+/// An error, as far as it is to be the same everywhere.
+package struct Fault: Codable, Sendable, Hashable {
+    package enum Kind: Codable, Sendable, Hashable {
+        /// A body, or a condition, has failed with this text.
+        case own(String)
+        /// The node with this name was cancelled.
+        case cancelled(String)
+        case timeout
+        case deadline
+        case queueTimeout
+        case duplicate
+        case failedDependencies
+        case cancelledDependencies
+        case negated
+        case receivedNothing
+        case workerLost
+        case other(String)
+    }
+
+    package var kind: Kind
+    /// Who has published it: a node's name, or a condition's.
+    package var publisher: String?
+    package var isOfCondition: Bool
+
+    package init(_ kind: Kind, by publisher: String?, isOfCondition: Bool = false) {
+        self.kind = kind
+        self.publisher = publisher
+        self.isOfCondition = isOfCondition
+    }
+
+    package var isCancellation: Bool { if case .cancelled = kind { true } else { false } }
+    package var isDuplicate: Bool { kind == .duplicate }
+}
+
+/// How texts in histories are made, so that every value and error names the run that it came from.
+package enum Texts {
+    package static let scriptedCondition = "ScriptedCondition"
+    package static let negatedCondition = "Not<ScriptedCondition>"
+
+    package static func failure(of node: Int, run: Int) -> String { "\(GraphPlan.name(of: node))!\(run)" }
+
+    package static func value(of node: Int, run: Int, from received: Received?) -> String {
+        let own = "\(GraphPlan.name(of: node))#\(run)"
+        switch received {
+        case nil: return own
+        case .value(let value): return "\(own)(\(value))"
+        case .values(let values): return "\(own)(\(values.joined(separator: ",")))"
+        case .failure: return "\(own)(-)"
+        }
+    }
+
+    package static func no(of node: Int, condition: Int) -> String { "\(GraphPlan.name(of: node))?\(condition)" }
+}

@@ -1,0 +1,43 @@
+/// Dependencies and delivery.
+let orderRules: [Rule] = [
+    Rule("predecessorsEndFirst", "b waits for a; no receiver starts before its predecessor's final outcome exists.") { account in
+        account.plan.nodes.indices.flatMap { node in
+            account.node(node).predecessors.compactMap { account.overlap($0, node) }
+        }
+    },
+    Rule(
+        "receivedIsDelivered",
+        "receivedValue is the producers' results in declared order, or the failure of the first failed one; nil only without a producer."
+    ) { account in
+        account.plan.leaves.flatMap { node -> [Rule.Breach] in
+            let expected = account.delivery(to: node)
+            return account.runs[node].filter { $0.received != expected }.map { run in
+                .init(
+                    node, [run.start],
+                    "received \(run.received.map { "\($0)" } ?? "nothing") in place of \(expected.map { "\($0)" } ?? "nothing")")
+            }
+        }
+    },
+]
+
+extension Account {
+    /// What a node receives by the outcomes of its producers.
+    fileprivate func delivery(to node: Int) -> Received? {
+        let producers = self.node(node).producers
+        var values: [String] = []
+        for producer in producers {
+            switch outcome(producer) {
+            case .failure(let faults), .cancelled(let faults): return faults.first.map { .failure($0) }
+            case .success(let value): values.append(value)
+            case nil: return nil
+            }
+        }
+        guard let first = producers.first else { return nil }
+        guard self.node(first).group == nil else { return .values(plan.children(of: first).map { outcome($0)?.value ?? "" }) }
+        return producers.count == 1 ? .value(values[0]) : .values(values)
+    }
+}
+
+extension Outcome {
+    fileprivate var value: String? { if case .success(let value) = self { value } else { nil } }
+}

@@ -1,0 +1,52 @@
+import AOperation
+import Cluster
+import Conformance
+import ConformanceOperations
+import Executing
+
+/// What errors of other processes are to histories.
+package enum RemoteFaults {
+    /// Once in each process, before anything is run.
+    package static func register() {
+        FaultKinds.register { error in (error as? RemoteError)?.kind ?? (error as? RemoteFailure)?.kind }
+        FaultKinds.registerNames { error in error.nameInItsProgram }
+        PortableErrors.register(ConformanceTypes.errors)
+    }
+}
+
+extension RemoteError {
+    /// Of an error that the submitting program is told.
+    fileprivate var kind: Fault.Kind? {
+        switch code {
+        case .workerLost: .workerLost
+        case .timeout: .timeout
+        case .deadline: .deadline
+        case .duplicate: .duplicate
+        // The text is all that an error of a condition keeps on its way.
+        case .condition: .own(message)
+        default: nil
+        }
+    }
+}
+
+extension RemoteFailure {
+    /// Of an error that a receiver on a worker is given.
+    fileprivate var kind: Fault.Kind? {
+        switch failure.code {
+        case .timeout: failure.typeName == "AOperationError.QueueTimeout" ? .queueTimeout : .timeout
+        case .deadline: .deadline
+        case .duplicate: .duplicate
+        case .workerLost: .workerLost
+        case .condition: .own(failure.message)
+        default: nil
+        }
+    }
+}
+
+extension AOperationError {
+    /// A worker knows the operations of others by their types and paths: the last part of that is the program's name.
+    fileprivate var nameInItsProgram: String? {
+        guard state == .execution, let origin = (transit as? Transit)?.failure.origin, !origin.isEmpty else { return nil }
+        return origin.split(separator: "/").last.map(String.init)
+    }
+}

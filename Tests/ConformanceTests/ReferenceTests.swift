@@ -1,0 +1,39 @@
+import Conformance
+import Testing
+
+/// The reference itself: it lets pass what is allowed, and each rule catches what it is there for.
+@Suite struct ReferenceTests {
+    @Test(arguments: Planted.all) func deviation_isCaughtByItsRule_andByNoOther(planted: Planted) {
+        #expect(Reference.violations(of: planted.plan, planted.history).map(\.description) == [], "before the change")
+        let violations = Reference.violations(of: planted.plan, planted.changed)
+        #expect(Set(violations.map(\.rule)) == [planted.rule], "\(violations)\n\(planted.changed)")
+    }
+
+    /// A rule that always says yes would be noticed: each has a deviation that all the others let pass.
+    @Test(arguments: Reference.rules.map(\.name)) func withoutTheRule_aDeviationWouldPass(rule: String) {
+        let others = Reference.rules.filter { $0.name != rule }
+        let missed = Planted.all.filter { Reference.violations(of: $0.plan, $0.changed, rules: others).isEmpty }
+        #expect(missed.contains { $0.rule == rule })
+        #expect(missed.allSatisfy { $0.rule == rule })
+    }
+
+    @Test func thereAreAtLeastTwentyDeviations_andEveryRuleHasAName() {
+        #expect(Planted.all.count >= 20)
+        #expect(Set(Reference.rules.map(\.name)).count == Reference.rules.count)
+    }
+
+    /// The generator draws the same graph for the same seed, and every feature within a few hundred graphs.
+    @Test func generatedGraphs_haveEveryFeature_andAreTheirSeeds() {
+        let plans = (0..<400).map { GraphGenerator.graph(seed: $0) }
+        #expect(plans == (0..<400).map { GraphGenerator.graph(seed: $0) })
+        let nodes = plans.flatMap(\.nodes)
+        #expect(nodes.contains { $0.unique?.joins == true })
+        #expect(nodes.contains { $0.keys.contains { $0.limit > 1 } && $0.group != nil })
+        #expect(nodes.contains { $0.producers.count > 1 && $0.script?.forwardsFailure == true })
+        #expect(nodes.contains { $0.attempts > 1 && !$0.conditions.isEmpty })
+        #expect(nodes.contains { $0.script?.lingers != nil && $0.hasTimeout })
+        #expect(nodes.contains { $0.group?.isOrdered == true && $0.group?.stops == true })
+        #expect(nodes.contains { $0.group?.limit != nil && $0.hasDeadline })
+        #expect(plans.contains { !$0.cancellations.isEmpty && $0.slots != nil })
+    }
+}

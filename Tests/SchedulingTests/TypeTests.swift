@@ -1,0 +1,151 @@
+import Scheduling
+import Testing
+
+/// Versions of operations, and whether values fit, as workers have registered them.
+@Suite(.timeLimit(.minutes(1)))
+struct TypeTests {
+    private let int = ValueType(.json, name: "Swift.Int")
+    private let user = ValueType(.json, name: "Users.User")
+    private let users = ValueType(.json, name: "Swift.Array<Users.User>", element: "Users.User")
+    private let text = ValueType(.text, name: "Swift.String")
+
+    /// An operation under its type's name.
+    private func operation(
+        _ id: String, _ type: String, version: Int = 0, parent: Int = 0, receives: [Int] = [], isArray: Bool = false
+    ) -> Node {
+        Node(
+            id: id, parent: parent, kind: .operation(OperationNode(type: type, version: version, parameters: 0)), receives: receives,
+            receivesArray: isArray)
+    }
+
+    private func graph(_ nodes: Node...) -> Graph {
+        Graph(name: "types", nodes: [Node(id: "", parent: 0, kind: .group(GroupNode(isOrdered: false)))] + nodes, parameters: [[]])
+    }
+
+    private func cluster(_ operations: OperationSignature...) -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4, operations: operations)
+        return cluster
+    }
+
+    private func messages(_ cluster: inout FakeCluster, _ graph: Graph) -> [String] {
+        guard case .checked(let errors)? = cluster.ask(.check(graph: graph, waitForWorkers: false)) else { return ["?"] }
+        return errors.map { "\($0.path): \($0.message)" }
+    }
+
+    @Test func valuesOfAnotherType_areRefused_andBothAreNamed() {
+        var cluster = cluster(
+            OperationSignature(name: "Count", input: text, output: int), OperationSignature(name: "Greet", input: user, output: text))
+        let errors = messages(&cluster, graph(operation("count", "Count"), operation("greet", "Greet", receives: [1])))
+        #expect(errors == ["greet: receives Users.User from `count`, which delivers Swift.Int; let them be the same"])
+    }
+
+    @Test func whatOnlyTheValueCanTell_isAdmitted() {
+        var cluster = cluster(
+            OperationSignature(name: "Read", input: nil, output: text), OperationSignature(name: "Any", input: .any, output: .any),
+            OperationSignature(name: "Greet", input: user, output: text),
+            OperationSignature(name: "Wait", input: ValueType(.void), output: int))
+        let graph = graph(
+            operation("read", "Read"), operation("greet", "Greet", receives: [1]), operation("any", "Any", receives: [2]),
+            operation("again", "Greet", receives: [3]), operation("wait", "Wait", receives: [4]))
+        #expect(messages(&cluster, graph) == [])
+    }
+
+    @Test func nothing_isNoValue() {
+        var cluster = cluster(
+            OperationSignature(name: "Clean", input: nil, output: ValueType(.void)),
+            OperationSignature(name: "Greet", input: user, output: text))
+        let errors = messages(&cluster, graph(operation("clean", "Clean"), operation("greet", "Greet", receives: [1])))
+        #expect(errors == ["greet: receives Users.User from `clean`, which delivers nothing; let them be the same"])
+    }
+
+    @Test func arrays_areComparedByTheirElements() {
+        var cluster = cluster(
+            OperationSignature(name: "Load", input: nil, output: user), OperationSignature(name: "Count", input: nil, output: int),
+            OperationSignature(name: "List", input: users, output: users))
+        let fits = graph(
+            operation("a", "Load"), operation("b", "Load"), operation("list", "List", receives: [1, 2]),
+            operation("next", "List", receives: [3]))
+        #expect(messages(&cluster, fits) == [])
+        let errors = messages(
+            &cluster, graph(operation("a", "Load"), operation("b", "Count"), operation("list", "List", receives: [1, 2])))
+        #expect(errors == ["list: receives Users.User from `b`, which delivers Swift.Int; let them be the same"])
+        let single = messages(&cluster, graph(operation("b", "Count"), operation("list", "List", receives: [1], isArray: true)))
+        #expect(single.count == 1)
+    }
+
+    @Test func severalValues_needAnArray() {
+        var cluster = cluster(OperationSignature(name: "Load", input: user, output: user))
+        let errors = messages(&cluster, graph(operation("a", "Load"), operation("b", "Load"), operation("c", "Load", receives: [1, 2])))
+        #expect(errors == ["c: receives 2 values, but `Load` takes one (Users.User); let it receive an array"])
+    }
+
+    @Test func group_deliversAnArrayOfWhatItsChildrenDeliver() {
+        var cluster = cluster(
+            OperationSignature(name: "Load", input: nil, output: user), OperationSignature(name: "List", input: users, output: int),
+            OperationSignature(name: "Add", input: ValueType(.json, name: "Swift.Array<Swift.Int>", element: "Swift.Int"), output: int))
+        let group = Node(id: "all", parent: 0, kind: .group(GroupNode(isOrdered: false)))
+        #expect(messages(&cluster, graph(group, operation("a", "Load", parent: 1), operation("list", "List", receives: [1]))) == [])
+        let errors = messages(&cluster, graph(group, operation("a", "Load", parent: 1), operation("add", "Add", receives: [1])))
+        #expect(errors.count == 1)
+        #expect(errors.first?.hasPrefix("add: receives Swift.Array<Swift.Int> from `all`, which delivers Swift.Array<Users.User>") == true)
+    }
+
+    @Test func operationThatTakesNothing_receivesNothing() {
+        var cluster = cluster(OperationSignature(name: "Load", input: nil, output: user))
+        let errors = messages(&cluster, graph(operation("a", "Load"), operation("b", "Load", receives: [1])))
+        #expect(errors.count == 1)
+        #expect(errors.first?.hasPrefix("b: receives from `a`, but `Load` takes no value") == true)
+    }
+
+    @Test func whatNobodyHasRegistered_isNotJudged_andAllErrorsComeAtOnce() {
+        var cluster = cluster(
+            OperationSignature(name: "Count", input: int, output: int), OperationSignature(name: "Greet", input: user, output: text))
+        let errors = messages(
+            &cluster,
+            graph(
+                operation("new", "New"), operation("count", "Count", receives: [1]), operation("greet", "Greet", receives: [2]),
+                operation("old", "Count", version: 3)))
+        #expect(errors.count == 3)
+        #expect(errors.contains { $0.hasPrefix("new: unknown operation `New`") })
+        #expect(errors.contains { $0.hasPrefix("greet: receives Users.User from `count`") })
+        #expect(errors.contains { $0.hasPrefix("old: asks for version 3 of `Count`; workers have registered 1") })
+    }
+
+    @Test func unit_goesToAWorkerOfItsVersion_andSaysSoWhileThereIsNone() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4, operations: [OperationSignature(name: "Load", version: 1)])
+        cluster.submit(graph(operation("a", "Load", version: 2), operation("b", "Load", version: 1), operation("c", "Load")))
+        #expect(cluster.heldPaths.sorted() == ["b", "c"])
+        #expect(cluster.operations().compactMap(\.waiting?.text) == ["no worker that is there has version 2 of the operation `Load`"])
+        cluster.attach(2, slots: 4, operations: [OperationSignature(name: "Load", version: 3, oldestVersion: 2)])
+        #expect(cluster.heldPaths.last == "a")
+    }
+
+    @Test func takesOlderVersions_asFarAsItSays() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4, operations: [OperationSignature(name: "Load", version: 3, oldestVersion: 2)])
+        #expect(messages(&cluster, graph(operation("a", "Load", version: 2), operation("b", "Load", version: 3))) == [])
+        let errors = messages(&cluster, graph(operation("a", "Load", version: 1), operation("b", "Load", version: 4)))
+        #expect(errors.count == 2)
+        #expect(errors.allSatisfy { $0.contains("workers have registered 2 to 3;") })
+    }
+
+    @Test func versions_areKnownAfterARestart() throws {
+        var cluster = cluster(OperationSignature(name: "Load", version: 2, input: nil, output: user))
+        try cluster.restart()
+        let errors = messages(&cluster, graph(operation("a", "Load", version: 1)))
+        #expect(
+            errors == [
+                "a: asks for version 1 of `Load`; workers have registered 2; start one with that version, or submit with --wait-for-workers"
+            ])
+    }
+
+    @Test func laterRegistration_ofTheSameVersion_counts() {
+        var cluster = cluster(
+            OperationSignature(name: "Load", input: nil, output: user), OperationSignature(name: "Greet", input: int, output: text))
+        #expect(messages(&cluster, graph(operation("a", "Load"), operation("b", "Greet", receives: [1]))).count == 1)
+        cluster.attach(2, operations: [OperationSignature(name: "Load", input: nil, output: int)])
+        #expect(messages(&cluster, graph(operation("a", "Load"), operation("b", "Greet", receives: [1]))) == [])
+    }
+}
