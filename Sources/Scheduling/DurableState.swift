@@ -18,6 +18,8 @@ struct DurableState {
     var submissionByID: [String: SubmissionNumber] = [:]
     /// Operation names that a worker has ever registered.
     var knownTypes: Set<String> = []
+    /// What workers have ever registered of operations.
+    var signatures = SignatureTable()
     /// What workers that were ever met had to offer; what another one covers is left out.
     var offers: [Offer] = []
     var resources = ResourceTable()
@@ -51,6 +53,8 @@ struct DurableState {
             self.epoch = epoch
         case .typesRegistered(let names):
             knownTypes.formUnion(names)
+        case .signaturesRegistered(let new):
+            for signature in new { signatures.register(signature) }
         case .workerMet(let number, let identity):
             guard number.index == workers.count else { throw FactMismatch("worker \(number.rawValue) is not the next number") }
             workers.append(WorkerRecord(identity: identity, host: resources.host(of: identity)))

@@ -6,6 +6,8 @@ public enum Fact: Hashable, Sendable {
     case epochStarted(epoch: UInt32, incarnation: Incarnation, at: Int64)
     /// A worker registered these operation names for the first time.
     case typesRegistered([String])
+    /// A worker registered operations that no worker had registered like this.
+    case signaturesRegistered([OperationSignature])
     /// Workers that offer more than any before, or something else.
     case offersRegistered([Offer])
     /// An executor process was met for the first time.

@@ -69,13 +69,14 @@ public struct Node: Hashable, Sendable {
 public struct OperationNode: Hashable, Sendable {
     /// Registered name.
     public var type: String
+    /// 0: whichever the worker has.
     public var version: Int
     /// Index into `Graph.parameters`.
     public var parameters: Int
     /// `${name}` in the parameters' strings is replaced by the worker.
     public var isTemplated: Bool
 
-    public init(type: String, version: Int = 1, parameters: Int, isTemplated: Bool = false) {
+    public init(type: String, version: Int = 0, parameters: Int, isTemplated: Bool = false) {
         self.type = type
         self.version = version
         self.parameters = parameters

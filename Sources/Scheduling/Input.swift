@@ -52,8 +52,8 @@ public struct ExecutorAttachment: Sendable {
     }
     public var identity: WorkerIdentity
     public var slots: Int
-    /// Registered operation names.
-    public var operations: [String]
+    /// What it has registered, each name once.
+    public var operations: [OperationSignature]
     public var labels: [String]
     public var held: [Held]
     /// Registered condition types.
@@ -62,7 +62,7 @@ public struct ExecutorAttachment: Sendable {
     public var resources: [ResourceAmount]
 
     public init(
-        identity: WorkerIdentity, slots: Int, operations: [String], labels: [String], held: [Held], conditions: [String] = [],
+        identity: WorkerIdentity, slots: Int, operations: [OperationSignature], labels: [String], held: [Held], conditions: [String] = [],
         resources: [ResourceAmount] = []
     ) {
         self.resources = resources

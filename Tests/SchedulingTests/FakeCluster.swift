@@ -160,7 +160,7 @@ struct FakeCluster {
     // MARK: Executors
 
     mutating func attach(
-        _ executor: Int, slots: Int = 1, operations: [String] = ["noop"], held: [ExecutorAttachment.Held] = [],
+        _ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"], held: [ExecutorAttachment.Held] = [],
         conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false
     ) {
         if isSubmitter { submitters.insert(executor) }
@@ -185,7 +185,7 @@ struct FakeCluster {
     }
 
     /// Attaches again with what it holds; what the coordinator tells it to drop is dropped.
-    mutating func reattach(_ executor: Int, slots: Int = 1, operations: [String] = ["noop"]) {
+    mutating func reattach(_ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"]) {
         var stopped: [Assignment] = []
         if now.boot >= cutOffSince[executor, default: now.boot] + configuration.lockLeaseMilliseconds {
             // By then it has stopped what runs under a key or at most once; of the latter it keeps that.
@@ -350,3 +350,8 @@ struct FakeHost {
 
 func text(_ value: String) -> Payload { Payload(encoding: .text, storage: .inline(Array(value.utf8))) }
 func failure(_ message: String) -> AttemptOutcome { .failure([Failure(code: .operation, message: message)]) }
+
+/// Of version 1, and of unknown types.
+extension OperationSignature: ExpressibleByStringLiteral {
+    public init(stringLiteral name: String) { self.init(name: name) }
+}

@@ -12,12 +12,16 @@ public struct ClusterInterface: Sendable, Hashable {
         public let elementName: String?
         /// Whether it takes any value untouched (``EncodedValue``, or an array of it).
         public let takesAnything: Bool
+        /// Whether its type puts it together from what arrives (``ClusterReceiver``).
+        public let isPutTogether: Bool
     }
 
     /// ``ClusterOperation/operationName``.
     public let name: String
     /// ``ClusterOperation/operationVersion``.
     public let version: Int
+    /// ``ClusterOperation/oldestAcceptedVersion``.
+    public let oldestAcceptedVersion: Int
     /// What the operation receives; nil when it is no ``ReceiverOperation``.
     public let input: ValueType?
     /// What the operation produces.
@@ -35,7 +39,10 @@ extension ClusterOperation {
         ClusterInterface(
             name: operationName,
             version: operationVersion,
-            input: try (Self.self as? any ReceiverOperation.Type).map { try .init($0.inputType) },
+            oldestAcceptedVersion: min(oldestAcceptedVersion, operationVersion),
+            input: try (Self.self as? any ReceiverOperation.Type).map { receiver in
+                receiver is any ClusterReceiver.Type ? .init(putTogether: receiver.inputType) : try .init(receiver.inputType)
+            },
             output: try .init(outputType)
         )
     }
@@ -52,8 +59,14 @@ extension ClusterInterface.ValueType {
             name: String(reflecting: type),
             encoding: ValueCodec.fixedEncoding(of: type),
             elementName: element.map { String(reflecting: $0) },
-            takesAnything: raw
+            takesAnything: raw,
+            isPutTogether: false
         )
+    }
+
+    /// It needs no codec.
+    init(putTogether type: Any.Type) {
+        self.init(name: String(reflecting: type), encoding: nil, elementName: nil, takesAnything: false, isPutTogether: true)
     }
 }
 

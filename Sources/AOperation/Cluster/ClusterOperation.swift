@@ -44,6 +44,10 @@ public protocol ClusterOperation: AOperation, RetryableOperation {
     /// The version of the type's behaviour and of its parameters, 1 by default. Raise it when either changes.
     static var operationVersion: Int { get }
 
+    /// The oldest version whose graphs workers with this type may run as well; ``operationVersion``, the default: none but
+    /// its own.
+    static var oldestAcceptedVersion: Int { get }
+
     /// Parameters whose values stand in for keys that are not given; nil, the default, if all must be given. (The
     /// decoding that Swift makes for `Codable` types asks for every key that is not optional, also for those of
     /// properties with an initial value.)
@@ -54,6 +58,8 @@ extension ClusterOperation {
     public static var operationName: String { String(describing: Self.self) }
 
     public static var operationVersion: Int { 1 }
+
+    public static var oldestAcceptedVersion: Int { operationVersion }
 
     public static var defaultParameters: Parameters? { nil }
 

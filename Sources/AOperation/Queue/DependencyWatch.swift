@@ -28,6 +28,10 @@ final class DependencyWatch: Foundation.Operation, @unchecked Sendable {
         super.init()
     }
 
+    /// How long dependents live on that Foundation may be about to ask, though they have ended: it does so without retaining
+    /// them, after the target has finished, and nothing tells when it is through.
+    static let lingering = DispatchTimeInterval.seconds(1)
+
     /// Whether there is nothing more to tell.
     var isSpent: Bool { stage.withLock { if case .over = $0 { true } else { false } } }
 
@@ -55,6 +59,9 @@ final class DependencyWatch: Foundation.Operation, @unchecked Sendable {
             }
         }
         super.removeDependency(target)
+        if wasOpen, target.isFinished {
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.lingering) { [self] in withExtendedLifetime(self) {} }
+        }
         return wasOpen
     }
 

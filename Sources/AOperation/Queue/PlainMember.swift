@@ -68,7 +68,8 @@ final class PlainMember: Waiter, @unchecked Sendable {
         }
         watch(dependency) { [self] in
             dependencyEnded()
-            if state.withLock({ $0.isOver }) { release() }
+            guard state.withLock({ $0.isOver }) else { return }
+            DispatchQueue.global().asyncAfter(deadline: .now() + DependencyWatch.lingering) { [self] in release() }
         }
     }
 

@@ -112,7 +112,7 @@ package struct MemoryCoordinator {
         case .request(let request): return receive(request, from: PeerID(peer), at: now)
         case .reports(let reports):
             for report in reports.reports { receive(report, from: PeerID(peer)) }
-        case .hello, .heartbeat, .goodbye, .blobRequest, .blobChunk, .output, .progress, .elements, .executorEnded, nil: break
+        case .hello, .heartbeat, .goodbye, .blobRequest, .blobChunk, .output, .progress, .elements, .products, .executorEnded, nil: break
         }
         return []
     }
@@ -159,7 +159,7 @@ package struct MemoryCoordinator {
 
     private static func outcome(_ end: WireAttemptEnd) -> AttemptOutcome {
         // A value of any size comes as it is.
-        if case .success(let value)? = end.outcome, case .inline(let bytes)? = value.storage,
+        if !end.hasAddition, case .success(let value)? = end.outcome, case .inline(let bytes)? = value.storage,
             let encoding = try? PayloadEncoding(wire: value.encoding)
         {
             return .success(Payload(encoding: encoding, storage: .inline([UInt8](bytes))))
@@ -220,7 +220,7 @@ package struct MemoryCoordinator {
                     $0.view = batch.view.wire
                 }
             }
-        case .superseded, .sessionOver, .acknowledgeEnd: return nil
+        case .superseded, .sessionOver, .acknowledgeEnd, .productReceipts: return nil
         }
     }
 

@@ -19,7 +19,8 @@ extension ExecutorAttachment {
         try TranslationError.checkCount(
             executor.units.count, "held units", limit: CoordinatorLimits.heldUnits, named: "heldUnits")
         guard !hello.host.isEmpty else { throw TranslationError("an executor's hello without a host name") }
-        for operation in executor.operations { try TranslationError.checkName(operation.name, "an operation type") }
+        var operations: [OperationSignature] = []
+        for operation in executor.operations { operations.append(try OperationSignature(wire: operation)) }
         try TranslationError.checkCount(
             executor.conditions.count, "condition types", limit: CoordinatorLimits.namesPerExecutor, named: "namesPerExecutor")
         for condition in executor.conditions { try TranslationError.checkName(condition, "a condition type") }
@@ -41,7 +42,7 @@ extension ExecutorAttachment {
                 incarnation: Incarnation(hello.incarnation),
                 name: executor.submitter ? "\(hello.host)/submitter-\(hello.pid)" : "\(hello.host)/\(executor.index)", host: hello.host,
                 pid: hello.pid, supervisor: Incarnation(executor.supervisorIncarnation), isSubmitter: executor.submitter),
-            slots: Int(executor.slots), operations: executor.operations.map(\.name), labels: executor.labels, held: held,
+            slots: Int(executor.slots), operations: operations, labels: executor.labels, held: held,
             conditions: executor.conditions, resources: resources)
     }
 }
@@ -68,5 +69,26 @@ extension ExecutorAttachment.Held {
         case .finished: wire.state = .finished
         }
         return wire
+    }
+}
+
+extension OperationSignature {
+    fileprivate init(wire: WireOperationType) throws(TranslationError) {
+        try TranslationError.checkName(wire.name, "an operation type")
+        self.init(
+            name: wire.name, version: Int(max(1, wire.version)), oldestVersion: wire.oldestVersion == 0 ? nil : Int(wire.oldestVersion),
+            input: wire.receives ? ValueType(wire: wire.input) : nil, output: ValueType(wire: wire.output))
+    }
+}
+
+extension ValueType {
+    /// What fits is unknown of a form that only a newer worker knows, and of names too long to be kept.
+    fileprivate init(wire: WireValueType) {
+        let isKept = [wire.name, wire.element].allSatisfy { $0.utf8.count <= CoordinatorLimits.nameBytes }
+        guard isKept, let form = UInt8(exactly: wire.form.rawValue).flatMap(Form.init(rawValue:)) else {
+            self = .any
+            return
+        }
+        self.init(form, name: wire.name, element: wire.element)
     }
 }

@@ -164,7 +164,6 @@ package struct GraphBuilder {
         if !hosted.hasCodec { uncoded[ObjectIdentifier(operation)] = operation.deliveredTypeName }
         var node = WireOperationNode()
         node.type = hosted.typeName
-        node.version = 1
         node.parameters = place(of: Self.noParameters)
         graph.wire.nodes[index].operation = node
         graph.wire.nodes[index].hosted = true

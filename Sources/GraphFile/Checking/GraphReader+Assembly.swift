@@ -21,7 +21,6 @@ extension GraphReader {
         case .operation(let type, let parameters, let isTemplated):
             var operation = WireOperationNode()
             operation.type = type
-            operation.version = 1
             operation.parameters = UInt32(parameters)
             operation.templated = isTemplated
             node.operation = operation

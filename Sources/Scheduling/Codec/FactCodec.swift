@@ -37,6 +37,7 @@ private enum Kind {
     static let offersRegistered: UInt8 = 100
     static let paused: UInt8 = 101
     static let resumed: UInt8 = 102
+    static let signaturesRegistered: UInt8 = 103
     /// As `workerMet`, of the process of a submitter.
     static let submitterMet: UInt8 = 140
     /// As `submitted`, with the submitter's process before it.
@@ -69,6 +70,9 @@ extension ByteWriter {
         case .offersRegistered(let offers):
             write(Kind.offersRegistered)
             write(offers: offers)
+        case .signaturesRegistered(let signatures):
+            write(Kind.signaturesRegistered)
+            write(list: signatures) { $0.write(signature: $1) }
         case .workerEnded(let number):
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
@@ -241,6 +245,8 @@ extension ByteReader {
             return .workerMet(number, identity)
         case Kind.offersRegistered:
             return .offersRegistered(try offers())
+        case Kind.signaturesRegistered:
+            return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature() })
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
         case Kind.submitted, Kind.submittedWithHost:

@@ -90,8 +90,10 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         let node = durable.submissions[index].node(unit.index)
         if case .operation(let operation) = node.kind {
-            guard there.contains(where: { workers.sessions[$0].operations.contains(operation.type) }) else {
-                return "no worker that is there has the operation `\(operation.type)`"
+            let signatures = there.compactMap { worker in workers.sessions[worker].operations.first { $0.name == operation.type } }
+            guard !signatures.isEmpty else { return "no worker that is there has the operation `\(operation.type)`" }
+            guard signatures.contains(where: { $0.takes(version: operation.version) }) else {
+                return "no worker that is there has version \(operation.version) of the operation `\(operation.type)`"
             }
         }
         for type in node.probeTypes where !there.contains(where: { workers.sessions[$0].conditions.contains(type) }) {

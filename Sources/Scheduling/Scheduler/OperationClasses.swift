@@ -5,6 +5,8 @@ struct OperationClasses {
     struct Combined {
         let number: Int32
         let operation: Int32
+        /// 0: whichever the worker has.
+        let version: Int
         /// Conditions that the same worker is to evaluate.
         let conditions: [String]
         let requirements: Requirements
@@ -12,6 +14,7 @@ struct OperationClasses {
 
     private struct Key: Hashable {
         let operation: Int32
+        let version: Int
         let conditions: [String]
         let requirements: Requirements
     }
@@ -41,9 +44,11 @@ struct OperationClasses {
         return last
     }
 
-    mutating func number(of operation: Int32, with conditions: [String], requiring requirements: Requirements) -> Int32 {
-        guard !conditions.isEmpty || !requirements.isEmpty else { return operation }
-        let key = Key(operation: operation, conditions: conditions, requirements: requirements)
+    mutating func number(
+        of operation: Int32, version: Int, with conditions: [String], requiring requirements: Requirements
+    ) -> Int32 {
+        guard version != 0 || !conditions.isEmpty || !requirements.isEmpty else { return operation }
+        let key = Key(operation: operation, version: version, conditions: conditions, requirements: requirements)
         if let known = combinedNumbers[key] { return known }
         last += 1
         combinedNumbers[key] = last
@@ -51,7 +56,8 @@ struct OperationClasses {
             while demands.count <= Int(last) { demands.append(-1) }
             demands[Int(last)] = Int32(combined.count)
         }
-        combined.append(Combined(number: last, operation: operation, conditions: conditions, requirements: requirements))
+        combined.append(
+            Combined(number: last, operation: operation, version: version, conditions: conditions, requirements: requirements))
         return last
     }
 
@@ -76,15 +82,19 @@ extension Scheduler {
                 found.append(submitter)
                 continue
             }
-            let number =
-                if case .operation(let operation) = node.kind { classes.number(of: operation.type) } else { OperationClasses.decide }
+            var (number, version) = (OperationClasses.decide, 0)
+            if case .operation(let operation) = node.kind {
+                (number, version) = (classes.number(of: operation.type), operation.version)
+            }
             let requirements = plan?.requirements(of: index)
-            guard node.hasOptions || requirements != nil else {
+            guard node.hasOptions || requirements != nil || version != 0 else {
                 found.append(number)
                 continue
             }
             found.append(
-                classes.number(of: number, with: node.hasOptions ? node.probeTypes : [], requiring: requirements ?? Requirements()))
+                classes.number(
+                    of: number, version: version, with: node.hasOptions ? node.probeTypes : [],
+                    requiring: requirements ?? Requirements()))
         }
         if classes.combined.count > before { addLanes(from: before) }
         return found
@@ -104,7 +114,12 @@ extension Scheduler {
         }
         workers.sessions[worker].lanes = [Int(OperationClasses.decide)]
         workers.sessions[worker].demandingLanes = LaneSet()
-        for name in workers.sessions[worker].operations { workers.sessions[worker].lanes.append(Int(classes.number(of: name))) }
+        workers.sessions[worker].versions = [:]
+        for operation in workers.sessions[worker].operations {
+            let number = classes.number(of: operation.name)
+            workers.sessions[worker].lanes.append(Int(number))
+            workers.sessions[worker].versions[number] = operation.oldestVersion...operation.version
+        }
         addLanes(from: 0, to: worker)
     }
 
@@ -120,6 +135,7 @@ extension Scheduler {
         let offer = Offer(labels: session.labels, resources: workers.hosts[host(of: worker)].capacity)
         let operations = Set(session.lanes)
         for combined in classes.combined[first...] where operations.contains(Int(combined.operation)) {
+            guard combined.version == 0 || session.versions[combined.operation]?.contains(combined.version) == true else { continue }
             guard combined.conditions.allSatisfy(session.conditions.contains), offer.satisfies(combined.requirements) else { continue }
             if combined.requirements.resources.isEmpty {
                 workers.sessions[worker].lanes.append(Int(combined.number))

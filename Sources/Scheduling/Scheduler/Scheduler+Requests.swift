@@ -110,13 +110,13 @@ extension Scheduler {
         }
         guard !waitForWorkers else { return faults }
         // A malformed graph has no paths.
-        if faults.isEmpty { faults = unsatisfiable(graph) }
+        let isWellFormed = faults.isEmpty
+        if isWellFormed { faults = unsatisfiable(graph) + typeFaults(graph) }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {
             guard case .operation(let operation) = node.kind, !node.isHosted, !known.contains(operation.type) else { continue }
-            // A malformed graph has no paths.
-            let path = faults.isEmpty ? graph.path(of: index) : ""
+            let path = isWellFormed ? graph.path(of: index) : ""
             unknown.append(
                 AdmissionError(
                     node: index, path: path,
@@ -124,7 +124,7 @@ extension Scheduler {
                         + "; start one that does, or submit with --wait-for-workers"
                 ))
         }
-        return faults + unknown + unknownConditions(graph, known: known, arePathsKnown: faults.isEmpty)
+        return faults + unknown + unknownConditions(graph, known: known, arePathsKnown: isWellFormed)
     }
 
     private func unknownConditions(_ graph: Graph, known: Set<String>, arePathsKnown: Bool) -> [AdmissionError] {

@@ -7,7 +7,8 @@ extension Scheduler {
         }
         let number = known ?? meet(attachment.identity, &outputs)
         if !durable.workers[number.index].identity.isSubmitter {
-            register(attachment.operations + attachment.conditions.map(OperationClasses.knownName), &outputs)
+            register(attachment.operations.map(\.name) + attachment.conditions.map(OperationClasses.knownName), &outputs)
+            register(attachment.operations, &outputs)
             register(Offer(labels: attachment.labels, resources: attachment.resources), &outputs)
         }
         if let older = workers.sessions[number.index].peer, older != peer {
@@ -46,6 +47,11 @@ extension Scheduler {
     private mutating func register(_ operations: [String], _ outputs: inout Outputs) {
         let new = Set(operations).filter { !durable.knownTypes.contains($0) }.sorted()
         if !new.isEmpty { emit(.typesRegistered(new), &outputs) }
+    }
+
+    private mutating func register(_ signatures: [OperationSignature], _ outputs: inout Outputs) {
+        let new = signatures.filter { !durable.signatures.contains($0) }
+        if !new.isEmpty { emit(.signaturesRegistered(new), &outputs) }
     }
 
     private mutating func register(_ offer: Offer, _ outputs: inout Outputs) {

@@ -124,7 +124,7 @@ extension Scheduler {
             return WorkerView(
                 name: identity.name, host: identity.host, pid: identity.pid, state: state, slots: session.slots,
                 running: session.units.count { durable.submissions[durable.index(of: $0.submission)].units[$0.index].isRunning },
-                operations: session.operations, labels: session.labels, lastHeard: session.lastHeardWall,
+                operations: session.operations.map(\.name), labels: session.labels, lastHeard: session.lastHeardWall,
                 resources: resourceViews(of: index)
             )
         }

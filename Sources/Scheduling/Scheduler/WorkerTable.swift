@@ -20,7 +20,9 @@ struct WorkerTable {
         var lanes: [Int] = []
         /// Those that take resources, of which its host has enough when they are all free.
         var demandingLanes = LaneSet()
-        var operations: [String] = []
+        var operations: [OperationSignature] = []
+        /// By operation classes.
+        var versions: [Int32: ClosedRange<Int>] = [:]
         var conditions: [String] = []
         var labels: [String] = []
         var isAccepting = true

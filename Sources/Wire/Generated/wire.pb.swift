@@ -943,7 +943,98 @@ public nonisolated struct WireOperationType: Sendable {
 
   public var receives: Bool = false
 
+  /// whose units it takes as well; 0: `version`
+  public var oldestVersion: UInt32 = 0
+
+  /// absent, and it receives: unknown
+  public var input: WireValueType {
+    get {_input ?? WireValueType()}
+    set {_input = newValue}
+  }
+  /// Returns true if `input` has been explicitly set.
+  public var hasInput: Bool {self._input != nil}
+  /// Clears the value of `input`. Subsequent reads from it will return its default value.
+  public mutating func clearInput() {self._input = nil}
+
+  /// absent: unknown
+  public var output: WireValueType {
+    get {_output ?? WireValueType()}
+    set {_output = newValue}
+  }
+  /// Returns true if `output` has been explicitly set.
+  public var hasOutput: Bool {self._output != nil}
+  /// Clears the value of `output`. Subsequent reads from it will return its default value.
+  public mutating func clearOutput() {self._output = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _input: WireValueType? = nil
+  fileprivate var _output: WireValueType? = nil
+}
+
+public nonisolated struct WireValueType: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// how its values travel: TEXT may be read as JSON, OWN is a codec of the type's own
+  public var form: WireValueType.Form = .any
+
+  /// fully qualified; of a tuple without its labels
+  public var name: String = String()
+
+  /// of an array that takes its elements one by one
+  public var element: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Form: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case any // = 0
+    case void // = 1
+    case json // = 2
+    case text // = 3
+    case own // = 4
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .any
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .any
+      case 1: self = .void
+      case 2: self = .json
+      case 3: self = .text
+      case 4: self = .own
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .any: return 0
+      case .void: return 1
+      case .json: return 2
+      case .text: return 3
+      case .own: return 4
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireValueType.Form] = [
+      .any,
+      .void,
+      .json,
+      .text,
+      .own,
+    ]
+
+  }
 
   public init() {}
 }
@@ -2876,6 +2967,7 @@ public nonisolated struct WireOperationNode: Sendable {
 
   public var type: String = String()
 
+  /// 0: whichever the worker has
   public var version: UInt32 = 0
 
   /// index into Graph.parameters
@@ -5208,7 +5300,7 @@ nonisolated extension WireResourceAmount: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationType"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5219,12 +5311,19 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.receives) }()
+      case 280: try { try decoder.decodeSingularUInt32Field(value: &self.oldestVersion) }()
+      case 281: try { try decoder.decodeSingularMessageField(value: &self._input) }()
+      case 282: try { try decoder.decodeSingularMessageField(value: &self._output) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
     }
@@ -5234,6 +5333,15 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.receives != false {
       try visitor.visitSingularBoolField(value: self.receives, fieldNumber: 3)
     }
+    if self.oldestVersion != 0 {
+      try visitor.visitSingularUInt32Field(value: self.oldestVersion, fieldNumber: 280)
+    }
+    try { if let v = self._input {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 281)
+    } }()
+    try { if let v = self._output {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 282)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5241,9 +5349,56 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.name != rhs.name {return false}
     if lhs.version != rhs.version {return false}
     if lhs.receives != rhs.receives {return false}
+    if lhs.oldestVersion != rhs.oldestVersion {return false}
+    if lhs._input != rhs._input {return false}
+    if lhs._output != rhs._output {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension WireValueType: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ValueType"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}form\0\u{1}name\0\u{1}element\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.form) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.element) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.form != .any {
+      try visitor.visitSingularEnumField(value: self.form, fieldNumber: 1)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 2)
+    }
+    if !self.element.isEmpty {
+      try visitor.visitSingularStringField(value: self.element, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireValueType, rhs: WireValueType) -> Bool {
+    if lhs.form != rhs.form {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.element != rhs.element {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireValueType.Form: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ANY\0\u{1}VOID\0\u{1}JSON\0\u{1}TEXT\0\u{1}OWN\0")
 }
 
 nonisolated extension WireHeldUnit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -84,7 +84,32 @@ struct OperationRegistry: Sendable {
                 $0.name = interface.name
                 $0.version = UInt32(clamping: interface.version)
                 $0.receives = interface.receives
+                $0.oldestVersion = UInt32(clamping: interface.oldestAcceptedVersion)
+                if let input = interface.input { $0.input = input.wire }
+                $0.output = interface.output.wire
             }
+        }
+    }
+}
+
+extension ClusterInterface.ValueType {
+    /// As the coordinator compares it.
+    fileprivate var wire: WireValueType {
+        .with {
+            $0.form = form
+            guard $0.form != .any else { return }
+            $0.name = TypeName.comparable(name)
+            if $0.form == .json, let elementName { $0.element = TypeName.comparable(elementName) }
+        }
+    }
+
+    private var form: WireValueType.Form {
+        if takesAnything || isPutTogether { return .any }
+        return switch encoding {
+        case .void: .void
+        case .json: .json
+        case .text, .bytes: .text
+        case nil: .own
         }
     }
 }

@@ -50,6 +50,7 @@ package final class MemoryWorker {
     private let report: (MemoryWorker, WireUnitReport) -> Void
     private var state: ExecutorState
     private var runner: UnitRunner?
+    private var products = ProductDesk()
     /// Its process has ended: what its bodies still say is dropped.
     package private(set) var isDead = false
     /// A body does not end: only the end of its process would end it.
@@ -68,6 +69,16 @@ package final class MemoryWorker {
         runner = UnitRunner(registry: host.registry, slots: slots, loop: host.loop, hostName: "memory") { [unowned self] key, finished in
             guard !isDead else { return }
             step { $0.ended(key, finished.whole, now: $1, at: $2) }
+        }
+        runner?.whenStarting = { [unowned self] key in products.open(key) }
+        runner?.whenProduced = { [unowned self] key, _, publisher in
+            products.fail(
+                .with {
+                    $0.message = "an InMemoryCluster does not take what is produced under an id; use produce(_:) without one"
+                    $0.typeName = "ProductRefused"
+                    $0.publisher = publisher
+                    $0.host = "memory"
+                }, of: key)
         }
     }
 
@@ -110,7 +121,7 @@ package final class MemoryWorker {
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .refusal?, .heartbeatAnswer?, .response?, .events?, .blobRequest?, .blobChunk?, .farewell?, .helloWanted?,
-            .elementReceipts?, nil:
+            .elementReceipts?, .productReceipts?, nil:
             break
         }
     }
@@ -132,7 +143,7 @@ package final class MemoryWorker {
 
     private func perform(_ action: ExecutorAction) {
         switch action {
-        case .report(let unit): report(self, unit)
+        case .report(let unit): if let unit = products.admit(unit) { report(self, unit) }
         case .start(let key, let assignment):
             let context = UnitContext(
                 submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
@@ -145,7 +156,8 @@ package final class MemoryWorker {
         case .kill(let key): if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }
         case .askForReplacement, .exit: isStuck = true
         // Everything comes within its message.
-        case .fetchInputs, .forget: break
+        case .fetchInputs: break
+        case .forget(let key): products.forget(key)
         }
     }
 }
@@ -158,6 +170,9 @@ extension FinishedUnit {
         case .success(var value):
             value.storage = .inline(blob.bytes)
             return .success(value)
+        case .production(var value, let addition):
+            value.storage = .inline(blob.bytes)
+            return .production(value, addition)
         case .storedElements:
             guard let elements = try? WireElements(serializedBytes: blob.bytes) else { return ending }
             return .elements(elements)

@@ -49,10 +49,7 @@ enum OperationTypes {
             $0.nodes += types.enumerated().map { index, type in
                 .with {
                     $0.id = "type\(index)"
-                    $0.operation = .with {
-                        $0.type = type
-                        $0.version = 1
-                    }
+                    $0.operation = .with { $0.type = type }
                 }
             }
         }
