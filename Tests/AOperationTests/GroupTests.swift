@@ -87,6 +87,15 @@ struct GroupTests {
         #expect(log.entries == ["The Operation last is Cancelled"])
     }
 
+    @Test func stop_leavesTheCancellationsOfOthersAmongTheErrors() async {
+        let (cancelled, last) = (Step("cancelled"), Step("last"))
+        let group = OrderedGroupOperation(Failing<Int>("a"), cancelled, last, onFailure: .stop)
+        cancelled.cancel()
+        _ = await group.result(on: AOperationQueue())
+        #expect(group.publishedErrors.map(\.localizedDescription) == ["a", "The Operation cancelled is Cancelled"])
+        #expect(group.outcomes.map(\.isCancelled) == [false, true, true])
+    }
+
     @Test func stop_worksInAnUnorderedGroup_andOnCancelledChildren() async {
         let gates = (0..<3).map { Gate("\($0)") }
         let group = GroupOperation(gates).onFailure(.stop)

@@ -228,6 +228,13 @@ extension GroupRoster {
         return children.filter(\.stage.isOpen).map(\.operation)
     }
 
+    /// Of those that its own `.stop` is to cancel, these were cancelled by somebody else before: that is an error of the group.
+    mutating func keepCancellations(of operations: [Foundation.Operation]) {
+        for operation in operations {
+            if let place = places[ObjectIdentifier(operation)] { children[place].isStopped = false }
+        }
+    }
+
     /// A child has ended. Returns whether that was the last.
     mutating func end(_ operation: Foundation.Operation) -> Bool {
         guard let place = places[ObjectIdentifier(operation)], case .settled(let outcome, let errors) = children[place].stage
