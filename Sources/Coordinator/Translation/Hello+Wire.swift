@@ -77,7 +77,8 @@ extension OperationSignature {
         try TranslationError.checkName(wire.name, "an operation type")
         self.init(
             name: wire.name, version: Int(max(1, wire.version)), oldestVersion: wire.oldestVersion == 0 ? nil : Int(wire.oldestVersion),
-            input: wire.receives ? ValueType(wire: wire.input) : nil, output: ValueType(wire: wire.output))
+            // An older worker does not tell.
+            input: wire.receives || wire.oldestVersion == 0 ? ValueType(wire: wire.input) : nil, output: ValueType(wire: wire.output))
     }
 }
 
