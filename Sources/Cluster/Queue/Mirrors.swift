@@ -52,11 +52,12 @@ final class Mirrors: Sendable {
         }
     }
 
-    /// Ends all that have not ended: what they do elsewhere is not known any more. Groups come after what is in them.
-    func failRest(_ errors: [AOperationError]) {
+    /// Ends all that have not ended: they do nothing elsewhere, or what they do is not known any more. Groups come after what is
+    /// in them.
+    func endRest(_ ending: RemoteEnding) {
         let nodes =
             graph.members.indices.filter { !graph.members[$0].isGroup }
             + graph.members.indices.reversed().filter { graph.members[$0].isGroup }
-        apply(nodes.map { NodeChange(node: $0, news: .ended(.failure(errors), hasStarted: false)) })
+        apply(nodes.map { NodeChange(node: $0, news: .ended(ending, hasStarted: false)) })
     }
 }
