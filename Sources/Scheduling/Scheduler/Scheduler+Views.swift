@@ -96,6 +96,7 @@ extension Scheduler {
         case .retryWait(let until): view.retryAt = until
         case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
         }
+        view.endNumber = Int(state.endNumber)
         view.priority = durable.submissions[index].priority(unit)
         view.isHosted = node.isHosted
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
