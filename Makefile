@@ -7,6 +7,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
 
 # The local library's tests keep every core busy; tests of processes and of time run after them.
 LIBRARY_TESTS = ^(AOperationTests|AOperationCombineTests|DocumentSnippetTests|DocumentationExampleTests|BenchmarkTests)\.
+# Hundreds of graphs one after another, in memory: whatever runs beside them makes all of them wait.
+MEMORY_TESTS = ^ClusterTestingTests\.
 
 .PHONY: help
 help:  ## what there is
@@ -32,7 +34,8 @@ test: dependencies  ## build and run every test
 	$(SWIFT) build --build-tests
 	scripts/check-determinism.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
-	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)'
+	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
+	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
 
 .PHONY: sanitize
 sanitize: export AOP_TEST_LOAD = 0.05

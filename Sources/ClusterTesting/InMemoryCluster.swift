@@ -26,7 +26,8 @@ public final class InMemoryCluster: Sendable {
     /// What goes wrong, and how often.
     public enum Fault: Sendable, Hashable {
         /// Of so many bodies that begin, one, drawn at random, takes a worker with it: all bodies there are cancelled, what they
-        /// say is dropped, and another worker takes its place. 2 or more, or nothing ever ends.
+        /// say is dropped, and another worker takes its place. Who is alone in a worker when that crashes, five times, fails with
+        /// `WorkerLost`, as on any cluster: with 1 every operation does.
         case workerCrash(every: Int)
         /// Of so many journal writes, one, drawn at random, is lost with the coordinator before it is done. It goes on with what the
         /// journal has, in a new epoch, and workers and submitters connect again. 2 or more.

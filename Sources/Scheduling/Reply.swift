@@ -96,6 +96,8 @@ public struct OperationView: Hashable, Sendable {
     public var finishedAt: Int64
     public var errors: [Failure]
     public var value: Payload?
+    /// Its place among the ends of its submission, from 1: several may end in one millisecond; 0: it has not ended.
+    public var endNumber = 0
     /// Of one that is locking: the locks that are in its way, with who stands at the front of their lines.
     public var locks: [LockView] = []
     public var isAtMostOnce = false

@@ -48,6 +48,20 @@ final class Put: ResultableOperation<String>, ReceiverOperation, ClusterOperatio
     }
 }
 
+/// Says no, with an error of its own.
+struct Closed: ClusterCondition {
+    struct Sorry: PortableError, LocalizedError, Equatable {
+        var until: Int
+        var errorDescription: String? { "closed until \(until)" }
+    }
+
+    var until: Int
+
+    func evaluateForOperation(_ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
+        completion(.failure(AOperationError(Sorry(until: until))))
+    }
+}
+
 @Suite struct InMemoryClusterTests {
     private func cluster(faults: [InMemoryCluster.Fault] = []) async throws -> InMemoryCluster {
         let cluster = try InMemoryCluster(workers: 3, clock: .virtual, seed: 42, faults: faults)
@@ -88,6 +102,32 @@ final class Put: ResultableOperation<String>, ReceiverOperation, ClusterOperatio
         #expect(starts.reduce(0) { $0 + cluster.attempts(of: $1) } > 12)
     }
 
+    /// Each death is proven, and proven again to the next coordinator, until one of them has written it down.
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func operationThatEndsEveryProcess_isGivenUp_alsoUnderCrashesOfTheCoordinator(seed: UInt64) async throws {
+        let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 1), .coordinatorCrash(every: 2)]
+        let cluster = try InMemoryCluster(workers: 1, seed: seed, faults: faults)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        let nap = Nap("a", seconds: 1)
+        let outcome = try await cluster.run(nap)
+        #expect((outcome.errors.first?.publishedError as? RemoteError)?.code == .workerLost)
+        #expect(cluster.crashes.workers == 5)
+    }
+
+    @Test func errorOfACondition_arrivesAsItself() async throws {
+        PortableErrors.register(Closed.Sorry.self)
+        let cluster = try await cluster()
+        try await cluster.register(Closed.self)
+        let (nap, after) = (Nap("a", seconds: 1), Put())
+        nap.addCondition(Closed(until: 9))
+        [nap].deliver(to: after)
+        let outcome = try await cluster.run(GroupOperation(nap, after))
+        #expect(!outcome.isSuccess)
+        #expect(nap.publishedErrors.first?.publishedError as? Closed.Sorry == Closed.Sorry(until: 9))
+        #expect(nap.publishedErrors.first?.state == .condition)
+        #expect(after.publishedErrors.first?.publishedError as? Closed.Sorry == Closed.Sorry(until: 9))
+    }
+
     @Test func coordinatorCrash_losesNothing_andRunsNothingTwice() async throws {
         let cluster = try await cluster(faults: [.coordinatorCrash(every: 5)])
         let naps = (0..<8).map { Nap("\($0)", seconds: Double($0)) }
@@ -95,6 +135,31 @@ final class Put: ResultableOperation<String>, ReceiverOperation, ClusterOperatio
         #expect(outcome.isSuccess, "\(outcome.errors)")
         #expect(cluster.crashes.coordinators > 0)
         #expect((["Nap"] + (2...8).map { "Nap-\($0)" }).allSatisfy { cluster.attempts(of: $0) == 1 })
+    }
+
+    /// The group's cancellation is held up between its first child and its second one, until the submission was given up.
+    @Test func groupCancelledBeforeItIsSubmitted_cancelsAllInIt_andNobodySeesAnythingElse() async throws {
+        let cluster = try await cluster()
+        let (first, second) = (Nap("a", seconds: 1), Nap("b", seconds: 1))
+        let isOver = DispatchSemaphore(value: 0)
+        first.addObserver(
+            BlockObserver(cancelHandler: { _ in
+                cluster.queue.isSuspended = false
+                _ = isOver.wait(timeout: .now() + 60)
+            }))
+        second.addObserver(BlockObserver(finishHandler: { _, _ in isOver.signal() }))
+        cluster.queue.isSuspended = true
+        let group = GroupOperation(first, second)
+        group.add(to: cluster.queue)
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                group.cancel()
+                group.whenOver { continuation.resume() }
+            }
+        }
+        #expect(second.outcome?.isCancelled == true, "\(second.publishedErrors)")
+        #expect(first.outcome?.isCancelled == true)
+        #expect(group.outcome?.isCancelled == true)
     }
 
     @Test func codeOfTheSubmitter_isRefusedByName() async throws {

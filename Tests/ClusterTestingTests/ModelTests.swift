@@ -20,7 +20,7 @@ import Testing
 
     @Test func withCrashesOfWorkersAndCoordinators_theyStillDoNothingThatTheModelForbids() async throws {
         for seed in Self.first..<Self.first + Self.count {
-            let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 5 + Int(seed % 5)), .coordinatorCrash(every: 5 + Int(seed % 7))]
+            let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 2 + Int(seed % 5)), .coordinatorCrash(every: 3 + Int(seed % 7))]
             guard try await Self.run(seed, faults: faults) else { break }
         }
     }

@@ -250,7 +250,7 @@ extension Result {
         let trial = Trial(group)
         trial.start(0)
         trial.start(1)
-        trial.mirrors.failRest([AOperationError(ClusterError(.closed, "gone"))])
+        trial.mirrors.endRest(.failure([AOperationError(ClusterError(.closed, "gone"))]))
         await end(group)
         #expect(a.publishedErrors.map(\.localizedDescription) == ["gone"])
         #expect(b.publishedErrors.map(\.localizedDescription) == ["gone"])

@@ -52,6 +52,18 @@ import Testing
         #expect(cluster.operations().last?.attempts == 0)
     }
 
+    @Test func errorOfACondition_keepsItsImage_acrossARestart() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [op("a", [probe()])]).graph())
+        let answer = ConditionAnswer(condition: 0, finding: .failed, reason: "no disk", image: [1, 2, 3])
+        cluster.end("a", .answers([answer]))
+        let errors = cluster.operations(failedOnly: true).last?.errors
+        #expect(errors?.map(\.image) == [[1, 2, 3]])
+        #expect(errors?.map(\.message) == ["no disk"])
+        try cluster.restart()
+        #expect(cluster.operations(failedOnly: true).last?.errors == errors)
+    }
+
     @Test func notNow_waitsWithoutASlot_andIsAskedAgain_acrossARestart() throws {
         var cluster = cluster(slots: 1)
         cluster.submit(Sketch.group("root", [op("a", [probe()]), .op("b")]).graph())

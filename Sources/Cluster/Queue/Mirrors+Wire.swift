@@ -9,6 +9,8 @@ struct NodeReport: Sendable {
     var state: WireOperationState
     var startedAt: Int64
     var finishedAt: Int64
+    /// Its place among the ends of the submission; 0: not known.
+    var endNumber = 0
     var isGroup: Bool
     var errors: [WireOperationFailure]
     var value: WireValue
@@ -35,6 +37,7 @@ struct NodeReport: Sendable {
         state = view.state
         startedAt = view.startedAt
         finishedAt = view.finishedAt
+        endNumber = Int(view.endNumber)
         isGroup = view.kind != .operation
         errors = view.errors
         value = view.value
@@ -68,12 +71,13 @@ struct NodeReport: Sendable {
         return NodeChange(node: node, news: news)
     }
 
-    /// The order in which they are told when only how they stand is known: groups that have begun, what has ended by its
-    /// time, then what has begun.
+    /// The order in which they are told when only how they stand is known: groups that have begun, what has ended in the
+    /// order in which it did, then what has begun.
     static func inOrder(_ reports: [NodeReport]) -> [NodeReport] {
         let groups = reports.filter { $0.isGroup && !$0.state.isFinal }
         let begun = reports.filter { !$0.isGroup && !$0.state.isFinal }
         let ended = reports.filter { $0.state.isFinal }.sorted { one, other in
+            if one.endNumber != other.endNumber { return one.endNumber < other.endNumber }
             if one.finishedAt != other.finishedAt { return one.finishedAt < other.finishedAt }
             if one.isGroup != other.isGroup { return !one.isGroup }
             return one.isGroup ? one.node > other.node : one.node < other.node

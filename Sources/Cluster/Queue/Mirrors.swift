@@ -149,11 +149,12 @@ final class Mirrors: Sendable {
         if let group = graph.members[member.parent].operation as? GroupOperation { group.adopt(operation) } else { enqueue(operation) }
     }
 
-    /// Ends all that have not ended: what they do elsewhere is not known any more. Groups come after what is in them.
-    func failRest(_ errors: [AOperationError]) {
+    /// Ends all that have not ended: they do nothing elsewhere, or what they do is not known any more. Groups come after what is
+    /// in them.
+    func endRest(_ ending: RemoteEnding) {
         let members = graph.members
         let nodes =
             members.indices.filter { !members[$0].isGroup } + members.indices.reversed().filter { members[$0].isGroup }
-        apply(nodes.map { NodeChange(node: $0, news: .ended(.failure(errors), hasStarted: false)) })
+        apply(nodes.map { NodeChange(node: $0, news: .ended(ending, hasStarted: false)) })
     }
 }

@@ -87,9 +87,7 @@ final class SubmissionSession: Sendable {
             await ready()
             await waitForOutside()
             try Task.checkCancellation()
-            guard let cancelled = handOver() else {
-                return await fail(ClusterError(.closed, "all of it was cancelled before it was submitted"))
-            }
+            guard let cancelled = handOver() else { return await cancelAll() }
             let (submitted, host) = try await submit(cancelled: cancelled)
             host?.claim(submitted.id, mirrors)
             defer { host?.release(submitted.id, mirrors) }
@@ -133,8 +131,14 @@ final class SubmissionSession: Sendable {
     /// Ends everything that has not ended.
     private func fail(_ error: ClusterError) async {
         let errors = graph.errors(for: error)
-        await tell { $0.failRest(errors) }
+        await tell { $0.endRest(.failure(errors)) }
         settle(.failure(error))
+    }
+
+    /// Everything at the top was cancelled before it was handed over: whatever the cancellation has not reached yet is cancelled.
+    private func cancelAll() async {
+        await tell { $0.endRest(.cancelled) }
+        settle(.failure(ClusterError(.closed, "all of it was cancelled before it was submitted")))
     }
 
     /// From here on bodies may run there. Returns the nodes that have been cancelled before; nil: there is nothing to do.

@@ -27,6 +27,8 @@ package struct MemoryCoordinator {
     /// Clients' requests by the numbers under which the scheduler knows them.
     private var requests: [UInt64: (peer: PeerID, request: UInt64)] = [:]
     private var unfinished: Set<String> = []
+    /// Proofs of death that are not acknowledged. A supervisor repeats them: it does not go down with the coordinator.
+    private var proofs: [(peer: PeerID, incarnation: Incarnation)] = []
     private var nextPeer: UInt64 = 0
     private var nextRequest: UInt64 = 0
     private var incarnation = Incarnation(0)
@@ -78,11 +80,16 @@ package struct MemoryCoordinator {
         return peer.rawValue
     }
 
-    /// Proof that an executor's process has ended.
+    /// Proof that an executor's process has ended; repeated to the next coordinator if this one crashes before it is durable.
     package mutating func died(_ peer: UInt64, incarnation: UInt64) {
         executors.remove(PeerID(peer))
-        inputs.append(.disconnected(PeerID(peer)))
-        inputs.append(.executorEnded(supervisor: Self.supervisor, Incarnation(incarnation), crashed: true))
+        proofs.append((PeerID(peer), Incarnation(incarnation)))
+        prove(PeerID(peer), Incarnation(incarnation))
+    }
+
+    private mutating func prove(_ peer: PeerID, _ incarnation: Incarnation) {
+        inputs.append(.disconnected(peer))
+        inputs.append(.executorEnded(supervisor: Self.supervisor, incarnation, crashed: true))
     }
 
     /// In whose name proofs of death are given.
@@ -220,7 +227,10 @@ package struct MemoryCoordinator {
                     $0.view = batch.view.wire
                 }
             }
-        case .superseded, .sessionOver, .acknowledgeEnd, .productReceipts: return nil
+        case .acknowledgeEnd(let incarnation):
+            proofs.removeAll { $0.incarnation == incarnation }
+            return nil
+        case .superseded, .sessionOver, .productReceipts: return nil
         }
     }
 
@@ -239,5 +249,6 @@ package struct MemoryCoordinator {
         self.scheduler = scheduler
         (unwritten, inputs, requests, executors, held) = ([], [], [:], [], HeldSends())
         begin(at: now, Incarnation(incarnation))
+        for proof in proofs { prove(proof.peer, proof.incarnation) }
     }
 }

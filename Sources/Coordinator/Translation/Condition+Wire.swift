@@ -50,7 +50,7 @@ extension ConditionQuestion {
 }
 
 extension ConditionAnswer {
-    /// - Throws: `TranslationError` for an unknown finding.
+    /// - Throws: `TranslationError` for an unknown finding, or an encoded error above `Limits.inlineValueBytes`.
     init(wire: WireConditionAnswer) throws(TranslationError) {
         let finding: Finding
         switch wire.finding {
@@ -59,7 +59,12 @@ extension ConditionAnswer {
         case .notNow: finding = .retryAfter(milliseconds: Int64(wire.retryAfterMilliseconds))
         case .UNRECOGNIZED(let number): throw TranslationError("an answer to a condition with the unknown finding \(number)")
         }
-        self.init(condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax))
+        guard wire.error.count <= Limits.inlineValueBytes else {
+            throw TranslationError("an encoded error of \(wire.error.count) bytes; the limit is \(Limits.inlineValueBytes)")
+        }
+        self.init(
+            condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax),
+            image: finding == .failed ? [UInt8](wire.error) : [])
     }
 }
 

@@ -45,6 +45,7 @@ extension Scheduling.OperationView {
         wire.queuedAt = queuedAt
         wire.startedAt = startedAt
         wire.finishedAt = finishedAt
+        wire.endNumber = UInt32(clamping: endNumber)
         wire.errors = errors.map(\.wire)
         if let value { wire.value = value.wire }
         wire.locks = locks.map(\.wire)

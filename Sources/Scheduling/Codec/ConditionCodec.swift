@@ -7,6 +7,14 @@ private enum ConditionKind {
     static let hostedProbe: UInt8 = 140
 }
 
+private enum FindingKind {
+    static let satisfied: UInt8 = 0
+    static let failed: UInt8 = 1
+    static let notNow: UInt8 = 2
+    /// Failed with an error that has an image.
+    static let failedWithImage: UInt8 = 3
+}
+
 extension ByteWriter {
     mutating func write(conditions: [Condition]) {
         write(list: conditions) { writer, condition in
@@ -38,10 +46,13 @@ extension ByteWriter {
         write(list: verdicts) { writer, verdict in
             writer.write(count: verdict.condition)
             switch verdict.finding {
-            case .satisfied: writer.write(UInt8(0))
-            case .failed: writer.write(UInt8(1))
+            case .satisfied: writer.write(FindingKind.satisfied)
+            case .failed where verdict.image.isEmpty: writer.write(FindingKind.failed)
+            case .failed:
+                writer.write(FindingKind.failedWithImage)
+                writer.write(verdict.image)
             case .notNow(let until):
-                writer.write(UInt8(2))
+                writer.write(FindingKind.notNow)
                 writer.write(until)
             }
             writer.write(verdict.reason)
@@ -54,10 +65,13 @@ extension ByteWriter {
         write(list: answers) { writer, answer in
             writer.write(count: answer.condition)
             switch answer.finding {
-            case .satisfied: writer.write(UInt8(0))
-            case .failed: writer.write(UInt8(1))
+            case .satisfied: writer.write(FindingKind.satisfied)
+            case .failed where answer.image.isEmpty: writer.write(FindingKind.failed)
+            case .failed:
+                writer.write(FindingKind.failedWithImage)
+                writer.write(answer.image)
             case .retryAfter(let milliseconds):
-                writer.write(UInt8(2))
+                writer.write(FindingKind.notNow)
                 writer.write(milliseconds)
             }
             writer.write(answer.reason)
@@ -105,15 +119,19 @@ extension ByteReader {
         try list { reader throws(DecodingFailure) in
             let condition = try reader.index()
             let finding: Verdict.Finding
+            var image: [UInt8] = []
             switch try reader.byte() {
-            case 0: finding = .satisfied
-            case 1: finding = .failed
-            case 2: finding = .notNow(until: try reader.signed())
+            case FindingKind.satisfied: finding = .satisfied
+            case FindingKind.failed: finding = .failed
+            case FindingKind.failedWithImage:
+                finding = .failed
+                image = try reader.content()
+            case FindingKind.notNow: finding = .notNow(until: try reader.signed())
             case let other: throw DecodingFailure("\(other) is nothing that a condition says")
             }
             return Verdict(
                 condition: condition, finding: finding, reason: try reader.text(), evaluator: try reader.text(),
-                at: try reader.signed())
+                at: try reader.signed(), image: image)
         }
     }
 
@@ -121,13 +139,17 @@ extension ByteReader {
         try list { reader throws(DecodingFailure) in
             let condition = try reader.index()
             let finding: ConditionAnswer.Finding
+            var image: [UInt8] = []
             switch try reader.byte() {
-            case 0: finding = .satisfied
-            case 1: finding = .failed
-            case 2: finding = .retryAfter(milliseconds: try reader.signed())
+            case FindingKind.satisfied: finding = .satisfied
+            case FindingKind.failed: finding = .failed
+            case FindingKind.failedWithImage:
+                finding = .failed
+                image = try reader.content()
+            case FindingKind.notNow: finding = .retryAfter(milliseconds: try reader.signed())
             case let other: throw DecodingFailure("\(other) is no answer to a condition")
             }
-            return ConditionAnswer(condition: condition, finding: finding, reason: try reader.text())
+            return ConditionAnswer(condition: condition, finding: finding, reason: try reader.text(), image: image)
         }
     }
 

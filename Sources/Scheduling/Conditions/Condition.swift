@@ -82,11 +82,14 @@ public struct ConditionAnswer: Hashable, Sendable {
     public var condition: Int
     public var finding: Finding
     public var reason: String
+    /// Of a failure: the encoded image of a registered Codable error; empty: none.
+    public var image: [UInt8]
 
-    public init(condition: Int, finding: Finding, reason: String = "") {
+    public init(condition: Int, finding: Finding, reason: String = "", image: [UInt8] = []) {
         self.condition = condition
         self.finding = finding
         self.reason = reason
+        self.image = image
     }
 }
 
@@ -139,11 +142,14 @@ public struct Verdict: Hashable, Sendable {
     public var evaluator: String
     /// Wall time.
     public var at: Int64
+    /// Of a failure: the encoded image of a registered Codable error; empty: none.
+    public var image: [UInt8]
 
-    public init(condition: Int, finding: Finding, reason: String = "", evaluator: String = "", at: Int64) {
+    public init(condition: Int, finding: Finding, reason: String = "", evaluator: String = "", at: Int64, image: [UInt8] = []) {
         self.condition = condition
         self.finding = finding
         self.reason = reason
+        self.image = image
         self.evaluator = evaluator
         self.at = at
     }

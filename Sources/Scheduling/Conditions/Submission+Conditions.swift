@@ -138,7 +138,7 @@ extension Submission {
     private func conditionFailure(_ unit: Int, _ condition: Condition, _ verdict: Verdict) -> Failure {
         Failure(
             code: .condition, isCondition: true, publisher: condition.key, message: verdict.reason,
-            typeName: "\(condition.key).Error", host: verdict.evaluator, origin: path(of: unit))
+            typeName: "\(condition.key).Error", host: verdict.evaluator, image: verdict.image, origin: path(of: unit))
     }
 
     func conditionViews(of unit: Int) -> [ConditionView] {

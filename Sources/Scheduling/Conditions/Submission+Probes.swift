@@ -64,7 +64,9 @@ extension Submission {
                     case .failed: .failed
                     case .retryAfter(let milliseconds): .notNow(until: at + max(1, milliseconds))
                     }
-                return Verdict(condition: answer.condition, finding: finding, reason: answer.reason, evaluator: evaluator, at: at)
+                return Verdict(
+                    condition: answer.condition, finding: finding, reason: answer.reason, evaluator: evaluator, at: at,
+                    image: answer.image)
             }
         case .failure(let failures): reason = failures.first?.message ?? "could not be evaluated"
         case .success, .production, .stopped, .elements:

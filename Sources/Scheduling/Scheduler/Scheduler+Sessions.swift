@@ -138,8 +138,7 @@ extension Scheduler {
             missSubmitter(number, &outputs)
         }
         let session = workers.sessions[number.index]
-        // What was said to run, and what may have begun since: an executor starts in the order in which it was given.
-        let possible = session.units.enumerated().filter { place, unit in place < session.slots || isRunning(unit) }.map(\.element)
+        let possible = unitsPossiblyBegun(session)
         for unit in session.units {
             let isPossible = crashed && possible.contains(unit)
             lose(unit, !isPossible ? .processEnded : possible.count == 1 ? .crashed : .suspected, &outputs)
@@ -148,6 +147,14 @@ extension Scheduler {
         if let peer = session.peer { workers.byPeer[peer] = nil }
         workers.sessions[number.index].connection = .absent
         lockIntake.haveWorkersChanged = true
+    }
+
+    /// What may have been running in the process: what was said to run, and what may have begun since, as an executor starts
+    /// in the order in which it was given.
+    private func unitsPossiblyBegun(_ session: WorkerTable.Session) -> [UnitID] {
+        // It has not attached since the coordinator started: nobody knows how much it ran, nor in which order it was given.
+        guard session.slots > 0 else { return session.units }
+        return session.units.enumerated().filter { place, unit in place < session.slots || isRunning(unit) }.map(\.element)
     }
 
     /// After a start: executors that have units in the journal get time to attach again before these are given to others.

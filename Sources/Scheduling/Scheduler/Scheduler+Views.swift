@@ -97,6 +97,7 @@ extension Scheduler {
         case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
         }
         if durable.submissions[index].isAdded(unit) { view.added = addedView(of: unit, index) }
+        view.endNumber = Int(state.endNumber)
         view.priority = durable.submissions[index].priority(unit)
         view.isHosted = node.isHosted
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)

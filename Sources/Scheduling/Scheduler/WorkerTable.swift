@@ -15,6 +15,7 @@ struct WorkerTable {
         var lastHeard: Int64 = 0
         /// Wall time, for those who look.
         var lastHeardWall: Int64 = 0
+        /// 0: it has not attached since the coordinator started.
         var slots = 0
         /// The classes that it can take, but for those that take resources of its host.
         var lanes: [Int] = []

@@ -136,6 +136,8 @@ extension Submission {
         precondition(!units[unit].hasEnded, "unit \(unit) of \(id) ended twice")
         units[unit].phase = .ended(outcome)
         units[unit].finishedAt = at
+        endCount += 1
+        units[unit].endNumber = endCount
         heldChildren[Int32(unit)] = nil
         if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)

@@ -34,6 +34,8 @@ struct Submission {
     var verdicts: [Int32: [Verdict]] = [:]
     /// Units that a user has paused, with the wall time since when. Looked up, never iterated.
     var pauses: [Int32: Int64] = [:]
+    /// How often a unit of it has ended.
+    var endCount: Int32 = 0
     var work = Deque<Work>()
     /// By key of the lock plan: its number in the cluster's lock table.
     var keyNumbers: [Int32] = []

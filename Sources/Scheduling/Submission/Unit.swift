@@ -115,6 +115,8 @@ struct Unit {
     var queuedAt: Int64 = 0
     var startedAt: Int64 = 0
     var finishedAt: Int64 = 0
+    /// Its place among the ends of its submission, from 1; 0: it has not ended.
+    var endNumber: Int32 = 0
 
     init(node: Int32, parent: Int32, base: Int32, position: Int32) {
         self.node = node

@@ -1663,6 +1663,9 @@ public nonisolated struct WireConditionAnswer: Sendable {
   /// not now: when to ask again
   public var retryAfterMilliseconds: UInt32 = 0
 
+  /// failed: encoded image of a registered Codable error; empty: none
+  public var error: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3902,6 +3905,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public var hasAdded: Bool {_storage._added != nil}
   /// Clears the value of `added`. Subsequent reads from it will return its default value.
   public mutating func clearAdded() {_uniqueStorage()._added = nil}
+
+  /// its place among the ends of its submission, from 1; 0: it has not ended
+  public var endNumber: UInt32 {
+    get {_storage._endNumber}
+    set {_uniqueStorage()._endNumber = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -6391,7 +6400,7 @@ nonisolated extension WireConditionQuestion: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension WireConditionAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ConditionAnswer"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}finding\0\u{1}reason\0\u{3}retry_after_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}finding\0\u{1}reason\0\u{3}retry_after_milliseconds\0\u{2}i\u{4}error\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6403,6 +6412,7 @@ nonisolated extension WireConditionAnswer: SwiftProtobuf.Message, SwiftProtobuf.
       case 2: try { try decoder.decodeSingularEnumField(value: &self.finding) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.retryAfterMilliseconds) }()
+      case 301: try { try decoder.decodeSingularBytesField(value: &self.error) }()
       default: break
       }
     }
@@ -6421,6 +6431,9 @@ nonisolated extension WireConditionAnswer: SwiftProtobuf.Message, SwiftProtobuf.
     if self.retryAfterMilliseconds != 0 {
       try visitor.visitSingularUInt32Field(value: self.retryAfterMilliseconds, fieldNumber: 4)
     }
+    if !self.error.isEmpty {
+      try visitor.visitSingularBytesField(value: self.error, fieldNumber: 301)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6429,6 +6442,7 @@ nonisolated extension WireConditionAnswer: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.finding != rhs.finding {return false}
     if lhs.reason != rhs.reason {return false}
     if lhs.retryAfterMilliseconds != rhs.retryAfterMilliseconds {return false}
+    if lhs.error != rhs.error {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -10078,7 +10092,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -10107,6 +10121,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _hosted: Bool = false
     var _progress: WireProgress? = nil
     var _added: WireAdded? = nil
+    var _endNumber: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -10143,6 +10158,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _hosted = source._hosted
       _progress = source._progress
       _added = source._added
+      _endNumber = source._endNumber
     }
   }
 
@@ -10187,6 +10203,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 145: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
+        case 300: try { try decoder.decodeSingularUInt32Field(value: &_storage._endNumber) }()
         default: break
         }
       }
@@ -10277,6 +10294,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._added {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
       } }()
+      if _storage._endNumber != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._endNumber, fieldNumber: 300)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -10312,6 +10332,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._progress != rhs_storage._progress {return false}
         if _storage._added != rhs_storage._added {return false}
+        if _storage._endNumber != rhs_storage._endNumber {return false}
         return true
       }
       if !storagesAreEqual {return false}

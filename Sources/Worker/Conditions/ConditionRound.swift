@@ -11,7 +11,8 @@ final class ConditionRound: Sendable {
     /// What a condition found, before `negated` and `wait`.
     enum Finding {
         case holds
-        case fails(String)
+        /// With the error's own form, if it has one.
+        case fails(String, error: Data? = nil)
         case notNow(milliseconds: Int64, String)
     }
 
@@ -126,8 +127,9 @@ final class ConditionRound: Sendable {
             answer.finding = .satisfied
         case (.holds, true):
             fail(&answer, "the condition `\(question.type)` holds", question)
-        case (.fails(let reason), false):
+        case (.fails(let reason, let error), false):
             fail(&answer, reason, question)
+            if let error, answer.finding == .failed { answer.error = error }
         case (.notNow(let milliseconds, let reason), _):
             answer.finding = .notNow
             answer.retryAfterMilliseconds = UInt32(clamping: max(1, milliseconds))
@@ -149,7 +151,7 @@ extension ConditionRound.Finding {
     fileprivate init(_ result: OperationConditionResult) {
         switch result {
         case .success: self = .holds
-        case .failure(let error): self = .fails(error.localizedDescription)
+        case .failure(let error): self = .fails(error.localizedDescription, error: PortableErrors.image(of: error.publishedError))
         case .ignored: self = .fails("the condition says that the operation is not to run")
         case .retry(let after, let reason):
             let (seconds, attoseconds) = after.components

@@ -33,8 +33,9 @@ package struct GraphGenerator {
         /// among ``settled`` until it does not.
         package static let dependentsOfProducers = Features(rawValue: 65536)
 
-        /// Groups that stop and are not ordered, or have children whose deadlines may pass together. A mirror that learns of several ends at once takes the first one in child order for the
-        /// cause, and adds what the stop has cancelled to the group's errors: not among ``clustered`` until it does not.
+        /// Groups that stop and are not ordered, or have children whose deadlines may pass together. In a mirror that learns of
+        /// several ends at once a cancelled child ends before one that has yet to begin here, and is taken for the cause; what the
+        /// stop has cancelled is then among the group's errors: not among ``clustered`` until it is not.
         package static let unorderedStops = Features(rawValue: 131072)
         /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
         /// cancelled and receivers are given its value, or its group's: not among ``clustered``.

@@ -26,7 +26,8 @@ let outcomeRules: [Rule] = [
             let isTold = !account.places(of: node) { $0 == .start }.isEmpty
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
-            if account.origin(of: node) == .conditions, !hasRun, isTold { return .init(node, "did not execute, and its start was told") }
+            // What a killed process has run, it may not have noted.
+            if account.origin(of: node) == .conditions, !hasRun, isTold, !account.hasKills { return .init(node, "did not execute, and its start was told") }
             return nil
         }
     },

@@ -22,8 +22,6 @@ extension RemoteError {
         case .timeout: .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
-        // The text is all that an error of a condition keeps on its way.
-        case .condition: .own(message)
         default: nil
         }
     }
@@ -37,7 +35,6 @@ extension RemoteFailure {
         case .deadline: .deadline
         case .duplicate: .duplicate
         case .workerLost: .workerLost
-        case .condition: .own(failure.message)
         default: nil
         }
     }

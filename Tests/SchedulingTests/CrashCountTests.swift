@@ -1,0 +1,69 @@
+import Scheduling
+import Testing
+
+/// Deaths of processes that the coordinator hears of only after it was restarted itself.
+@Suite struct CrashCountTests {
+    /// Each process dies while the coordinator is away, and its supervisor proves it before anybody has attached.
+    @Test func deathsWhileTheCoordinatorWasAway_countUpToTheLimit() throws {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let limit = cluster.configuration.crashLimit
+        for executor in 1...limit {
+            cluster.attach(executor, slots: 4)
+            cluster.begin("a")
+            #expect(cluster.dispatched.count == executor)
+            try cluster.restart()
+            cluster.die(executor)
+        }
+        #expect(cluster.state("a") == .failed)
+        #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .workerLost)
+    }
+
+    @Test func unitsThatSharedAProcessThatDiedMeanwhile_runAlone() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        #expect(cluster.heldPaths == ["a", "b"])
+        try cluster.restart()
+        cluster.die(1)
+        cluster.attach(2, slots: 4)
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a")
+        #expect(cluster.heldPaths == ["b"])
+        cluster.end("b")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func markAndCount_surviveARestart() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.die(1)
+        for executor in 2...cluster.configuration.crashLimit + 1 {
+            try cluster.restart()
+            cluster.attach(executor, slots: 2)
+            #expect(cluster.heldPaths == ["a"])
+            cluster.die(executor)
+        }
+        #expect(cluster.state("a") == .failed)
+        cluster.attach(100, slots: 2)
+        #expect(cluster.heldPaths == ["b"])
+    }
+
+    @Test func ends_areNumberedInTheirOrder_alsoAfterARestart() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1)
+        cluster.submit(Sketch.group("root", [.op("a", after: ["b"]), .op("b"), .op("c", after: ["b"])], stop: true).graph())
+        cluster.end("b", failure("no"))
+        func numbers() -> [String: Int] {
+            Dictionary(uniqueKeysWithValues: cluster.operations().map { ($0.path, $0.endNumber) })
+        }
+        let before = numbers()
+        #expect(before["b"] == 1)
+        #expect(before[""] == 4)
+        #expect(Set(before.values) == [1, 2, 3, 4])
+        #expect(Set(cluster.operations().map(\.finishedAt)).count == 1)
+        try cluster.restart()
+        #expect(numbers() == before)
+    }
+}
