@@ -27,7 +27,9 @@ let outcomeRules: [Rule] = [
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
             // What a killed process has run, it may not have noted.
-            if account.origin(of: node) == .conditions, !hasRun, isTold, !account.hasKills { return .init(node, "did not execute, and its start was told") }
+            if account.origin(of: node) == .conditions, !hasRun, isTold, !account.hasKills {
+                return .init(node, "did not execute, and its start was told")
+            }
             return nil
         }
     },
