@@ -372,7 +372,8 @@ extension GroupOperation: LaneHost {
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {
         let outcome = (operation as? AOperation)?.anyOutcome ?? (operation.isCancelled ? .cancelled : .success(()))
         let settlement = roster.withLock { $0.settle(operation, outcome, errors: errors) }
-        let cancelled = settlement.stopped.filter(\.isCancelled)
+        // Those that execute elsewhere may have been stopped there before.
+        let cancelled = settlement.stopped.filter { $0.isCancelled && ($0 as? AOperation)?.attachment(\.remote) == nil }
         if !cancelled.isEmpty { roster.withLock { $0.keepCancellations(of: cancelled) } }
         cancel(settlement.stopped)
         if settlement.isTold { operationDidFinish(operation, withErrors: errors) }
