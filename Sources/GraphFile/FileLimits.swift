@@ -21,6 +21,7 @@ enum FileLimits {
     /// Attempts after the first.
     static let retries = 1_000_000
     static let priorities = -100...100
+    static let weights = 1...100
     /// Reasons for which one node is tried again.
     static let retryReasons = 64
     /// Keys of locks that one node names, and UTF-8 bytes of one.

@@ -10,12 +10,17 @@ public struct GraphFileOptions: Sendable {
     public var deadline: GraphDeadline?
     /// Replaces the priority of the whole graph; from -100 to 100.
     public var priority: Int?
+    /// Replaces the weight of the graph; from 1 to 100.
+    public var weight: Int?
 
-    public init(set: [String: String] = [:], name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil) {
+    public init(
+        set: [String: String] = [:], name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil
+    ) {
         self.set = set
         self.name = name
         self.deadline = deadline
         self.priority = priority
+        self.weight = weight
     }
 }
 

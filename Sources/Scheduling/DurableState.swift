@@ -26,6 +26,7 @@ struct DurableState {
     var locks = LockTable()
     var rates = RateTable()
     var ids = UniqueTable()
+    var quarantine = QuarantineTable()
     /// By name. Looked up, never iterated.
     var zones: [String: ZoneTable] = [:]
     let crashLimit: Int
@@ -54,7 +55,10 @@ struct DurableState {
         case .typesRegistered(let names):
             knownTypes.formUnion(names)
         case .signaturesRegistered(let new):
-            for signature in new { signatures.register(signature) }
+            for signature in new {
+                signatures.register(signature)
+                quarantine.registered(type: signature.name, version: signature.version)
+            }
         case .workerMet(let number, let identity):
             guard number.index == workers.count else { throw FactMismatch("worker \(number.rawValue) is not the next number") }
             workers.append(WorkerRecord(identity: identity, host: resources.host(of: identity)))
@@ -90,7 +94,8 @@ struct DurableState {
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
             if resources.holdingCount > 0 { resources.release(unit) }
-            try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
+            let isExhausted = try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
+            if isExhausted { quarantine(unit, at: at) }
             passLocksOn(from: index, at: at, &effects)
         case .cancelRequested(let unit, let reason, let now, let at):
             let index = try self.index(of: unit)
@@ -123,6 +128,10 @@ struct DurableState {
         case .lockCycleFound(let unit, let circle, let at):
             let index = try self.index(of: unit)
             try submissions[index].refuseLocks(unit.index, circle, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
+        case .quarantineMet(let unit, let cause, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].quarantine(unit.index, cause, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .judged(let unit, let verdicts, let at):
             try judge(unit, verdicts, at: at, &effects)

@@ -20,6 +20,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var atMostOnce = false
     /// Which of those that wait for a worker goes first; nil: as the group around it, the root's is 0.
     public var priority: Int?
+    /// Of the root only: how many units of the submission are handed out before the next submission's turn; 0: one.
+    public var weight = 0
     /// What its worker must have; on a group or forEach: for all inside.
     public var requires = Requirements()
     /// It exists in the process that submitted the graph, and executes there. Of operations only.

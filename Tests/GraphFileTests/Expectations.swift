@@ -88,6 +88,7 @@ private func options(of node: WireNode) -> [String] {
         words.append(
             "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)")
     }
+    if node.weight != 0 { words.append("weight=\(node.weight)") }
     if node.hasPriority { words.append("priority=\(node.priority)") }
     if node.hasRequires {
         words.append(

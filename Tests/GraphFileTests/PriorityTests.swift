@@ -32,4 +32,15 @@ import Testing
                 "1:35: n: `priority` must be a whole number from -100 to 100, found \(found)"
             ])
     }
+
+    @Test func weight_isForTheTopLevel_andThatOfTheCallerReplacesThatOfTheFile() throws {
+        let text = "{weight: 7, group: [{run: a}]}"
+        #expect(try GraphFileLoader.load(text: text, file: "g").graph.nodes[0].weight == 7)
+        #expect(try GraphFileLoader.load(text: text, file: "g", options: .init(weight: 9)).graph.nodes[0].weight == 9)
+        #expect(try GraphFileLoader.load(text: "{group: []}", file: "g").graph.nodes[0].weight == 0)
+        for bad in ["0", "101", "1.5", "high"] {
+            #expect(faults("{weight: \(bad), group: []}").contains { $0.contains("`weight` must be a whole number from 1 to 100") })
+        }
+        #expect(!faults("{group: [{run: a, weight: 2}]}").contains { $0.hasPrefix("none") })
+    }
 }

@@ -37,7 +37,7 @@ import Testing
     @Test func markAndCount_surviveARestart() throws {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 2)
-        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.submit(Sketch.group("root", [.op("a"), .given("{\"n\":2}", .op("b"))]).graph())
         cluster.die(1)
         for executor in 2...cluster.configuration.crashLimit + 1 {
             try cluster.restart()

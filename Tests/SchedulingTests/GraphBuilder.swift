@@ -8,6 +8,8 @@ indirect enum Sketch: Sendable {
     case group(
         String, [Sketch], ordered: Bool = false, stop: Bool = false, max: Int = 0, after: [String] = [], retries: Int = 0,
         timeout: Int64 = 0, exclusive: [Exclusion] = [])
+    /// The inner operation with parameters of its own.
+    case given(String, Sketch)
     /// The inner one with options.
     case having(NodeOptions, Sketch)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
@@ -28,7 +30,7 @@ indirect enum Sketch: Sendable {
     var retries: Int {
         switch self {
         case .op(_, _, _, _, let retries, _, _, _), .group(_, _, _, _, _, _, let retries, _, _): retries
-        case .having(_, let inner): inner.retries
+        case .having(_, let inner), .given(_, let inner): inner.retries
         case .forEach: 0
         }
     }
@@ -50,6 +52,7 @@ private struct GraphBuilder {
     private var nodes: [Node] = []
     private var references: [(receives: [String], after: [String])] = []
     private var names: [String] = []
+    private var parameters = [Array("{}".utf8)]
 
     mutating func add(_ sketch: Sketch, parent: Int, isBody: Bool) {
         let index = nodes.count
@@ -72,6 +75,12 @@ private struct GraphBuilder {
                     retries: retries, timeoutMilliseconds: timeout, options: options(exclusive)
                 ), [], after)
             for child in children { add(child, parent: index, isBody: false) }
+        case .given(let text, let inner):
+            add(inner, parent: parent, isBody: isBody)
+            guard case .operation(var operation) = nodes[index].kind else { return }
+            operation.parameters = parameters.count
+            parameters.append(Array(text.utf8))
+            nodes[index].kind = .operation(operation)
         case .having(let options, let inner):
             add(inner, parent: parent, isBody: isBody)
             let exclusive = nodes[index].options.exclusive
@@ -110,6 +119,6 @@ private struct GraphBuilder {
             nodes[position].receives = reference.receives.map(index)
             nodes[position].after = reference.after.map(index)
         }
-        return Graph(name: name, nodes: nodes, parameters: [Array("{}".utf8)])
+        return Graph(name: name, nodes: nodes, parameters: parameters)
     }
 }

@@ -124,22 +124,34 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     ///
     /// - Parameter key: names the submission: the same key and the same graph give the first submission again, whose
     ///   outcomes the operations then have. Drawn at random when nil.
+    /// - Parameter weight: how many of its operations are started before the turn of the next submission of equal
+    ///   priority, from 1 to 100.
     /// - Throws: ``ClusterError``: `refused` with everything that is wrong with the graph, `busy`, `closed`, …; the
     ///   operations have failed with it then.
-    public func submit(_ operation: AOperation, key: String? = nil) async throws -> ClusterSubmission {
-        let session = submit(operation.everythingInNoQueue(), key: key)
+    public func submit(_ operation: AOperation, key: String? = nil, weight: Int = 1) async throws -> ClusterSubmission {
+        let session = submit(operation.everythingInNoQueue(), key: key, weight: weight)
         guard let session else {
             throw ClusterError(.refused, "`\(operation.name ?? "")` is in a queue already, or has ended; make a fresh one")
         }
         return ClusterSubmission(try await session.submitted(), session, connection)
     }
 
+    private static let weights = 1...100
+
     @discardableResult
-    private func submit(_ operations: [AOperation], key: String?) -> SubmissionSession? {
+    private func submit(_ operations: [AOperation], key: String?, weight: Int = 1) -> SubmissionSession? {
         let fresh = operations.filter(\.isInitialized)
         for operation in operations where !operation.isInitialized { super.addOperation(operation) }
         guard !fresh.isEmpty else { return nil }
         var graph = GraphBuilder.graph(of: fresh, requiresRemote: requireRemote)
+        if Self.weights.contains(weight) {
+            // Of the standard one nothing need be said.
+            if weight != 1 { graph.wire.nodes[0].weight = UInt32(weight) }
+        } else {
+            graph.fault(
+                graph.top.first ?? 0,
+                "was submitted with a weight of \(weight); use one from \(Self.weights.lowerBound) to \(Self.weights.upperBound)")
+        }
         if maxConcurrentOperationCount >= 0 {
             graph.fault(
                 graph.top.first ?? 0,

@@ -33,6 +33,7 @@ extension NodeOptions {
         atMostOnce = wire.atMostOnce
         isHosted = wire.hosted
         if wire.hasPriority { priority = Int(wire.priority) }
+        weight = Int(wire.weight)
         for exclusive in wire.exclusive {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
             self.exclusive.append(Exclusion(key: exclusive.key, limit: exclusive.limit == 0 ? 1 : Int(exclusive.limit)))

@@ -113,6 +113,8 @@ struct GraphReader {
         readUnique(fields, form: form, into: 0, scope: scope, reportingAs: 0)
         if let deadline = options.deadline { drafts[0].options.deadline = deadline }
         if let priority = options.priority { drafts[0].options.priority = priority }
+        readWeight(fields)
+        if let weight = options.weight { drafts[0].options.weight = weight }
         readGroupKeys(fields, form: form, into: 0, reportingAs: 0)
         readMembers(fields, form: form, of: 0, scope: scope, depth: 0, reportingAs: 0)
     }

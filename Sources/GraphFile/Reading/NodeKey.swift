@@ -12,7 +12,7 @@ enum NodeKey: String, CaseIterable {
     // Groups and forEach.
     case maxConcurrent, onFailure
     // The top level.
-    case name, vars
+    case name, vars, weight
     // Known to the format, not to this release.
     case recomputable
 
@@ -25,7 +25,7 @@ enum NodeKey: String, CaseIterable {
 
     var standing: Standing {
         switch self {
-        case .name, .vars: .topLevel
+        case .name, .vars, .weight: .topLevel
         case .recomputable: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
             .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .requires, .unique, .onDuplicate,

@@ -12,6 +12,8 @@ struct OptionsDraft: Hashable {
     var atMostOnce = false
     /// nil: as the group around it.
     var priority: Int?
+    /// Of the root; 0: it has not said.
+    var weight = 0
     var requires = RequirementsDraft()
     var exclusive: [ExclusiveKey] = []
     var conditions: [WireCondition] = []
@@ -30,6 +32,7 @@ struct OptionsDraft: Hashable {
         node.retryOn = retryOn.map(\.wire)
         node.atMostOnce = atMostOnce
         if let priority { node.priority = Int32(priority) }
+        node.weight = UInt32(weight)
         if !requires.isEmpty { node.requires = requires.wire }
         node.exclusive = exclusive.map { exclusive in
             .with {
@@ -74,13 +77,22 @@ extension GraphReader {
     }
 
     private mutating func readPriority(_ field: Field, node: Int) -> Int? {
-        let range = FileLimits.priorities
-        guard case .number(let text)? = document.scalar(field.value)?.value, let priority = Int(text), range.contains(priority) else {
+        readNumber(field, "priority", FileLimits.priorities, node: node)
+    }
+
+    /// Of the top level.
+    mutating func readWeight(_ fields: [NodeKey: Field]) {
+        guard let field = fields[.weight] else { return }
+        drafts[0].options.weight = readNumber(field, "weight", FileLimits.weights, node: 0) ?? 0
+    }
+
+    private mutating func readNumber(_ field: Field, _ key: String, _ range: ClosedRange<Int>, node: Int) -> Int? {
+        guard case .number(let text)? = document.scalar(field.value)?.value, let number = Int(text), range.contains(number) else {
             report(
-                "`priority` must be a whole number from \(range.lowerBound) to \(range.upperBound), found"
+                "`\(key)` must be a whole number from \(range.lowerBound) to \(range.upperBound), found"
                     + " \(document.description(field.value))", value: field.value, node: node)
             return nil
         }
-        return priority
+        return number
     }
 }

@@ -45,6 +45,7 @@ private enum Kind {
     static let submitterMissed: UInt8 = 142
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
+    static let quarantineMet: UInt8 = 230
 }
 
 extension ByteWriter {
@@ -165,6 +166,11 @@ extension ByteWriter {
             write(Kind.lockCycleFound)
             write(unit.rawValue)
             write(circle)
+            write(at)
+        case .quarantineMet(let unit, let cause, let at):
+            write(Kind.quarantineMet)
+            write(unit.rawValue)
+            write(cause)
             write(at)
         case .judged(let unit, let verdicts, let at):
             write(Kind.judged)
@@ -289,6 +295,8 @@ extension ByteReader {
             return .produced(try unit(), try attempt(), try addition(), at: try signed())
         case Kind.lockCycleFound:
             return .lockCycleFound(try unit(), try text(), at: try signed())
+        case Kind.quarantineMet:
+            return .quarantineMet(try unit(), try text(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:

@@ -12,6 +12,7 @@ private enum Section {
     static let retryOn: UInt8 = 44
     static let atMostOnce: UInt8 = 45
     static let priority: UInt8 = 46
+    static let weight: UInt8 = 48
     static let conditions: UInt8 = 60
     static let requires: UInt8 = 100
     static let unique: UInt8 = 120
@@ -65,6 +66,11 @@ extension ByteWriter {
             $0.priority != nil
         } content: { writer, options in
             writer.write(Int64(options.priority ?? 0))
+        }
+        write(section: Section.weight, of: graph) {
+            $0.weight != 0
+        } content: { writer, options in
+            writer.write(count: options.weight)
         }
         write(section: Section.conditions, of: graph) {
             !$0.conditions.isEmpty
@@ -156,6 +162,8 @@ extension ByteReader {
             options.isHosted = true
         case Section.priority:
             options.priority = Int(try signed())
+        case Section.weight:
+            options.weight = try index()
         case Section.backoff:
             let raw = try byte()
             guard let kind = Backoff.Kind(rawValue: raw) else { throw DecodingFailure("\(raw) is no kind of back-off") }

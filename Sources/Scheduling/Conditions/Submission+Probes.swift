@@ -82,7 +82,8 @@ extension Submission {
     mutating func endStopped(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) -> Bool {
         switch units[unit].stop {
         case nil, .timedOut?: return false
-        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?:
+        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?,
+            .quarantined?:
             break
         }
         if units[unit].openChildren > 0 {

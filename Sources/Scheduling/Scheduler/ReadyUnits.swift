@@ -1,6 +1,7 @@
 import DequeModule
 
-/// Units that wait for a worker, by class and priority; within a class and priority submissions take turns.
+/// Units that wait for a worker, by class and priority; within a class and priority submissions take turns, each for
+/// as many units as its weight says.
 ///
 /// Of several classes and priorities that an executor can take, the one with the highest rank is next: its priority, and
 /// what it has gained by being passed over. So a higher priority goes first, equal ones take turns, and a flood of
@@ -15,7 +16,15 @@ struct ReadyUnits {
         /// How often its lane had had a choice when it was last served, or came to wait.
         var servedAt: Int
         private var bySubmission: [SubmissionNumber: Deque<UnitID>] = [:]
-        private var turns = Deque<SubmissionNumber>()
+        private var turns = Deque<Turn>()
+        /// How many units the first of `turns` has had of its turn.
+        private var taken = 0
+
+        private struct Turn {
+            let submission: SubmissionNumber
+            /// How many units it may hand out before the next one's turn.
+            let weight: Int
+        }
 
         init(priority: Int, servedAt: Int) {
             self.priority = priority
@@ -23,18 +32,19 @@ struct ReadyUnits {
         }
 
         var isEmpty: Bool { turns.isEmpty }
-        var next: UnitID? { turns.first.flatMap { bySubmission[$0]?.first } }
+        var next: UnitID? { turns.first.flatMap { bySubmission[$0.submission]?.first } }
 
         /// Before everything else.
-        mutating func pushFirst(_ unit: UnitID) {
-            turns.removeAll { $0 == unit.submission }
-            turns.prepend(unit.submission)
+        mutating func pushFirst(_ unit: UnitID, weight: Int) {
+            turns.removeAll { $0.submission == unit.submission }
+            turns.prepend(Turn(submission: unit.submission, weight: weight))
+            taken = 0
             bySubmission[unit.submission, default: []].prepend(unit)
         }
 
-        mutating func push(_ unit: UnitID) {
+        mutating func push(_ unit: UnitID, weight: Int) {
             if bySubmission[unit.submission] == nil {
-                turns.append(unit.submission)
+                turns.append(Turn(submission: unit.submission, weight: weight))
                 bySubmission[unit.submission] = [unit]
             } else {
                 bySubmission[unit.submission]?.append(unit)
@@ -42,12 +52,14 @@ struct ReadyUnits {
         }
 
         mutating func pop() -> UnitID? {
-            guard let submission = turns.popFirst(), let unit = bySubmission[submission]?.popFirst() else { return nil }
-            if bySubmission[submission]?.isEmpty ?? true {
-                bySubmission[submission] = nil
-            } else {
-                turns.append(submission)
-            }
+            guard let turn = turns.first, let unit = bySubmission[turn.submission]?.popFirst() else { return nil }
+            taken += 1
+            let isEmpty = bySubmission[turn.submission]?.isEmpty ?? true
+            if isEmpty { bySubmission[turn.submission] = nil }
+            guard isEmpty || taken >= turn.weight else { return unit }
+            taken = 0
+            turns.removeFirst()
+            if !isEmpty { turns.append(turn) }
             return unit
         }
     }
@@ -68,15 +80,26 @@ struct ReadyUnits {
             return best
         }
 
-        mutating func push(_ unit: UnitID, priority: Int) { levels[level(of: priority)].push(unit) }
+        mutating func push(_ unit: UnitID, _ standing: Standing) {
+            levels[level(of: standing.priority)].push(unit, weight: standing.weight)
+        }
 
-        mutating func pushFirst(_ unit: UnitID, priority: Int) { levels[level(of: priority)].pushFirst(unit) }
+        mutating func pushFirst(_ unit: UnitID, _ standing: Standing) {
+            levels[level(of: standing.priority)].pushFirst(unit, weight: standing.weight)
+        }
 
         private mutating func level(of priority: Int) -> Int {
             if let level = levels.firstIndex(where: { $0.priority == priority }) { return level }
             levels.append(Level(priority: priority, servedAt: choices))
             return levels.count - 1
         }
+    }
+
+    /// What a unit has to say when it is somebody's turn.
+    struct Standing {
+        let priority: Int
+        /// Of its submission.
+        let weight: Int
     }
 
     /// A level of a lane from which a unit was taken.
@@ -93,16 +116,16 @@ struct ReadyUnits {
     /// Units that must run alone in a process, oldest first.
     private(set) var suspects = Deque<UnitID>()
 
-    mutating func push(_ unit: UnitID, lane: Int, priority: Int) {
+    mutating func push(_ unit: UnitID, lane: Int, _ standing: Standing) {
         while lanes.count <= lane { lanes.append(Lane()) }
-        lanes[lane].push(unit, priority: priority)
+        lanes[lane].push(unit, standing)
         count += 1
     }
 
     /// Before everything else of its priority.
-    mutating func pushFirst(_ unit: UnitID, lane: Int, priority: Int) {
+    mutating func pushFirst(_ unit: UnitID, lane: Int, _ standing: Standing) {
         while lanes.count <= lane { lanes.append(Lane()) }
-        lanes[lane].pushFirst(unit, priority: priority)
+        lanes[lane].pushFirst(unit, standing)
         count += 1
     }
 

@@ -70,12 +70,12 @@ extension Scheduler {
         let lane = operationClass(of: unit)
         noteDemand(lane)
         let index = durable.index(of: unit.submission)
-        let priority = durable.submissions[index].priority(unit.index)
+        let standing = durable.submissions[index].standing(unit.index)
         // What a worker has said grows old.
         if durable.submissions[index].units[unit.index].isProbed {
-            conditioned.pushFirst(unit, lane: lane, priority: priority)
+            conditioned.pushFirst(unit, lane: lane, standing)
         } else {
-            conditioned.push(unit, lane: lane, priority: priority)
+            conditioned.push(unit, lane: lane, standing)
         }
     }
 
@@ -142,6 +142,7 @@ extension Scheduler {
     /// - Returns: whether it was handed out; else its conditions did not hold.
     @discardableResult
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
+        if endQuarantined(unit, &outputs) { return false }
         if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
             switch judge(unit, &outputs) {
             case .start, .evaluate: break

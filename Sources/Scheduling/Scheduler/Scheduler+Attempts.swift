@@ -17,7 +17,7 @@ extension Scheduler {
         } else {
             let lane = operationClass(of: unit)
             noteDemand(lane)
-            ready.push(unit, lane: lane, priority: durable.submissions[index].priority(unit.index))
+            ready.push(unit, lane: lane, durable.submissions[index].standing(unit.index))
         }
     }
 

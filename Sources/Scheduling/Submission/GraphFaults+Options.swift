@@ -3,12 +3,12 @@ extension Graph {
     func optionFaults() -> [AdmissionError] {
         var faults: [AdmissionError] = []
         for (index, node) in nodes.enumerated() where node.hasOptions {
-            for message in problems(withOptionsOf: node) { faults.append(fault(index, message)) }
+            for message in problems(withOptionsOf: node, isRoot: index == 0) { faults.append(fault(index, message)) }
         }
         return faults + onceFaults() + hostingFaults()
     }
 
-    private func problems(withOptionsOf node: Node) -> [String] {
+    private func problems(withOptionsOf node: Node, isRoot: Bool) -> [String] {
         let options = node.options
         var problems: [String] = []
         func check(_ value: Int64, _ name: String) {
@@ -29,6 +29,11 @@ extension Graph {
         if let priority = options.priority, !Self.priorities.contains(priority) {
             problems.append(
                 "has a `priority` of \(priority); it must be from \(Self.priorities.lowerBound) to \(Self.priorities.upperBound)")
+        }
+        if options.weight != 0, !isRoot || !Self.weights.contains(options.weight) {
+            problems.append(
+                "has a `weight` of \(options.weight); a whole graph may have one, from \(Self.weights.lowerBound) to \(Self.weights.upperBound)"
+            )
         }
         if !options.retryOn.isEmpty, node.retries == 0 {
             problems.append("says which failures it is tried again for, but not how often; give `retry` its `attempts`")
@@ -68,6 +73,7 @@ extension Graph {
     }
 
     private static let priorities = -100...100
+    private static let weights = 1...100
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.
     private static let millisecondsMax: Int64 = 253_402_300_799_999

@@ -39,6 +39,12 @@ extension Submission {
     /// Whether the unit is never started again once it may have begun.
     func isAtMostOnce(_ unit: Int) -> Bool { layout.policies?.atMostOnce[Int(units[unit].node)] ?? false }
 
+    /// What it has to say when it is somebody's turn.
+    func standing(_ unit: Int) -> ReadyUnits.Standing { ReadyUnits.Standing(priority: priority(unit), weight: weight) }
+
+    /// So many of its units are handed out before the next submission's turn.
+    var weight: Int { max(1, layout.graph.nodes[0].options.weight) }
+
     func priority(_ unit: Int) -> Int { layout.policies?.priority[Int(units[unit].node)] ?? 0 }
 
     /// Whether an executor that is not answered ends it before the lock lease is over.

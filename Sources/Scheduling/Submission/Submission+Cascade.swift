@@ -231,7 +231,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle:
+        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
@@ -308,7 +308,7 @@ extension Submission {
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
         case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
         case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
-            (.duplicate, _), (.submitterGone, _), (.lockCycle, _):
+            (.duplicate, _), (.submitterGone, _), (.lockCycle, _), (.quarantined, _):
             false
         }
     }

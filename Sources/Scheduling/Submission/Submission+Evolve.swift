@@ -48,7 +48,7 @@ extension Submission {
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
-            (.lockCycle?, _):
+            (.lockCycle?, _), (.quarantined?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
@@ -71,9 +71,10 @@ extension Submission {
         settle(at: at, &effects)
     }
 
+    /// - Returns: whether its process has died under it so often that it is not tried again.
     mutating func loseAttempt(
         _ unit: Int, _ attempt: Attempt, _ cause: LossCause, crashLimit: Int, at: Int64, _ effects: inout [Effect]
-    ) throws(FactMismatch) {
+    ) throws(FactMismatch) -> Bool {
         try takeBack(unit, attempt, &effects)
         // When it began was only said, and is in no journal.
         units[unit].startedAt = 0
@@ -89,18 +90,23 @@ extension Submission {
         let wasEvaluating = units[unit].isEvaluating
         units[unit].isEvaluating = false
         if wasEvaluating {
-            if endStopped(unit, at, &effects) { return settle(at: at, &effects) }
+            if endStopped(unit, at, &effects) {
+                settle(at: at, &effects)
+                return false
+            }
             units[unit].stop = nil
         }
+        var isExhausted = false
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?:
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case nil:
             if !wasEvaluating, isFinal(cause, unit) {
                 endLost(unit, [lostOnceFailure(unit)], at, &effects)
             } else if Int(units[unit].crashes) >= crashLimit {
+                isExhausted = !wasEvaluating
                 endLost(unit, [workerLostFailure(unit, crashes: Int(units[unit].crashes))], at, &effects)
             } else {
                 if isPaused(unit) { unuseLocks(unit, after: cause) }
@@ -108,6 +114,7 @@ extension Submission {
             }
         }
         settle(at: at, &effects)
+        return isExhausted
     }
 
     mutating func requestStop(_ unit: Int, _ reason: Unit.Stop, hurried: Bool, at: Int64, _ effects: inout [Effect]) {

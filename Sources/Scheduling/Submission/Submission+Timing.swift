@@ -52,6 +52,7 @@ extension Submission {
         case .submitterGone: .failure([submitterGoneFailure(unit)])
         case .duplicate: duplicateOutcome(unit)
         case .lockCycle: .failure([lockCycleFailure(unit)])
+        case .quarantined: .failure([quarantinedFailure(unit)])
         case .cancelled, .siblingFailed, .timedOut, nil: .cancelled
         }
     }

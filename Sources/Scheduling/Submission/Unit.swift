@@ -48,6 +48,8 @@ struct Unit {
         case duplicate
         /// What it would have waited for, to get its locks, waits for it.
         case lockCycle
+        /// Its like has ended too many processes.
+        case quarantined
     }
 
     /// What a unit waits for whose conditions said "not now".

@@ -2647,6 +2647,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._hosted = newValue}
   }
 
+  /// of the root: how many of its units go before the next submission's turn, 1 to 100; 0: one
+  public var weight: UInt32 {
+    get {_storage._weight}
+    set {_uniqueStorage()._weight = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -7867,7 +7873,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}x\u{3}weight\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -7894,6 +7900,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _requires: WireRequirements? = nil
     var _unique: WireUnique? = nil
     var _hosted: Bool = false
+    var _weight: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7928,6 +7935,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _requires = source._requires
       _unique = source._unique
       _hosted = source._hosted
+      _weight = source._weight
     }
   }
 
@@ -8008,6 +8016,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
         case 120: try { try decoder.decodeSingularMessageField(value: &_storage._unique) }()
         case 142: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
+        case 390: try { try decoder.decodeSingularUInt32Field(value: &_storage._weight) }()
         default: break
         }
       }
@@ -8104,6 +8113,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._hosted != false {
         try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 142)
       }
+      if _storage._weight != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._weight, fieldNumber: 390)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8137,6 +8149,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._requires != rhs_storage._requires {return false}
         if _storage._unique != rhs_storage._unique {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
+        if _storage._weight != rhs_storage._weight {return false}
         return true
       }
       if !storagesAreEqual {return false}

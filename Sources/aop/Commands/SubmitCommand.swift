@@ -34,6 +34,11 @@ struct SubmitCommand: ToolCommand {
         help: ArgumentHelp(
             "From -100 to 100, in place of the file's: of what waits for a worker a higher priority goes first.", valueName: "n"))
     var priority: Int?
+    @Option(
+        help: ArgumentHelp(
+            "From 1 to 100, in place of the file's: how many of its operations are started before the next submission's turn.",
+            valueName: "n"))
+    var weight: Int?
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -42,12 +47,15 @@ struct SubmitCommand: ToolCommand {
         if let priority, !(-100...100).contains(priority) {
             throw ValidationError("--priority is \(priority): it must be from -100 to 100")
         }
+        if let weight, !(1...100).contains(weight) {
+            throw ValidationError("--weight is \(weight): it must be from 1 to 100")
+        }
         if key?.isEmpty == true { throw ValidationError("--key needs a text that is not empty") }
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let loaded = try await graph.load(
-            name: name, deadline: deadline?.deadline, priority: priority,
+            name: name, deadline: deadline?.deadline, priority: priority, weight: weight,
             types: .coordinator(connection, timeout: nil, waitForWorkers: waitForWorkers))
         return try await connection.withConnection { connection in
             do {

@@ -15,10 +15,11 @@ struct GraphOptions: ParsableArguments, Sendable {
     /// at once; those of a sound one are checked when it is handed in.
     ///
     /// - Throws: `ToolError` with every fault of the file, exit code 6.
-    func load(name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, types: OperationTypes) async throws -> LoadedGraph
-    {
+    func load(
+        name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil, types: OperationTypes
+    ) async throws -> LoadedGraph {
         let values = Dictionary(set.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
-        let options = GraphFileOptions(set: values, name: name, deadline: deadline, priority: priority)
+        let options = GraphFileOptions(set: values, name: name, deadline: deadline, priority: priority, weight: weight)
         let file = file
         // Reading may block, on standard input for as long as somebody types.
         let result: Result<LoadedGraph, GraphFileErrors> = try await OwnThread.run {

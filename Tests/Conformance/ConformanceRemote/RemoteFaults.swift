@@ -18,7 +18,8 @@ extension RemoteError {
     /// Of an error that the submitting program is told.
     fileprivate var kind: Fault.Kind? {
         switch code {
-        case .workerLost: .workerLost
+        // The end of what has lost too many workers, and of its like.
+        case .workerLost, .quarantined: .workerLost
         case .timeout: .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
@@ -34,7 +35,7 @@ extension RemoteFailure {
         case .timeout: failure.typeName == "AOperationError.QueueTimeout" ? .queueTimeout : .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
-        case .workerLost: .workerLost
+        case .workerLost, .quarantined: .workerLost
         default: nil
         }
     }
