@@ -48,6 +48,8 @@ public enum Fact: Hashable, Sendable {
     case produced(UnitID, Attempt, Addition, at: Int64)
     /// The unit fails because asking for its locks would have closed a circle of waits; with what that would have been.
     case lockCycleFound(UnitID, String, at: Int64)
+    /// The attempt, whose elements others receive while it runs, has begun.
+    case streamBegun(UnitID, Attempt, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }

@@ -52,7 +52,7 @@ extension Submission {
         case .submitterGone: .failure([submitterGoneFailure(unit)])
         case .duplicate: duplicateOutcome(unit)
         case .lockCycle: .failure([lockCycleFailure(unit)])
-        case .cancelled, .siblingFailed, .timedOut, nil: .cancelled
+        case .cancelled, .siblingFailed, .timedOut, .streamVoided, nil: .cancelled
         }
     }
 
