@@ -89,7 +89,6 @@ struct DurableState {
             }
             try submissions[index].endAttempt(
                 unit.index, attempt, outcome, startedAt: startedAt, at: at, evaluator: evaluator, &effects)
-            numberNewKeys(index)
             passLocksOn(from: index, at: at, &effects)
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
@@ -123,7 +122,10 @@ struct DurableState {
         case .produced(let unit, let attempt, let addition, let at):
             let index = try self.index(of: unit)
             try submissions[index].produce(unit.index, attempt, addition, at: at, &effects)
-            numberNewKeys(index)
+            passLocksOn(from: index, at: at, &effects)
+        case .streamBegun(let unit, let attempt, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].beginStream(of: unit.index, attempt, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .lockCycleFound(let unit, let circle, let at):
             let index = try self.index(of: unit)
@@ -174,7 +176,7 @@ struct DurableState {
     }
 
     /// Keys that something added names for the first time.
-    private mutating func numberNewKeys(_ index: Int) {
+    mutating func numberNewKeys(_ index: Int) {
         guard let plan = submissions[index].layout.locks, submissions[index].keyNumbers.count < plan.keys.count else { return }
         for key in plan.keys[submissions[index].keyNumbers.count...] { submissions[index].keyNumbers.append(locks.number(of: key)) }
     }

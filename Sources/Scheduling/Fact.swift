@@ -50,6 +50,8 @@ public enum Fact: Hashable, Sendable {
     case lockCycleFound(UnitID, String, at: Int64)
     /// The unit fails without being tried, because its like has ended too many processes; with what is known of that.
     case quarantineMet(UnitID, String, at: Int64)
+    /// The attempt, whose elements others receive while it runs, has begun.
+    case streamBegun(UnitID, Attempt, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }

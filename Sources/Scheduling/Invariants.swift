@@ -71,7 +71,9 @@ extension Scheduler {
         var waiting = Set<Int>()
         for submission in durable.submissions where submission.outcome == nil {
             for unit in submission.units.indices
-            where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect && !submission.isPaused(unit) {
+            where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect && !submission.isPaused(unit)
+                && !submission.lacksStream(unit)
+            {
                 waiting.insert(operationClass(of: UnitID(submission.number, unit)))
             }
         }
@@ -126,6 +128,7 @@ extension Submission {
             if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
             checkGroup(unit, fail)
         }
+        found += streamViolations()
         if counts != self.counts { found.append("\(id): counts \(self.counts), there are \(counts)") }
         return found
     }

@@ -32,6 +32,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var conditions: [Condition] = []
     /// Of those with one id only one is active at a time. Not of a forEach: its body has it.
     public var unique: Uniqueness?
+    /// The operation whose elements it receives while that runs: a node. Of operations only.
+    public var stream: Int?
 
     public init() {}
 

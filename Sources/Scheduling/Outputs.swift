@@ -90,8 +90,22 @@ public struct Assignment: Sendable {
     public var isHosted = false
     /// What it has of its host's resources, sorted by name.
     public var resources: [AssignedResource] = []
+    /// Whose elements it receives while that runs; nil: nobody's.
+    public var stream: StreamSource?
     /// Of an evaluate unit: what it is to evaluate.
     public var questions: [ConditionQuestion] = []
+}
+
+/// The attempt of an operation whose elements another one receives.
+public struct StreamSource: Hashable, Sendable {
+    public var path: String
+    /// From 1; 0: it has ended without any.
+    public var attemptNumber: Int
+
+    public init(path: String, attemptNumber: Int) {
+        self.path = path
+        self.attemptNumber = attemptNumber
+    }
 }
 
 /// A condition that an evaluate unit is to evaluate.

@@ -16,7 +16,7 @@ public enum Reply: Sendable {
     /// `units`: indices of the named operation and everything in it; nil: the whole submission.
     case located(SubmissionNumber, id: String, units: [Int]?, ended: Bool)
     /// An operation: its newest attempt (0: none has begun), and whether it has its outcome.
-    case locatedOperation(UnitID, id: String, attempts: Int, ended: Bool)
+    case locatedOperation(UnitID, id: String, attempts: Int, ended: Bool, failures: [Failure])
     case done
 }
 

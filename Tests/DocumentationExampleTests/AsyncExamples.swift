@@ -73,6 +73,19 @@ struct AsyncExamples {
         private func copy(_ file: URL) async throws {}
     }
 
+    final class Longest: AsyncOperation<String>, StreamReceiver, @unchecked Sendable {
+        var receivedElements: ReceivedElements<String>?
+
+        func new() -> Longest { Longest() }
+
+        override func run() async throws -> String {
+            var longest = ""
+            guard let receivedElements else { return longest }
+            for try await word in receivedElements where word.count > longest.count { longest = word }
+            return longest
+        }
+    }
+
     let queue = AOperationQueue()
     let files: TemporaryFiles
     let first: URL
@@ -122,6 +135,12 @@ struct AsyncExamples {
         var words: [String] = []
         for try await word in Search(in: ["operator", "opera", "tower"]).partialResults(on: queue) { words.append(word) }
         #expect(words == ["operator", "opera"])
+    }
+
+    @Test func streams_areConsumedWhileTheyAreSent() async throws {
+        let longest = Search(in: ["operator", "opera", "tower"]).stream(to: Longest())
+        let word = try await longest.value(on: queue)
+        #expect(word == "operator")
     }
 
     @Test func progress_endsWithTheOperation() async throws {

@@ -75,7 +75,7 @@ import Testing
         cluster.submit(Sketch.group("root", [.op("a", retries: 1)]).graph())
         func place() -> [Int]? {
             guard
-                case .locatedOperation(let unit, _, let attempts, let ended)? =
+                case .locatedOperation(let unit, _, let attempts, let ended, _)? =
                     cluster.ask(.locateOperation(submission: "last", path: "a"))
             else { return nil }
             return [unit.index, attempts, ended ? 1 : 0]

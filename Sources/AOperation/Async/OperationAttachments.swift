@@ -6,6 +6,10 @@ import Foundation
 final class OperationAttachments {
     /// Where the operation's partial results go.
     var partialResults: PartialResultPort?
+    /// Those who receive the partial results while it runs, until its outcome is decided.
+    var streams: [StreamLink] = []
+    /// From whom it receives them itself.
+    var stream: StreamLink?
     /// Where the operation's progress goes.
     var progress: ProgressBoard?
     /// Who else is told of it: the process on whose behalf the operation runs here.

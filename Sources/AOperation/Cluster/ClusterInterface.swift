@@ -26,6 +26,10 @@ public struct ClusterInterface: Sendable, Hashable {
     public let input: ValueType?
     /// What the operation produces.
     public let output: ValueType
+    /// The elements that it sends while it runs and that another process can read; nil when there are none.
+    public let sent: ValueType?
+    /// The elements that it receives while their producer runs; nil when it is no ``StreamReceiver``.
+    public let streamed: ValueType?
 
     /// Whether the operation takes a received value.
     public var receives: Bool { input != nil }
@@ -43,7 +47,11 @@ extension ClusterOperation {
             input: try (Self.self as? any ReceiverOperation.Type).map { receiver in
                 receiver is any ClusterReceiver.Type ? .init(putTogether: receiver.inputType) : try .init(receiver.inputType)
             },
-            output: try .init(outputType)
+            output: try .init(outputType),
+            sent: try (Self.self as? any PartialResultOperation.Type).flatMap { sender in
+                sender.canSendElsewhere ? try .init(sender.partialResultType) : nil
+            },
+            streamed: try (Self.self as? any StreamReceiver.Type).map { try .init($0.streamedType) }
         )
     }
 }

@@ -67,8 +67,9 @@ extension AOperation {
     /// Sets the received value, if somebody delivers to this operation, then calls its injections in the order in
     /// which they were declared. Called just before it runs.
     final func receive() {
-        let (inbox, injections) = core.withLock { ($0.inbox, $0.injections) }
+        let (inbox, injections, stream) = core.withLock { ($0.inbox, $0.injections, $0.attachments?.stream) }
         inbox?(self)
+        if let stream, !isMirror { stream.give(to: self) }
         for injection in injections { injection.apply(self) }
     }
 }

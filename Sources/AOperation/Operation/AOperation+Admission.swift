@@ -83,6 +83,10 @@ extension AOperation: Waiter {
 
     /// Waits for `dependency`, on top of what the operation waits for already.
     private func subscribe(to dependency: Foundation.Operation) {
+        if let stream = receivedStream, stream.isFrom(dependency) {
+            if !stream.hold(self) { dependencyEnded() }
+            return
+        }
         if let operation = dependency as? AOperation {
             if !operation.addWaiter(self) { dependencyEnded() }
             return

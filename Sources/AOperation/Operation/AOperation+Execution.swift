@@ -5,7 +5,7 @@ extension AOperation {
     ///
     /// - Returns: false when the operation does not need the slot, or not any more; the lane keeps it then.
     final func run() -> Bool {
-        switch core.withLock({ $0.begin(isContainer: isContainer) }) {
+        switch core.withLock({ $0.attachments?.stream == nil ? $0.begin(isContainer: isContainer) : nil }) ?? beginWithStream() {
         case .nothing:
             return false
         case .prepare(let round):
@@ -15,16 +15,19 @@ extension AOperation {
         case .execute:
             receive()
             if core.withLock({ $0.isBodyDue }) { tellStart() }  // an injection may have decided the outcome
-            guard core.withLock({ $0.isBodyDue }) else {
+            let (isDue, mayStream) = core.withLock { ($0.isBodyDue, $0.mayStream) }
+            guard isDue else {
                 endBody()  // cancelled by somebody who was told of the start, or timed out already
                 return true
             }
+            if mayStream { beginStreams() }
             Debugger.event(.executed, of: self)
             execute()
             return true
         case .mirror:
             receive()
             if core.withLock({ $0.isBodyDue }) { tellStart() }
+            beginStreams()
             Debugger.event(.executed, of: self)
             awaitRemoteEnd()
             return true
@@ -100,19 +103,20 @@ extension AOperation {
         membership?.host?.memberSettled(self, errors: errors)
         Debugger.event(.finished, of: self)
 
-        var (handlers, isBodyOver, grace) = core.withLock { core in
+        var (handlers, isBodyOver, grace, mayStream) = core.withLock { core in
             let isOver = core.told()
             let handlers = core.settleHandlers
             core.settleHandlers = []
             core.isCallingBack = !handlers.isEmpty && !isOver
             core.callbackQueue = membership?.lane.callbackQueue
-            return (handlers, isOver, core.grace)
+            return (handlers, isOver, core.grace, core.mayStream)
         }
         if !handlers.isEmpty {
             let callbacks = membership?.lane.callbackQueue ?? AOperation.callbackQueue
             for handler in handlers { handler(self, callbacks) }
             if !isBodyOver { isBodyOver = core.withLock { $0.calledBack() } }
         }
+        if mayStream { closeStreams() }
         if isBodyOver {
             depart()
         } else {

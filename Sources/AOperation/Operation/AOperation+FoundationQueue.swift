@@ -55,7 +55,7 @@ extension AOperation {
             pending += unstarted
             open += unstarted
             let own = dependencies.filter { dependency in
-                !dependency.isOver && !unstarted.contains { $0 === dependency }
+                !dependency.isOver && !unstarted.contains { $0 === dependency } && operation.receivedStream?.isFrom(dependency) != true
             }
             blockers.append((operation, own))
         }

@@ -3,6 +3,8 @@ extension OperationCore {
     enum Decision {
         /// It is tried again after this wait.
         case again(Duration)
+        /// It does not count, as what it has received is void: there is another one at once.
+        case anew
         /// Those who receive from it are told; the end of the delivery net decides.
         case provisional
         /// It is the outcome.
@@ -29,7 +31,7 @@ extension OperationCore {
         case (.final, _), (_, .over):
             deliberation = .over
             return (decision, ending)
-        case (.again, .running), (.provisional, .running):
+        case (.again, .running), (.anew, .running), (.provisional, .running):
             deliberation = .pending(decision)
             return nil
         }

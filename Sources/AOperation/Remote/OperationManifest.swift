@@ -59,6 +59,8 @@ package struct OperationManifest {
     package let name: String
     package let body: Body
     package let reception: Reception?
+    /// Whose elements it receives while that runs.
+    package let streamProducer: AOperation?
     /// Everything it waits for, its producers included.
     package let dependencies: [Foundation.Operation]
     package let conditions: [ConditionManifest]
@@ -98,7 +100,8 @@ extension AOperation {
         case nil: break
         }
         return OperationManifest(
-            name: publisherName, body: body, reception: reception(core), dependencies: core.dependencies.all,
+            name: publisherName, body: body, reception: reception(core),
+            streamProducer: core.attachments?.stream?.source, dependencies: core.dependencies.all,
             conditions: conditions.conditions, exclusions: conditions.exclusions,
             retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
@@ -183,6 +186,19 @@ extension AOperation {
         if case .of(_, .custom) = core.delivery, !isHosted {
             found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
         }
+        if core.attachments?.stream != nil, isHosted {
+            found(
+                "executes in this process and receives a stream", "conform it to ClusterOperation and register it with a worker")
+        }
+        if core.attachments?.streams.isEmpty == false {
+            if isHosted {
+                found(
+                    "executes in this process and streams to another operation",
+                    "conform it to ClusterOperation and register it with a worker")
+            } else if let type = (self as? any PartialResultOperation).map({ type(of: $0) }), !type.canSendElsewhere {
+                found("streams elements that have no wire form (\(type.partialResultType))", "make them Codable")
+            }
+        }
         if core.attachments?.partialResults != nil, isHosted {
             found("executes in this process and has readers of its partial results", "read its value")
         } else if core.attachments?.partialResults != nil,
@@ -224,6 +240,7 @@ extension AOperation {
     private func retriesProducers(_ core: OperationCore) -> Bool {
         guard core.receivers.isEmpty, core.group?.isOrdered != true else { return false }
         return core.producers.contains { producer in
+            guard core.attachments?.stream?.isFrom(producer) != true else { return false }
             let (receivers, group) = producer.core.withLock { ($0.receivers, $0.group) }
             return group === core.group && receivers.allSatisfy { $0 === self }
         }

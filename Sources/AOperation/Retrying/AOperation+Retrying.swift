@@ -3,11 +3,11 @@ import Foundation
 extension AOperation {
     /// Whether an attempt that ended like this may be followed by another one.
     final func mayBeTriedAgain(after ending: Ending) -> Bool {
-        let (hasDecider, scope) = core.withLock { ($0.retryDecider != nil, $0.retryScope) }
+        let (hasDecider, scope, mayStream) = core.withLock { ($0.retryDecider != nil, $0.retryScope, $0.mayStream) }
         switch ending {
         case .cancelled: return false
-        case .failure: return hasDecider || scope?.isMember(self) == true
-        case .success: return scope?.isMember(self) == true && followsProvisional
+        case .failure: return hasDecider || scope?.isMember(self) == true || mayStream && isStreamOpen(after: ending)
+        case .success: return scope?.isMember(self) == true && followsProvisional || mayStream && isStreamOpen(after: ending)
         }
     }
 
@@ -28,10 +28,23 @@ extension AOperation {
             stopParts()
             limitBody(to: grace)
         }
+        switch ending.map(judgeStream) ?? .counts {
+        case .waits: return
+        case .isVoid: return decideOnStream(isVoid: true)
+        case .counts: break
+        }
         guard case .failure(let errors)? = ending, let error = errors.first, let decider else {
             return decide(nil, onAttempt: number)
         }
-        decider(number, error) { [self] wait in decide(wait, onAttempt: number) }
+        decider(number - (receivedStream?.voids ?? 0), error) { [self] wait in decide(wait, onAttempt: number) }
+    }
+
+    /// What the attempt has received is void, so that another one follows; or its success counts.
+    final func decideOnStream(isVoid: Bool) {
+        let number = core.withLock { $0.retries }
+        guard isVoid else { return decide(nil, onAttempt: number) }
+        guard let (decision, ending) = core.withLock({ $0.decide(.anew, onAttempt: number) }) else { return }
+        carryOut(decision, on: ending)
     }
 
     /// - Parameter wait: how long it waits before another attempt; nil for none.
@@ -47,7 +60,11 @@ extension AOperation {
         switch decision {
         case .again(let wait):
             guard canBeTriedAgain else { return accept(ending) }
+            voidStreams()
             after(wait) { [weak self] in self?.tryAgain() }
+        case .anew:
+            voidStreams()
+            Trampoline.run { [weak self] in self?.tryAgain(alone: true) }
         case .provisional:
             if !holdProvisionally() { accept(ending) }
         case .final:
@@ -77,10 +94,12 @@ extension AOperation {
     }
 
     /// Begins another attempt; at the end of a delivery net, of those above it too that have failed.
-    private func tryAgain() {
+    ///
+    /// - Parameter alone: because of a stream; those that deliver to it stay what they are.
+    private func tryAgain(alone: Bool = false) {
         guard let ending = core.withLock({ $0.retry() }) else { return }
         settleProduced(isSuccess: false)
-        let restarted = core.withLock { $0.retryScope }?.restart(by: self) ?? []
+        let restarted = alone ? [] : core.withLock { $0.retryScope }?.restart(by: self) ?? []
         let identities = Set(restarted.map { ObjectIdentifier($0) })
         for operation in restarted {
             guard let ending = operation.core.withLock({ $0.retry() }) else { continue }
@@ -139,6 +158,7 @@ extension AOperation {
             attempt.addDependency(producer)
         }
         attempt.takeOverReaders(of: self)
+        if let stream = receivedStream { attempt.withAttachments { $0.stream = stream } }
         willBegin(attempt)
     }
 

@@ -100,7 +100,8 @@ final class RetryScope: @unchecked Sendable {
                 destination[id] = id
                 continue
             }
-            let (receivers, group) = operation.core.withLock { ($0.receivers, $0.group) }
+            let (receivers, group, streams) = operation.core.withLock { ($0.receivers, $0.group, $0.attachments?.streams.isEmpty == false) }
+            guard !streams else { continue }  // those that read while it runs know its outcome before the end does
             let targets = Set(receivers.map { destination[ObjectIdentifier($0)] })
             guard let target = targets.first, let target, targets.count == 1, let tail = tails[target] else { continue }
             guard tail.core.withLock({ $0.group }) === group else { continue }

@@ -32,12 +32,17 @@ extension Assignment {
         wire.hosted = isHosted
         wire.conditions = questions.map(\.wire)
         wire.resources = resources.map(\.wire)
+        if let stream {
+            wire.stream.path = stream.path
+            wire.stream.attemptNumber = UInt32(clamping: stream.attemptNumber)
+        }
         return wire
     }
 
     /// About how many bytes it takes within a message, without its inputs.
     var wireBytes: Int {
-        96 + submission.utf8.count + path.utf8.count + operation.utf8.count + parameters.count
+        96 + (stream.map { $0.path.utf8.count + 16 } ?? 0) + submission.utf8.count + path.utf8.count + operation.utf8.count
+            + parameters.count
             + bindings.reduce(0) { $0 + $1.name.utf8.count + $1.element.count + 16 }
             + fences.reduce(0) { $0 + $1.key.utf8.count + 16 }
             + resources.reduce(0) { $0 + $1.name.utf8.count + 2 * $1.indices.count + 16 }

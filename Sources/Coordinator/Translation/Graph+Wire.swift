@@ -26,7 +26,7 @@ extension Node {
         func refuse(_ problem: String) -> TranslationError { TranslationError("node \(index) of the graph \(problem)") }
         let count = graph.nodes.count
         guard wire.parent < count else { throw refuse("has the parent \(wire.parent); the graph has \(count) nodes") }
-        for target in wire.receives + wire.after where target >= count {
+        for target in wire.receives + wire.after + (wire.hasStream ? [wire.stream] : []) where target >= count {
             throw refuse("waits for node \(target); the graph has \(count) nodes")
         }
         try TranslationError.checkName(wire.id, "the id of node \(index) of the graph")

@@ -79,6 +79,8 @@ extension OperationSignature {
             name: wire.name, version: Int(max(1, wire.version)), oldestVersion: wire.oldestVersion == 0 ? nil : Int(wire.oldestVersion),
             // An older worker does not tell.
             input: wire.receives || wire.oldestVersion == 0 ? ValueType(wire: wire.input) : nil, output: ValueType(wire: wire.output))
+        if wire.hasSent { sent = ValueType(wire: wire.sent) }
+        if wire.hasStreamed { streamed = ValueType(wire: wire.streamed) }
     }
 }
 

@@ -99,3 +99,8 @@ enum ClientRequest {
         try TranslationError.checkName(text, what)
     }
 }
+
+extension WireRequest {
+    /// Whether it asks for partial results.
+    var isElementRead: Bool { if case .elements? = body { true } else { false } }
+}

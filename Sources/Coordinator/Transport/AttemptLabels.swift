@@ -37,7 +37,8 @@ struct AttemptLabels {
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
             .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered,
-            .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .signaturesRegistered, .quarantineMet:
+            .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
+            .quarantineMet:
             break
         }
     }

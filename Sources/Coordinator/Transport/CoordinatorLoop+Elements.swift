@@ -99,12 +99,14 @@ extension ElementReceipt {
 
 extension ElementPage {
     /// - Parameter isEnded: nothing will follow what is stored.
-    func wire(attempt: Int, id: String, isEnded: Bool) -> WireElementPage {
+    /// - Parameter failures: why the operation that has ended did not succeed.
+    func wire(attempt: Int, id: String, isEnded: Bool, failures: [Failure]) -> WireElementPage {
         var wire = WireElementPage()
         wire.attempt = UInt32(clamping: attempt)
         wire.elements = elements.map(\.wire)
         wire.next = next
         wire.ended = isEnded && !more
+        if wire.ended { wire.failures = failures.map(\.wire) }
         wire.id = id
         return wire
     }

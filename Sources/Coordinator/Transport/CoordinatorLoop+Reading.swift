@@ -36,13 +36,15 @@ extension CoordinatorLoop {
                 .read(
                     OutputTicket(read: read, unit: unit, isEnded: ended),
                     OutputQuery(submission: number, units: units, after: after, limitBytes: limitBytes)))
-        case (.locatedOperation(let unit, let id, let attempts, let ended), .elements(_, let attempt, let index, let limitBytes)):
+        case (
+            .locatedOperation(let unit, let id, let attempts, let ended, let failures), .elements(_, let attempt, let index, let limitBytes)
+        ):
             read.submission = id
             note(&read, .elements(unit))
             let from = attempt == attempts ? index : 0
             elements.post(
                 .read(
-                    ElementTicket(read: read, unit: unit, number: attempts, isEnded: ended),
+                    ElementTicket(read: read, unit: unit, number: attempts, isEnded: ended, failures: failures),
                     ElementQuery(unit: unit, number: attempts, from: from, limitBytes: limitBytes)))
         default:
             endWatch(read)
@@ -91,7 +93,9 @@ extension CoordinatorLoop {
         finish(ticket.read, .elements(ticket.unit), isNews: !page.elements.isEmpty || ticket.isEnded || isRestart) { loop, peer in
             loop.respond(
                 ticket.read.request,
-                .elements(page.wire(attempt: ticket.number, id: ticket.read.submission, isEnded: ticket.isEnded)), to: peer)
+                .elements(
+                    page.wire(attempt: ticket.number, id: ticket.read.submission, isEnded: ticket.isEnded, failures: ticket.failures)),
+                to: peer)
         }
     }
 

@@ -49,6 +49,8 @@ extension CoordinatorLoop {
             for product in batch.products { receive(product, from: peer) }
         case (.executorEnded(let ended), .supervisor): receive(ended, from: peer)
         case (.request(let request), .client): receive(request, from: peer)
+        // For an operation that receives what another one sends.
+        case (.request(let request), .executor) where request.isElementRead: receive(request, from: peer)
         case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.products, _), (.executorEnded, _), (.request, _),
             (.blobChunk, _), (.hello, _), (nil, _):
             counters.note(.violation, "a message that a \(peer.role) does not send", now.boot, logger)

@@ -50,6 +50,8 @@ struct ElementTicket: Sendable {
     let number: Int
     /// Nothing will follow what is stored when the question is asked.
     let isEnded: Bool
+    /// Why the operation that has ended did not succeed.
+    let failures: [Failure]
 }
 
 /// Names a question to the spool of output.

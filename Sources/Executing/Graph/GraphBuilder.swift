@@ -253,6 +253,15 @@ package struct GraphBuilder {
             }
             graph.wire.nodes[index].receivesArray = reception.isList || reception.isCustom
         }
+        if let producer = manifest.streamProducer {
+            producers.insert(ObjectIdentifier(producer))
+            if let node = nodes[ObjectIdentifier(producer)] {
+                graph.wire.nodes[index].stream = UInt32(node)
+            } else {
+                graph.fault(
+                    index, "receives the stream of `\(producer.errorName)`, which is in another queue; add both to this one, together")
+            }
+        }
         var known = producers
         for dependency in manifest.dependencies where known.insert(ObjectIdentifier(dependency)).inserted {
             guard let node = nodes[ObjectIdentifier(dependency)] else {

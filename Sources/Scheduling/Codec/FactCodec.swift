@@ -43,6 +43,9 @@ private enum Kind {
     /// As `submitted`, with the submitter's process before it.
     static let submittedWithHost: UInt8 = 141
     static let submitterMissed: UInt8 = 142
+    static let streamBegun: UInt8 = 180
+    /// As `signaturesRegistered`, with the types of elements.
+    static let streamSignaturesRegistered: UInt8 = 181
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
@@ -72,8 +75,9 @@ extension ByteWriter {
             write(Kind.offersRegistered)
             write(offers: offers)
         case .signaturesRegistered(let signatures):
-            write(Kind.signaturesRegistered)
-            write(list: signatures) { $0.write(signature: $1) }
+            let haveElements = signatures.contains { $0.sent != nil || $0.streamed != nil }
+            write(haveElements ? Kind.streamSignaturesRegistered : Kind.signaturesRegistered)
+            write(list: signatures) { $0.write(signature: $1, withElements: haveElements) }
         case .workerEnded(let number):
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
@@ -155,6 +159,11 @@ extension ByteWriter {
         case .submitterMissed(let unit, let at):
             write(Kind.submitterMissed)
             write(unit.rawValue)
+            write(at)
+        case .streamBegun(let unit, let attempt, let at):
+            write(Kind.streamBegun)
+            write(unit.rawValue)
+            write(attempt.rawValue)
             write(at)
         case .produced(let unit, let attempt, let addition, let at):
             write(Kind.produced)
@@ -252,7 +261,9 @@ extension ByteReader {
         case Kind.offersRegistered:
             return .offersRegistered(try offers())
         case Kind.signaturesRegistered:
-            return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature() })
+            return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature(withElements: false) })
+        case Kind.streamSignaturesRegistered:
+            return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature(withElements: true) })
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
         case Kind.submitted, Kind.submittedWithHost:
@@ -293,6 +304,8 @@ extension ByteReader {
             return .submitterMissed(try unit(), at: try signed())
         case Kind.produced:
             return .produced(try unit(), try attempt(), try addition(), at: try signed())
+        case Kind.streamBegun:
+            return .streamBegun(try unit(), try attempt(), at: try signed())
         case Kind.lockCycleFound:
             return .lockCycleFound(try unit(), try text(), at: try signed())
         case Kind.quarantineMet:

@@ -17,6 +17,7 @@ private enum Section {
     static let requires: UInt8 = 100
     static let unique: UInt8 = 120
     static let hosted: UInt8 = 140
+    static let stream: UInt8 = 180
 }
 
 extension ByteWriter {
@@ -61,6 +62,11 @@ extension ByteWriter {
         write(section: Section.hosted, of: graph) {
             $0.isHosted
         } content: { _, _ in
+        }
+        write(section: Section.stream, of: graph) {
+            $0.stream != nil
+        } content: { writer, options in
+            writer.write(count: options.stream ?? 0)
         }
         write(section: Section.priority, of: graph) {
             $0.priority != nil
@@ -160,6 +166,8 @@ extension ByteReader {
             options.atMostOnce = true
         case Section.hosted:
             options.isHosted = true
+        case Section.stream:
+            options.stream = try index()
         case Section.priority:
             options.priority = Int(try signed())
         case Section.weight:

@@ -48,7 +48,7 @@ extension Submission {
         note(verdicts(of: unit, wasTimedOut ? .stopped : outcome, evaluator, at), unit)
         units[unit].isProbed = true
         units[unit].phase = .ready
-        if isPaused(unit) { giveBackWhilePaused(unit) }
+        if isPaused(unit) || lacksStream(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
     }
@@ -81,7 +81,7 @@ extension Submission {
     /// - Returns: whether it was stopped.
     mutating func endStopped(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) -> Bool {
         switch units[unit].stop {
-        case nil, .timedOut?: return false
+        case nil, .streamVoided?, .timedOut?: return false
         case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?,
             .quarantined?:
             break

@@ -44,6 +44,8 @@ extension GraphLayout {
         policies?.grow(graph, from: first)
         if requirements == nil, new.contains(where: { !$0.requires.isEmpty }) { requirements = RequirementPlan(nodes: first) }
         requirements?.grow(graph, from: first)
+        if streams == nil, new.contains(where: { $0.streamProducer != nil }) { streams = StreamPlan() }
+        streams?.grow(graph, from: first)
     }
 }
 
@@ -57,6 +59,7 @@ extension Node {
             operation.parameters += parameters
             node.kind = .operation(operation)
         }
+        if let stream = streamProducer { node.options.stream = stream + shift }
         guard hasOptions, options.conditions.contains(where: \.isProbe) else { return node }
         node.options.conditions = options.conditions.map { condition in
             guard case .probe(var probe) = condition.kind else { return condition }

@@ -20,6 +20,8 @@ extension Scheduler {
         // It ends otherwise in any case.
         guard durable.submissions[index].units[unit.index].stop == nil else { return .success(payload) }
         if let problem = problem(with: addition, by: unit) { return .failure([refusal(problem)]) }
+        // It gets its names when it counts.
+        if durable.submissions[index].isProvisional(outcome, of: unit.index) { return outcome }
         return .production(
             payload,
             durable.submissions[index].named(addition, in: durable.submissions[index].growingGroup(around: unit.index)))

@@ -25,7 +25,7 @@ extension Scheduler {
                 if submission.lacksLocks(unit) {
                     switch state.phase {
                     case .blocked, .delayed, .held, .paused, .wanting, .postponed, .ended, .dropped: break
-                    case .locking, .ready, .assigned, .retryWait, .open: found.append("\(path) goes on without its locks")
+                    case .locking, .ready, .assigned, .provisional, .retryWait, .open: found.append("\(path) goes on without its locks")
                     }
                 }
             }
@@ -139,6 +139,8 @@ private struct WaitSearch {
         switch submission.units[unit].phase {
         case .ended, .dropped:
             return []
+        case .provisional:
+            return vertex.isStart ? [] : submission.openStreamProducer(of: unit).map { [end($0)] } ?? []
         case .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .open:
             return vertex.isStart ? [] : submission.children(of: unit).filter { !submission.units[$0].hasEnded }.map(end)
         case .blocked, .held, .locking:
@@ -150,7 +152,7 @@ private struct WaitSearch {
         case .locking: return lockWaits(of: vertex.unit)
         case .held:
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
-        case .blocked, .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .open, .ended, .dropped:
+        case .blocked, .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
             let dependencies = submission.predecessors(of: unit).filter { !submission.units[$0].hasEnded }
             let parent = Int(submission.units[unit].parent)
             return dependencies.map(end) + (parent >= 0 ? [start(parent)] : [])

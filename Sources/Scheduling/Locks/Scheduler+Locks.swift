@@ -26,6 +26,7 @@ extension Scheduler {
             }
             // What is paused wants them again when it is resumed.
             guard durable.submissions[durable.index(of: unit.submission)].mayAskForLocks(unit.index), !isPaused(unit),
+                !lacksStream(unit),
                 !waitsForWindow(unit, &outputs)
             else { continue }
             if canBeDispatched(unit) {

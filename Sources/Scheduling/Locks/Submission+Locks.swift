@@ -35,7 +35,7 @@ extension Submission {
         switch units[unit].phase {
         case .wanting: true
         case .postponed: lacksLocks(unit)
-        case .blocked, .delayed, .held, .paused, .locking, .ready, .assigned, .retryWait, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .locking, .ready, .assigned, .retryWait, .provisional, .open, .ended, .dropped: false
         }
     }
 
@@ -73,7 +73,7 @@ extension Submission {
         switch (units[unit].phase, units[unit].locks) {
         case (.locking, _), (.ready, .held(isUsed: false)), (.postponed, .held(isUsed: false)): true
         case (.blocked, _), (.delayed, _), (.held, _), (.paused, _), (.wanting, _), (.ready, _), (.postponed, _), (.assigned, _),
-            (.retryWait, _),
+            (.retryWait, _), (.provisional, _),
             (.open, _),
             (.ended, _), (.dropped, _):
             false
@@ -107,6 +107,7 @@ extension DurableState {
 
     /// Locks and unique ids of units of the submission that have ended go to those who wait for them, and so on.
     mutating func passLocksOn(from index: Int, at: Int64, _ effects: inout [Effect]) {
+        numberNewKeys(index)
         guard !submissions[index].releasing.isEmpty || submissions[index].hasUniqueNews else { return }
         var sources = [index]
         while !sources.isEmpty {

@@ -52,7 +52,7 @@ extension Submission {
             break
         case .assigned(let attempt, let worker):
             return effects.append(.recall(id(unit), attempt, worker))
-        case .blocked, .delayed, .paused, .open, .ended, .dropped:
+        case .blocked, .delayed, .paused, .provisional, .open, .ended, .dropped:
             return
         }
         effects.append(.changed(id(unit), at: at, errors: []))
@@ -74,8 +74,8 @@ extension Submission {
         units[unit].locks = .held(isUsed: false)
     }
 
-    /// Nothing that is paused is around it any more.
-    private mutating func goOn(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    /// What was in its way is over: a pause, or that its producer had not begun.
+    mutating func goOn(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
         case .paused:
             return work.append(.enter(Int32(unit)))
@@ -89,7 +89,7 @@ extension Submission {
             effects.append(.postponed(id(unit), postponement))
         case .retryWait(let until):
             effects.append(.retry(id(unit), at: until))
-        case .blocked, .delayed, .held, .locking, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .dropped:
             return
         }
         effects.append(.changed(id(unit), at: at, errors: []))

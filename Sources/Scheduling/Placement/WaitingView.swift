@@ -12,6 +12,8 @@ public struct WaitingView: Hashable, Sendable {
         case submitter
         /// It runs, and is held back because what it sends is not taken.
         case partialResults
+        /// The operation whose stream it receives has to begin, or to end.
+        case stream
     }
     public var kind: Kind
     public var text: String
@@ -38,11 +40,12 @@ public struct ResourceView: Hashable, Sendable {
 extension Scheduler {
     /// - Parameter known: what was found for classes before.
     func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
-        if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) { return view }
+        if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) ?? streamInTheWay(of: unit) { return view }
         switch durable.phase(unit) {
         case .ready, .wanting: break
         case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
-        case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return nil
+        case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
+            return nil
         }
         let lane = operationClass(of: unit)
         let isGroup = !durable.submissions[durable.index(of: unit.submission)].node(unit.index).isOperation

@@ -89,8 +89,8 @@ extension Scheduler {
     func isWaiting(_ unit: UnitID) -> Bool {
         switch durable.phase(unit) {
         // A unit in retryWait or postponed is queued only when its time has come.
-        case .ready, .retryWait, .postponed: !isPaused(unit)
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped: false
+        case .ready, .retryWait, .postponed: !isPaused(unit) && !lacksStream(unit)
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .provisional, .open, .ended, .dropped: false
         }
     }
 
@@ -183,6 +183,7 @@ extension Scheduler {
             assignment.ask(durable.submissions[index].questions(for: unit))
             return assignment
         }
+        assignment.stream = durable.submissions[index].streamSource(of: unit)
         switch node.kind {
         case .operation(let operation):
             assignment.operation = operation.type

@@ -5,6 +5,8 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         if lacksSubmitter(unit) {
             abandoned.append(unit)
+        } else if lacksStream(unit) {
+            return  // it is queued when its producer has begun
         } else if durable.submissions[index].units[unit.index].isSuspect {
             ready.pushSuspect(unit)
         } else if durable.submissions[index].hasConditions(unit.index) {
@@ -29,9 +31,10 @@ extension Scheduler {
         if case .operation = durable.submissions[index].node(unit.index).kind { durable.submissions[index].counts.running += 1 }
     }
 
-    mutating func noteStarted(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, at: Int64) {
+    mutating func noteStarted(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, at: Int64, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
         markRunning(unit)
+        beginStream(of: unit, attempt, &outputs)
         let index = durable.index(of: unit.submission)
         if !durable.submissions[index].units[unit.index].isEvaluating {
             durable.submissions[index].units[unit.index].startedAt = wallTime(reported: at)

@@ -206,7 +206,10 @@ extension Scheduler {
                 .notFound("`\(path)` in submission \(submission.id) is a group, which sends nothing; name an operation in it"))
         }
         let state = submission.units[unit]
-        return .locatedOperation(UnitID(number, unit), id: submission.id, attempts: Int(state.attempts), ended: state.hasEnded)
+        var failures: [Failure] = []
+        if state.hasEnded, case .failure(let found) = submission.received(from: unit) { failures = found }
+        return .locatedOperation(
+            UnitID(number, unit), id: submission.id, attempts: Int(state.attempts), ended: state.hasEnded, failures: failures)
     }
 
     // MARK: Steering and watching

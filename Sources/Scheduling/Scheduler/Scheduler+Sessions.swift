@@ -74,6 +74,7 @@ extension Scheduler {
             let submission = durable.index(of: item.unit.submission)
             if item.state == .running {
                 markRunning(item.unit)
+                beginStream(of: item.unit, item.attempt, &outputs)
                 watchTimeout(ofAttempt: item.attempt, item.unit)
             }
             if item.state == .queued, isPaused(item.unit) { recall(item.unit, item.attempt, number) }
@@ -236,6 +237,9 @@ extension Scheduler {
     }
 
     private func isStopping(_ unit: UnitID) -> Bool {
-        durable.submissions[durable.index(of: unit.submission)].units[unit.index].stop != nil
+        switch durable.submissions[durable.index(of: unit.submission)].units[unit.index].stop {
+        case nil, .streamVoided?: false
+        case .some: true
+        }
     }
 }

@@ -25,7 +25,7 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
         switch durable.submissions[index].units[unit.index].stop {
-        case nil, .timedOut, .queueTimedOut, .conditionFailed: emit(.deadlinePassed(unit, at: now.wall), &outputs)
+        case nil, .timedOut, .queueTimedOut, .conditionFailed, .streamVoided: emit(.deadlinePassed(unit, at: now.wall), &outputs)
         case .cancelled, .siblingFailed, .deadlinePassed, .duplicate, .submitterGone, .lockCycle, .quarantined: break
         }
     }
@@ -49,7 +49,7 @@ extension Scheduler {
         guard waitingSince(unit) == since else { return }
         let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
         // It waits anew when it is resumed.
-        guard state.stop == nil, !state.isRunning, !isPaused(unit) else { return }
+        guard state.stop == nil, !state.isRunning, !isPaused(unit), !lacksStream(unit) else { return }
         if case .assigned(_, let worker) = state.phase {
             let session = workers.sessions[worker.index]
             // Whether it runs is not known while its worker is not heard.
@@ -66,7 +66,7 @@ extension Scheduler {
         case .wanting, .locking, .ready, .postponed, .assigned:
             durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
-        case .blocked, .delayed, .held, .paused, .open, .ended, .dropped: nil
+        case .blocked, .delayed, .held, .paused, .provisional, .open, .ended, .dropped: nil
         }
     }
 

@@ -30,6 +30,7 @@ extension Scheduler {
         case .wanting, .ready: .queued
         case .locking: .locking
         case .postponed: .evaluating
+        case .provisional: .running
         case .assigned: unit.stop != nil ? .stopping : unit.isEvaluating ? .evaluating : unit.isRunning ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
@@ -94,7 +95,7 @@ extension Scheduler {
             if withValue { view.value = node.isOperation ? payload : durable.submissions[index].joinedValue(of: unit) }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
-        case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .provisional, .open, .ended(.cancelled), .dropped: break
         }
         if durable.submissions[index].isAdded(unit) { view.added = addedView(of: unit, index) }
         view.endNumber = Int(state.endNumber)

@@ -126,7 +126,7 @@ public struct Scheduler {
         case .disconnected(let peer): suspect(peer)
         case .departed(let peer): depart(peer, &outputs)
         case .executorEnded(let supervisor, let incarnation, let crashed): bury(incarnation, crashed: crashed, supervisor, &outputs)
-        case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at)
+        case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at, &outputs)
         case .progressed(let peer, let unit, let attempt, let progress): noteProgress(peer, unit, attempt, progress)
         case .heldBack(let peer, let unit, let attempt, let reason): noteHeldBack(peer, unit, attempt, reason)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
@@ -206,7 +206,7 @@ public struct Scheduler {
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
                 case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
-                case .blocked, .held, .paused, .locking, .postponed(.turn), .ended, .dropped: break
+                case .blocked, .held, .paused, .locking, .postponed(.turn), .provisional, .ended, .dropped: break
                 }
             }
         }

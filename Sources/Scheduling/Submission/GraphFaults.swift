@@ -133,7 +133,11 @@ extension Graph {
     private func referenceFaults(_ layout: GraphLayout) -> [AdmissionError] {
         var faults: [AdmissionError] = []
         for (index, node) in nodes.enumerated() {
-            for target in node.receives + node.after {
+            if let message = faultOfStream(of: index, layout) {
+                faults.append(fault(index, message))
+                continue
+            }
+            for target in node.receives + node.after + (node.streamProducer.map { [$0] } ?? []) {
                 if let message = faultOfReference(from: index, to: target, layout) { faults.append(fault(index, message)) }
             }
         }

@@ -33,6 +33,8 @@ struct GraphLayout: Sendable {
     var policies: NodePolicies?
     /// nil: no node requires anything of its worker.
     var requirements: RequirementPlan?
+    /// nil: no node receives what another one sends while it runs.
+    var streams: StreamPlan?
     /// Whether any node has a unique id.
     var hasUnique: Bool
 
@@ -106,6 +108,7 @@ struct GraphLayout: Sendable {
         locks = LockPlan(graph)
         policies = NodePolicies(graph)
         requirements = RequirementPlan(graph)
+        streams = StreamPlan(graph)
         hasUnique = graph.nodes.contains { $0.unique != nil }
         expandedUnits = Self.expandedUnits(graph, templates, ownerOfTemplate, template)
     }
@@ -128,7 +131,7 @@ struct GraphLayout: Sendable {
 
     /// The distinct nodes that `node` waits for, in declared order.
     static func dependencies(of node: Node, previous: Int32) -> [Int] {
-        let declared = node.receives + node.after + (previous >= 0 ? [Int(previous)] : [])
+        let declared = node.receives + node.after + (node.streamProducer.map { [$0] } ?? []) + (previous >= 0 ? [Int(previous)] : [])
         guard declared.count > 1 else { return declared }
         var seen = Set<Int>(minimumCapacity: declared.count)
         return declared.filter { seen.insert($0).inserted }

@@ -9,6 +9,8 @@ extension Submission {
             case .begin(let unit): begin(Int(unit), at, &effects)
             case .stop(let unit, let reason): stop(Int(unit), reason, at, &effects)
             case .close(let unit): close(Int(unit), at, &effects)
+            case .accept(let unit): acceptProvisional(Int(unit), at, &effects)
+            case .resume(let unit): resumeReceiver(Int(unit), at, &effects)
             }
         }
     }
@@ -65,7 +67,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .wanting, .locking, .ready, .postponed, .assigned, .retryWait, .open, .ended, .dropped: return
+        case .wanting, .locking, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .ended, .dropped: return
         }
         units[unit].isActive = true
         if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
@@ -143,6 +145,8 @@ extension Submission {
         endDeadline(unit)
         if !pauses.isEmpty { pauses[Int32(unit)] = nil }
         if !standings.isEmpty { letGoOfID(unit) }
+        if !provisional.isEmpty { provisional[Int32(unit)] = nil }
+        let hadBegunStream = endStream(of: unit)
         var errors: [Failure] = []
         if case .failure(let failures) = outcome { errors = failures }
         if case .operation = node(unit).kind {
@@ -172,7 +176,7 @@ extension Submission {
             }
         }
         leaveGroup(unit)
-        releaseDependents(of: unit)
+        releaseDependents(of: unit, hadBegunStream: hadBegunStream)
         passTurn(of: unit)
         if units[parent].openChildren == 0 { work.append(.close(Int32(parent))) }
     }
@@ -198,10 +202,12 @@ extension Submission {
         }
     }
 
-    private mutating func releaseDependents(of unit: Int) {
+    /// - Parameter hadBegunStream: those that receive its stream have been released.
+    private mutating func releaseDependents(of unit: Int, hadBegunStream: Bool) {
         let node = Int(units[unit].node)
         let successor = memberAfter(unit).map { units[$0].node }
         for dependent in layout.dependents[node] where dependent != successor {
+            if hadBegunStream, layout.graph.nodes[Int(dependent)].onlyStreams(from: node) { continue }
             appendReleases(of: Int(dependent), seenFrom: Int(units[unit].base), template: Int(layout.template[node]))
         }
     }
@@ -231,7 +237,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined:
+        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined, .streamVoided:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
@@ -252,6 +258,7 @@ extension Submission {
         guard Int(units[unit].failedAttempts) <= node(unit).retries, let leading = worthRetry(unit, failures) else {
             return finish(unit, .failure(failures), at, &effects)
         }
+        voidStream(of: unit, at, &effects)
         lastFailures[Int32(unit)] = leading
         let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
         units[unit].phase = .retryWait(until: due)
@@ -280,7 +287,7 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait:
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait, .provisional:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
                 stopChildren(of: unit, reason)
@@ -303,6 +310,9 @@ extension Submission {
     private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?) -> Bool {
         switch (current, reason) {
         case (nil, _), (.siblingFailed, .cancelled): true
+        // What that attempt comes to does not count.
+        case (.streamVoided, .timedOut), (.streamVoided, .streamVoided): false
+        case (.streamVoided, _): true
         case (.timedOut, .cancelled), (.timedOut, .siblingFailed), (.timedOut, .deadlinePassed): true
         case (.timedOut, .submitterGone), (.submitterGone, .cancelled), (.submitterGone, .siblingFailed): true
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true

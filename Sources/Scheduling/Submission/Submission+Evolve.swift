@@ -11,10 +11,11 @@ extension Submission {
         case .ready, .postponed: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .provisional, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
         if isPaused(unit) { throw FactMismatch("\(path(of: unit)) was assigned while it was paused") }
+        if lacksStream(unit) { throw FactMismatch("\(path(of: unit)) was assigned before its producer had begun") }
         let isEvaluation = needsProbing(unit)
         if case .group = node(unit).kind, !isEvaluation { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
         if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
@@ -42,7 +43,10 @@ extension Submission {
             return settle(at: at, &effects)
         }
         units[unit].startedAt = startedAt
+        if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
         switch (units[unit].stop, outcome) {
+        case (.streamVoided?, _):
+            giveUp(unit, at, &effects)
         case (.cancelled?, _), (.siblingFailed?, _):
             finish(unit, .cancelled, at, &effects)
         case (.timedOut?, _):
@@ -102,7 +106,7 @@ extension Submission {
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?:
             finish(unit, stoppedOutcome(unit), at, &effects)
-        case nil:
+        case nil, .streamVoided?:
             if !wasEvaluating, isFinal(cause, unit) {
                 endLost(unit, [lostOnceFailure(unit)], at, &effects)
             } else if Int(units[unit].crashes) >= crashLimit {
@@ -179,12 +183,14 @@ extension Submission {
         effects.append(.freed(id(unit), worker))
     }
 
-    private mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         noteNotRunning(unit)
+        voidStream(of: unit, at, &effects)
         units[unit].phase = .ready
         units[unit].isProbed = false
         startWaiting(unit, at, &effects)
-        if isPaused(unit) { giveBackWhilePaused(unit) }
+        units[unit].stop = nil
+        if isPaused(unit) || lacksStream(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))
         effects.append(.ready(id(unit)))
     }
@@ -220,6 +226,7 @@ extension Submission {
         if !joinedValues.isEmpty { joinedValues[Int32(inner)] = nil }
         if !producers.isEmpty { producers[Int32(inner)] = nil }
         endedEarly.remove(Int32(inner))
+        forgetStream(of: inner)
         units[inner].phase = .dropped
     }
 
@@ -230,6 +237,7 @@ extension Submission {
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         endedEarly.remove(Int32(unit))
+        forgetStream(of: unit)
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

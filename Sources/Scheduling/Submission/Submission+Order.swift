@@ -41,6 +41,7 @@ extension Submission {
     /// Whether `unit` still waits for `dependency`, which it names or comes behind.
     func isUnmet(_ dependency: Int, of unit: Int) -> Bool {
         if memberAfter(dependency) == unit { return memberBefore(unit) != nil }
+        if begunStreams.contains(Int32(dependency)), node(unit).onlyStreams(from: Int(units[dependency].node)) { return false }
         return !units[dependency].hasEnded
     }
 

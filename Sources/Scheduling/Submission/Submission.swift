@@ -62,6 +62,10 @@ struct Submission {
     var quarantines: [Int32: String] = [:]
     /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
     var endedEarly: Set<Int32> = []
+    /// Operations whose current attempt has begun, as far as others receive what it sends.
+    var begunStreams: Set<Int32> = []
+    /// What units succeeded with that are `provisional`. Looked up, never iterated.
+    var provisional: [Int32: ProvisionalSuccess] = [:]
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
@@ -76,6 +80,10 @@ struct Submission {
         case stop(Int32, Unit.Stop)
         /// All children of the group have ended.
         case close(Int32)
+        /// Its producer has ended: its own success counts.
+        case accept(Int32)
+        /// Its producer has ended: it need not wait for another attempt of that to begin.
+        case resume(Int32)
     }
 
     init(_ admission: Admission) {

@@ -19,6 +19,8 @@ struct Unit {
         case postponed(Postponement)
         /// Given to a worker; journaled before it was sent.
         case assigned(Attempt, WorkerNumber)
+        /// Its attempt has succeeded, which counts when the attempt of the producer whose stream it has received is decided.
+        case provisional
         /// The last attempt failed; the next may begin at this wall time.
         case retryWait(until: Int64)
         /// A group whose children have not all ended.
@@ -50,6 +52,8 @@ struct Unit {
         case lockCycle
         /// Its like has ended too many processes.
         case quarantined
+        /// The attempt whose stream it receives is over, and another one follows: its own is given up.
+        case streamVoided
     }
 
     /// What a unit waits for whose conditions said "not now".

@@ -8,6 +8,10 @@ public struct OperationSignature: Hashable, Sendable {
     /// Nil: it receives nothing.
     public var input: ValueType?
     public var output: ValueType
+    /// Of the elements that it sends while it runs; nil: it sends none that others can read.
+    public var sent: ValueType?
+    /// Of the elements that it receives while their producer runs; nil: it receives none.
+    public var streamed: ValueType?
 
     public init(
         name: String, version: Int = 1, oldestVersion: Int? = nil, input: ValueType? = .any, output: ValueType = .any

@@ -42,9 +42,10 @@ private struct TypeCheck {
             let signatures = candidates(operation)
             if signatures.isEmpty {
                 if let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }
-            } else if !node.receives.isEmpty, let fault = deliveryFault(node, operation, signatures) {
-                faults.append(graph.fault(index, fault))
+                continue
             }
+            if !node.receives.isEmpty, let fault = deliveryFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
+            if let fault = streamFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
         }
         return faults
     }
@@ -89,6 +90,22 @@ private struct TypeCheck {
                 + "from `\(graph.path(of: producer))`, which delivers \(output.shownName); let them be the same"
         }
         return nil
+    }
+
+    private mutating func streamFault(
+        _ node: Node, _ operation: OperationNode, _ signatures: [OperationSignature]
+    ) -> String? {
+        guard let producer = node.streamProducer else { return nil }
+        let streamed = signatures.compactMap(\.streamed)
+        guard let expected = streamed.last else {
+            return
+                "receives the stream of `\(graph.path(of: producer))`, but `\(operation.type)` takes none; make the type a StreamReceiver"
+        }
+        guard case .operation(let sender) = graph.nodes[producer].kind, !graph.nodes[producer].isHosted else { return nil }
+        let sent = candidates(sender).compactMap(\.sent)
+        guard let found = sent.last, !sent.contains(where: { type in streamed.contains { type.fits($0) } }) else { return nil }
+        return "receives elements of \(expected.shownName) from `\(graph.path(of: producer))`, which sends \(found.shownName); "
+            + "let them be the same"
     }
 
     /// What it may deliver.

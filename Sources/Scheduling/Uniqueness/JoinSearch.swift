@@ -40,7 +40,7 @@ enum JoinSearch {
         switch state.phase {
         case .ended, .dropped: return []
         case .blocked, .delayed, .held, .paused: hasBegun = false
-        case .wanting, .locking, .ready, .postponed, .assigned, .retryWait, .open: hasBegun = true
+        case .wanting, .locking, .ready, .postponed, .assigned, .provisional, .retryWait, .open: hasBegun = true
         }
         if durable.submissions[index].duplicate(unit) != nil {
             let before = durable.submissions[index].memberBefore(unit).map(end)
@@ -49,7 +49,8 @@ enum JoinSearch {
         }
         if !vertex.isStart {
             let children = durable.submissions[index].children(of: unit).filter { !durable.submissions[index].units[$0].hasEnded }
-            let outside = durable.submissions[index].laterWaits(of: unit)
+            var outside = durable.submissions[index].laterWaits(of: unit)
+            if let producer = durable.submissions[index].openStreamProducer(of: unit) { outside.append(producer) }
             return (hasBegun ? [] : [start(unit)]) + children.map(end) + outside.map(end)
         }
         guard !hasBegun else { return [] }

@@ -966,12 +966,34 @@ public nonisolated struct WireOperationType: Sendable {
   /// Clears the value of `output`. Subsequent reads from it will return its default value.
   public mutating func clearOutput() {self._output = nil}
 
+  /// elements that it sends while it runs; absent: none that others can read
+  public var sent: WireValueType {
+    get {_sent ?? WireValueType()}
+    set {_sent = newValue}
+  }
+  /// Returns true if `sent` has been explicitly set.
+  public var hasSent: Bool {self._sent != nil}
+  /// Clears the value of `sent`. Subsequent reads from it will return its default value.
+  public mutating func clearSent() {self._sent = nil}
+
+  /// elements that it receives while their producer runs; absent: none
+  public var streamed: WireValueType {
+    get {_streamed ?? WireValueType()}
+    set {_streamed = newValue}
+  }
+  /// Returns true if `streamed` has been explicitly set.
+  public var hasStreamed: Bool {self._streamed != nil}
+  /// Clears the value of `streamed`. Subsequent reads from it will return its default value.
+  public mutating func clearStreamed() {self._streamed = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _input: WireValueType? = nil
   fileprivate var _output: WireValueType? = nil
+  fileprivate var _sent: WireValueType? = nil
+  fileprivate var _streamed: WireValueType? = nil
 }
 
 public nonisolated struct WireValueType: Sendable {
@@ -1599,11 +1621,37 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
     set {_uniqueStorage()._hosted = newValue}
   }
 
+  /// whose elements it receives while that runs; absent: nobody's
+  public var stream: WireStreamSource {
+    get {_storage._stream ?? WireStreamSource()}
+    set {_uniqueStorage()._stream = newValue}
+  }
+  /// Returns true if `stream` has been explicitly set.
+  public var hasStream: Bool {_storage._stream != nil}
+  /// Clears the value of `stream`. Subsequent reads from it will return its default value.
+  public mutating func clearStream() {_uniqueStorage()._stream = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// An attempt of an operation of the same submission.
+public nonisolated struct WireStreamSource: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var path: String = String()
+
+  /// 0: it has ended without any
+  public var attemptNumber: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireAssignedResource: Sendable {
@@ -2652,6 +2700,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     get {_storage._weight}
     set {_uniqueStorage()._weight = newValue}
   }
+
+  /// the operation whose elements it receives while that runs; of an operation
+  public var stream: UInt32 {
+    get {_storage._stream ?? 0}
+    set {_uniqueStorage()._stream = newValue}
+  }
+  /// Returns true if `stream` has been explicitly set.
+  public var hasStream: Bool {_storage._stream != nil}
+  /// Clears the value of `stream`. Subsequent reads from it will return its default value.
+  public mutating func clearStream() {_uniqueStorage()._stream = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4026,7 +4084,7 @@ public nonisolated struct WireWaiting: Sendable {
   public var kind: String = String()
 
   /// submitter: it is not connected; partialResults: it runs, and what it sends is not
-  /// taken
+  /// taken; stream: the operation whose stream it receives has to begin, or to end
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -4347,6 +4405,9 @@ public nonisolated struct WireElementPage: Sendable {
 
   /// the submission's whole id
   public var id: String = String()
+
+  /// of `ended`: why the operation did not succeed; empty: it did
+  public var failures: [WireOperationFailure] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -5315,7 +5376,7 @@ nonisolated extension WireResourceAmount: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationType"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0\u{2}D\u{1}sent\0\u{1}streamed\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5329,6 +5390,8 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
       case 280: try { try decoder.decodeSingularUInt32Field(value: &self.oldestVersion) }()
       case 281: try { try decoder.decodeSingularMessageField(value: &self._input) }()
       case 282: try { try decoder.decodeSingularMessageField(value: &self._output) }()
+      case 350: try { try decoder.decodeSingularMessageField(value: &self._sent) }()
+      case 351: try { try decoder.decodeSingularMessageField(value: &self._streamed) }()
       default: break
       }
     }
@@ -5357,6 +5420,12 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
     try { if let v = self._output {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 282)
     } }()
+    try { if let v = self._sent {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 350)
+    } }()
+    try { if let v = self._streamed {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 351)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5367,6 +5436,8 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.oldestVersion != rhs.oldestVersion {return false}
     if lhs._input != rhs._input {return false}
     if lhs._output != rhs._output {return false}
+    if lhs._sent != rhs._sent {return false}
+    if lhs._streamed != rhs._streamed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6112,7 +6183,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}S\u{3}stream\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -6135,6 +6206,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _conditions: [WireConditionQuestion] = []
     var _resources: [WireAssignedResource] = []
     var _hosted: Bool = false
+    var _stream: WireStreamSource? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6165,6 +6237,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _conditions = source._conditions
       _resources = source._resources
       _hosted = source._hosted
+      _stream = source._stream
     }
   }
 
@@ -6203,6 +6276,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         case 100: try { try decoder.decodeRepeatedMessageField(value: &_storage._resources) }()
         case 141: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
+        case 352: try { try decoder.decodeSingularMessageField(value: &_storage._stream) }()
         default: break
         }
       }
@@ -6211,6 +6285,10 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
     try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
       if _storage._unit != 0 {
         try visitor.visitSingularFixed64Field(value: _storage._unit, fieldNumber: 1)
       }
@@ -6271,6 +6349,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if _storage._hosted != false {
         try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 141)
       }
+      try { if let v = _storage._stream {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 352)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6300,10 +6381,46 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._resources != rhs_storage._resources {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
+        if _storage._stream != rhs_storage._stream {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireStreamSource: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".StreamSource"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{3}attempt_number\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.path) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.attemptNumber) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.path.isEmpty {
+      try visitor.visitSingularStringField(value: self.path, fieldNumber: 1)
+    }
+    if self.attemptNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.attemptNumber, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireStreamSource, rhs: WireStreamSource) -> Bool {
+    if lhs.path != rhs.path {return false}
+    if lhs.attemptNumber != rhs.attemptNumber {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7873,7 +7990,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}x\u{3}weight\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}S\u{3}stream\0\u{2}%weight\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -7901,6 +8018,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _unique: WireUnique? = nil
     var _hosted: Bool = false
     var _weight: UInt32 = 0
+    var _stream: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7936,6 +8054,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _unique = source._unique
       _hosted = source._hosted
       _weight = source._weight
+      _stream = source._stream
     }
   }
 
@@ -8016,6 +8135,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
         case 120: try { try decoder.decodeSingularMessageField(value: &_storage._unique) }()
         case 142: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
+        case 353: try { try decoder.decodeSingularUInt32Field(value: &_storage._stream) }()
         case 390: try { try decoder.decodeSingularUInt32Field(value: &_storage._weight) }()
         default: break
         }
@@ -8113,6 +8233,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._hosted != false {
         try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 142)
       }
+      try { if let v = _storage._stream {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 353)
+      } }()
       if _storage._weight != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._weight, fieldNumber: 390)
       }
@@ -8150,6 +8273,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._unique != rhs_storage._unique {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._weight != rhs_storage._weight {return false}
+        if _storage._stream != rhs_storage._stream {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -11067,7 +11191,7 @@ nonisolated extension WireReadElements: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireElementPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ElementPage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attempt\0\u{1}elements\0\u{1}next\0\u{1}ended\0\u{1}id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attempt\0\u{1}elements\0\u{1}next\0\u{1}ended\0\u{1}id\0\u{2}]\u{5}failures\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11080,6 +11204,7 @@ nonisolated extension WireElementPage: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.next) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.ended) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.id) }()
+      case 354: try { try decoder.decodeRepeatedMessageField(value: &self.failures) }()
       default: break
       }
     }
@@ -11101,6 +11226,9 @@ nonisolated extension WireElementPage: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.id.isEmpty {
       try visitor.visitSingularStringField(value: self.id, fieldNumber: 5)
     }
+    if !self.failures.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.failures, fieldNumber: 354)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -11110,6 +11238,7 @@ nonisolated extension WireElementPage: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.next != rhs.next {return false}
     if lhs.ended != rhs.ended {return false}
     if lhs.id != rhs.id {return false}
+    if lhs.failures != rhs.failures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -25,6 +25,7 @@ final class Executor: @unchecked Sendable {
     private var channel: ExecutorChannel?
     var runner: UnitRunner?
     private var inputs: InputDesk?
+    private var streams: StreamDesk?
     private var shelf = BlobShelf()
     var spool = OutputSpool()
     let progress = ProgressDesk()
@@ -137,6 +138,7 @@ final class Executor: @unchecked Sendable {
             case .failure(let refused): products.fail(.product(refused, publisher: publisher, host: host.hostName), of: key)
             }
         }
+        openStreams()
         inputs = InputDesk(
             loop: loop, shelf: { [unowned self] in shelf }, edit: { [unowned self] in $0(&shelf) },
             ask: { [unowned self] requests in
@@ -151,6 +153,27 @@ final class Executor: @unchecked Sendable {
                 }
             })
     }
+
+    /// For operations that receive what others send.
+    private func openStreams() {
+        let loop = loop
+        let desk = StreamDesk(
+            send: { [unowned self] request in link?.send(.with { $0.request = request }) },
+            later: { again in _ = loop.after(milliseconds: Self.busyMilliseconds) { again() } })
+        streams = desk
+        // Only touched on the loop's thread.
+        nonisolated(unsafe) let loopDesk = desk
+        runner?.openStream = { assignment in
+            WorkerStreamCursor(assignment) { request, asked, answer in
+                loop.submit { asked(loopDesk.ask(request, answer)) }
+            } forget: { number in
+                loop.submit { loopDesk.forget(number) }
+            }
+        }
+    }
+
+    /// A coordinator that was busy is asked again after this.
+    private static let busyMilliseconds: Int64 = 500
 
     private func openLink() throws {
         let endpoint = try Endpoint(configuration.endpoint)
@@ -222,6 +245,7 @@ final class Executor: @unchecked Sendable {
             if !welcome.name.isEmpty { name = welcome.name }
             logger.info("attached to \(configuration.endpoint) as \(name)")
             inputs?.resume()
+            streams?.resume()
             progress.forgetSent()
             elements.forgetSent()
             products.forgetSent()
@@ -274,7 +298,8 @@ final class Executor: @unchecked Sendable {
             let (chunk, bytes) = shelf.answer(request)
             link?.send(.with { $0.blobChunk = chunk }, attachment: bytes)
         case .blobChunk(let chunk)?: inputs?.receive(chunk, attachment)
-        case .welcome?, .refusal?, .heartbeatAnswer?, .response?, .events?, .farewell?, .helloWanted?, nil: break
+        case .response(let response)?: streams?.receive(response)
+        case .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?, nil: break
         }
     }
 

@@ -87,6 +87,8 @@ struct OperationRegistry: Sendable {
                 $0.oldestVersion = UInt32(clamping: interface.oldestAcceptedVersion)
                 if let input = interface.input { $0.input = input.wire }
                 $0.output = interface.output.wire
+                if let sent = interface.sent { $0.sent = sent.wire }
+                if let streamed = interface.streamed { $0.streamed = streamed.wire }
             }
         }
     }

@@ -33,6 +33,8 @@ final class UnitRunner {
     /// Called before an operation starts, and with what it produces under an id.
     var whenStarting: (UnitKey) -> Void = { _ in }
     var whenProduced: (UnitKey, Result<WireAddition, ProductRefused>, _ publisher: String) -> Void = { _, _, _ in }
+    /// How an operation reads what another one sends; nil: it cannot.
+    var openStream: (@Sendable (WireAssignment) -> any StreamCursor)?
     private var bodies: [UnitKey: Body] = [:]
     private let background = DispatchQueue.global()
 
@@ -59,12 +61,12 @@ final class UnitRunner {
             background.async { end(Self.decide(assignment, blobs: blobs, hostName: context.host.hostName)) }
         case .execute where blobs.isEmpty:
             bodies[key] = .building(stop: false, kill: false)
-            run(key, Self.build(assignment, registry: registry, context: context, blobs: blobs))
+            run(key, Self.build(assignment, registry: registry, context: context, blobs: blobs, openStream))
         case .execute:
             bodies[key] = .building(stop: false, kill: false)
-            let registry = registry
+            let (registry, openStream) = (registry, openStream)
             let run = onLoop { (runner: UnitRunner, built: Built) in runner.run(key, built) }
-            background.async { run(Self.build(assignment, registry: registry, context: context, blobs: blobs)) }
+            background.async { run(Self.build(assignment, registry: registry, context: context, blobs: blobs, openStream)) }
         case .evaluate:
             let end = completion(of: key)
             let round = ConditionRound(assignment, registry: registry, context: context) { answers in end(Finished(.answers(answers))) }
@@ -86,7 +88,8 @@ final class UnitRunner {
     }
 
     private static func build(
-        _ assignment: WireAssignment, registry: OperationRegistry, context: UnitContext, blobs: [BlobDigest: Data]
+        _ assignment: WireAssignment, registry: OperationRegistry, context: UnitContext, blobs: [BlobDigest: Data],
+        _ openStream: (@Sendable (WireAssignment) -> any StreamCursor)?
     ) -> Built {
         func failure(_ message: String) -> Built {
             .failure(.parameters(message, publisher: assignment.operation, host: context.host.hostName))
@@ -108,6 +111,11 @@ final class UnitRunner {
             (operation as? any HostedOperation)?.host(in: context)
             if !assignment.inputs.isEmpty {
                 try give(assignment, to: operation, entry.interface, blobs: blobs)
+            }
+            if assignment.hasStream {
+                guard let receiver = operation as? any StreamReceiver else { return failure("`\(name)` receives no stream") }
+                guard let openStream else { return failure("`\(name)` receives a stream, which is not for an InMemoryCluster") }
+                receiver.receive(streamOf: assignment.stream.path) { openStream(assignment) }
             }
             return .operation(operation, sends: entry.sends)
         } catch let missing as ReceivedValue.Missing {

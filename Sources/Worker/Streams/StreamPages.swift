@@ -1,0 +1,43 @@
+import AOperation
+import Executing
+import Foundation
+import Wire
+
+/// The pages of one attempt's elements, as its reader sees them: pure.
+struct StreamPages: Sendable {
+    /// Whose attempt is read; 0: the operation has ended without any.
+    let attempt: UInt32
+    /// The first element that was not read.
+    private(set) var index: UInt64 = 0
+    private var events: [StreamEvent] = []
+    private var head = 0
+
+    init(attempt: UInt32) { self.attempt = attempt }
+
+    mutating func take() -> StreamEvent? {
+        guard head < events.count else { return nil }
+        defer { head += 1 }
+        return events[head]
+    }
+
+    mutating func read(_ page: WireElementPage) {
+        events = []
+        head = 0
+        guard page.attempt == attempt else { return events.append(.voided) }
+        for element in page.elements where element.index >= index {
+            skip(to: element.index)
+            events.append(
+                .element(EncodedValue(encoding: ValueEncoding(element.encoding), bytes: element.bytes), index: Int(clamping: element.index))
+            )
+            index = element.index + 1
+        }
+        skip(to: page.next)
+        if page.ended { events.append(.ended(page.failures.first.map { AOperationError($0) })) }
+    }
+
+    private mutating func skip(to next: UInt64) {
+        guard next > index else { return }
+        events.append(.missed(count: Int(clamping: next - index)))
+        index = next
+    }
+}
