@@ -8,6 +8,35 @@ import Testing
 struct PlainMemberTests {
     /// Foundation asks an operation that it is given whether it is ready, and may write a no over the yes of an end that
     /// comes in between; it never asks again.
+    @Test func cancelledPlainChild_isNoSuccessOfItsGroup() async throws {
+        let queue = AOperationQueue()
+        func cancelled() -> Foundation.Operation {
+            let operation = BlockOperation {}
+            operation.name = "plain"
+            operation.cancel()
+            return operation
+        }
+        let sibling = Step("sibling")
+        let groups = [
+            GroupOperation(cancelled(), Step()), OrderedGroupOperation([cancelled(), sibling], onFailure: .stop),
+            ComposedOperation(operation: cancelled()), GroupOperation(GroupOperation(cancelled())),
+        ]
+        let dependent = Step("dependent").conditions(NoFailedDependencies())
+        dependent.addDependency(groups[0])
+        for operation in groups + [dependent] as [AOperation] { queue.addOperation(operation) }
+        for group in groups {
+            await group.ended()
+            let error = try #require(group.publishedErrors.first)
+            #expect(group.outcome?.isFailure == true)
+            #expect((error.publishedError as? AOperationError.IsCancelled)?.operation == "plain")
+            #expect(error.publisher == "plain")
+            #expect(group.publishedErrors.count == 1)
+        }
+        await dependent.ended()
+        #expect(sibling.outcome?.isCancelled == true)
+        #expect(dependent.outcome?.isFailure == true)
+    }
+
     @Test func endOfADependency_thatFoundationOverlooks_isSaidOnceMore() async {
         let first = Step()
         let second = Overlooked()

@@ -26,6 +26,8 @@ final class OperationAttachments {
     var productRelay: (@Sendable (Foundation.Operation, String) -> Void)?
     /// Under which ids it has produced something.
     var producedIDs: Set<String> = []
+    /// What belonged with it when it was cancelled, if it was in no queue then.
+    var lostNet: LostNet?
     /// How many of those who wait for the operation are known to have been cancelled.
     var disinterest = Disinterest()
     /// Who depends on it and is plain: they live until Foundation, which tells them but does not retain them, has heard of

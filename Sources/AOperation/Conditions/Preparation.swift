@@ -9,11 +9,14 @@ final class Preparation: @unchecked Sendable {
     let dependencies: [Int: AOperation]
 
     /// Asks the conditions of `operation` for their dependent operations.
-    init(of operation: AOperation, conditions: [any AOperationCondition]) {
+    ///
+    /// - Parameter isAgain: whether it is for another attempt than the first.
+    init(of operation: AOperation, conditions: [any AOperationCondition], isAgain: Bool) {
         tree = ConditionTree(conditions)
         var dependencies: [Int: AOperation] = [:]
         for (index, leaf) in tree.leaves.enumerated() where leaf.runsDependentOperation {
-            dependencies[index] = leaf.condition.dependencyForOperation(operation)?.readyForUse
+            let dependency = leaf.condition.dependencyForOperation(operation)
+            dependencies[index] = isAgain ? dependency?.readyForUse : dependency
         }
         self.dependencies = dependencies
     }
@@ -138,9 +141,9 @@ extension AOperation {
     /// Made when it is first needed: it may be when the group around the operation asks for locks.
     final func makePreparation() -> Preparation {
         while true {
-            let (known, conditions) = core.withLock { ($0.preparation, $0.conditions) }
+            let (known, conditions, isAgain) = core.withLock { ($0.preparation, $0.conditions, $0.isAttempt || $0.isRemade) }
             if let known { return known }
-            let made = Preparation(of: logical, conditions: conditions)
+            let made = Preparation(of: logical, conditions: conditions, isAgain: isAgain)
             let kept = core.withLock { core -> Preparation? in
                 if let known = core.preparation { return known }
                 guard core.conditions.count == conditions.count else { return nil }  // one was added meanwhile

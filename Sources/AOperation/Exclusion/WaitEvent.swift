@@ -9,6 +9,8 @@ enum WaitEvent {
     case grant(LockRequest)
     /// The locks of the request come back.
     case release(LockRequest)
+    /// All in the lane have ended that are before this barrier.
+    case barrier(Lane, UInt64)
 
     /// What must come first.
     struct Need {
@@ -39,6 +41,7 @@ enum WaitEvent {
         case .end(let operation): Key(object: ObjectIdentifier(operation), kind: 1)
         case .grant(let request): Key(object: ObjectIdentifier(request), kind: 2)
         case .release(let request): Key(object: ObjectIdentifier(request), kind: 3)
+        case .barrier(let lane, let epoch): Key(object: ObjectIdentifier(lane), kind: 4 + Int(epoch))
         }
     }
 
@@ -51,6 +54,7 @@ enum WaitEvent {
             Needs(all: operation.needsOfPlain.map { Need($0) })
         case .grant(let request): Self.needs(of: request, inLine: inLine)
         case .release(let request): Needs(all: request.users.map { Need($0) })
+        case .barrier(let lane, let epoch): Needs(all: lane.members(before: epoch).map { Need(.end($0)) })
         }
     }
 
@@ -113,14 +117,38 @@ extension LockRequest {
 
 extension AOperation {
     fileprivate var needsToStart: [WaitEvent.Need] {
-        let (state, dependencies, parts, request, group) = core.withLock { core in
-            (core.state, core.dependencies.all, core.parts, core.lockRequest, core.group)
+        let (state, dependencies, parts, request, group, membership) = core.withLock { core in
+            (core.state, core.dependencies.all, core.parts, core.lockRequest, core.group, core.membership)
         }
         guard state.isUnstarted else { return [] }
         var events: [WaitEvent] = dependencies.filter { isWaiting(for: $0) }.map { .end($0) } + parts.map { .end($0) }
         if let request { events.append(.grant(request)) }
-        if state.isInitialized, let group { events += group.needs(toStart: self) }
+        if let membership, membership.lane.hasBarrier(before: membership.epoch) {
+            events.append(.barrier(membership.lane, membership.epoch))
+        }
+        if state.isInitialized, let group = group ?? groupToCome { events += group.needs(toStart: self) }
         return events.map { WaitEvent.Need($0) }
+    }
+
+    /// The group whose child it becomes when that starts, because it delivers to a child or receives from one; nil if
+    /// there are several, or somebody else may add it.
+    private var groupToCome: GroupOperation? {
+        guard core.withLock(\.hasNet) else { return nil }
+        var found: GroupOperation?
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var pending: [AOperation] = [self]
+        while let operation = pending.popLast() {
+            let net = operation.core.withLock(\.net)
+            for neighbour in net.before + net.after where seen.insert(ObjectIdentifier(neighbour)).inserted {
+                let (group, isInitialized) = neighbour.core.withLock { ($0.group, $0.state.isInitialized) }
+                guard isInitialized else { continue }
+                if group == nil { pending.append(neighbour) }
+                guard let group else { continue }
+                guard found == nil || found === group else { return nil }
+                found = group
+            }
+        }
+        return found
     }
 
     /// Not after a provisional end that it was told of.

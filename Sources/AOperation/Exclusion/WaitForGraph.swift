@@ -105,7 +105,10 @@ extension AOperation {
     fileprivate var isWaitedFor: Bool {
         if isContainer { return true }
         return ([self] + enclosingOperations).contains { operation in
-            operation.core.withLock { core in
+            if let membership = operation.core.withLock({ $0.membership }), membership.lane.hasBarrier(behind: membership.epoch) {
+                return true
+            }
+            return operation.core.withLock { core in
                 !core.waiters.isEmpty || !core.endHandlers.isEmpty || core.lockRequest != nil || core.retryScope != nil
                     || core.group?.isOrdered == true || core.isNeededByPlain
             }

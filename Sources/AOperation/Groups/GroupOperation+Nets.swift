@@ -9,7 +9,7 @@ extension GroupOperation {
         var nets = NetArrangement(operations, movesListed: isOrdered)
         for operation in operations where !nets.knows(operation) {
             nets.add(belongings(of: operation)) { [self] member in
-                member.core.withLock { $0.producers }.compactMap { $0.representative(in: self) }
+                member.neighboursInNet.before.compactMap { $0.representative(in: self) }
             }
         }
         return nets.arranged()
@@ -45,17 +45,12 @@ extension GroupOperation {
                 return !isChild && member.waits(forGroup: self, &waitsForGroup) ? nil : member
             }
         ) { member in
-            member.core.withLock { AdmissionOrder.Neighbours(before: $0.producers, after: $0.receivers) }
+            member.neighboursInNet
         }
     }
 }
 
 extension AOperation {
-    /// Whether something delivers to this operation, or receives from it.
-    fileprivate var hasDeliveryNet: Bool {
-        core.withLock { !$0.producers.isEmpty || !$0.receivers.isEmpty }
-    }
-
     /// Whether it waits, directly or not, for `group` or one around it: it cannot be a child then.
     ///
     /// - Parameter known: what is known of other operations.

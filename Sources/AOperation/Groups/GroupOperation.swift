@@ -183,14 +183,23 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// Starts the children. A subclass that overrides it calls `super.execute()`.
     open override func execute() {
         rememberChildren()
-        let list = listWithNets(operations)
-        roster.withLock { $0.relist(list) }
-        for case let operation as AOperation in list { _ = operation.claimUniqueId() }
+        takeNets()
+        for case let operation as AOperation in operations { _ = operation.claimUniqueId() }
         guard roster.withLock({ $0.start() }) else { return }
         openLane().keepingSlots {
             startNext()
             letGo()
         }
+    }
+
+    /// Whether it, or something around it, is in a queue.
+    private var isInQueue: Bool { ([self] + enclosingOperations).contains { $0.core.withLock { $0.membership != nil } } }
+
+    /// What belongs to the children's delivery nets and is in no queue becomes a child, too; before the start only.
+    private func takeNets() {
+        guard roster.withLock({ $0.isGathering && !$0.isMirrored }) else { return }
+        let list = listWithNets(operations)
+        roster.withLock { $0.relist(list) }
     }
 
     /// Tells the group that its work ended; the group itself ends when all children have ended. A failure becomes an
@@ -314,6 +323,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     ///
     /// - Parameter evenIfClosed: whether `ending` counts if all children have ended.
     final func abandon(with ending: Ending, evenIfClosed: Bool = true) {
+        // What would have become a child with the start is in no queue, and would never be: it ends like the children.
+        if isInQueue { takeNets() }
         guard let open = roster.withLock({ $0.abandon(with: ending) }) else {
             if evenIfClosed { interruptOrCancelAttempt(with: ending) }
             return
@@ -371,12 +382,20 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 extension GroupOperation: LaneHost {
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {
         let outcome = (operation as? AOperation)?.anyOutcome ?? (operation.isCancelled ? .cancelled : .success(()))
+        let errors = errors + cancellation(of: operation)
         let settlement = roster.withLock { $0.settle(operation, outcome, errors: errors) }
         // Those that execute elsewhere may have been stopped there before.
         let cancelled = settlement.stopped.filter { $0.isCancelled && ($0 as? AOperation)?.attachment(\.remote) == nil }
         if !cancelled.isEmpty { roster.withLock { $0.keepCancellations(of: cancelled) } }
         cancel(settlement.stopped)
         if settlement.isTold { operationDidFinish(operation, withErrors: errors) }
+    }
+
+    /// A plain child has no errors of its own.
+    private func cancellation(of child: Foundation.Operation) -> [AOperationError] {
+        guard !(child is AOperation), child.isCancelled else { return [] }
+        let name = child.name ?? String(describing: type(of: child))
+        return [AOperationError(AOperationError.IsCancelled(operation: name)).published(by: name)]
     }
 
     func memberEnded(_ operation: Foundation.Operation) {

@@ -180,6 +180,9 @@ extension GroupRoster {
         }
     }
 
+    /// Whether it has not started, nor was it abandoned.
+    var isGathering: Bool { if case .gathering = phase { true } else { false } }
+
     /// The group starts. Until ``letGo()`` it cannot end.
     mutating func start() -> Bool {
         guard case .gathering = phase else { return false }

@@ -25,9 +25,9 @@ extension AOperation {
     final func unqueuedDependencies() -> [AOperation] {
         AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
             operation.core.withLock { core in
-                AdmissionOrder.Neighbours(
-                    before: core.dependencies.all.compactMap { $0 as? AOperation },
-                    after: core.receivers)
+                let lost = core.attachments?.lostNet?.dependencies ?? []
+                return AdmissionOrder.Neighbours(
+                    before: core.dependencies.all.compactMap { $0 as? AOperation } + lost, after: core.net.after)
             }
         }
     }
@@ -35,15 +35,31 @@ extension AOperation {
     /// The operation and all that deliver to it or receive from it, directly or further on, and are in no queue;
     /// producers come before their receivers.
     final func deliveryNet() -> [AOperation] {
-        guard core.withLock({ !$0.producers.isEmpty || !$0.receivers.isEmpty || $0.group != nil }) else { return [self] }
-        let net = AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
-            operation.core.withLock { core in
-                AdmissionOrder.Neighbours(before: core.producers, after: core.receivers)
-            }
-        }
+        guard hasDeliveryNet || core.withLock({ $0.group != nil }) else { return [self] }
+        let net = AdmissionOrder.collect(from: self, standingFor: \.outermost) { $0.neighboursInNet }
         RetryScope.assign(to: net)
         return net
     }
+
+    /// Whether something delivers to this operation, or receives from it.
+    final var hasDeliveryNet: Bool { isEndedGroup || core.withLock(\.hasNet) }
+
+    /// What delivers to it or receives from it. Of a group that was cancelled before it was in any queue: to and from its
+    /// children.
+    final var neighboursInNet: AdmissionOrder.Neighbours {
+        var net = core.withLock(\.net)
+        var pending = isEndedGroup ? (self as? GroupOperation)?.operations ?? [] : []
+        while let child = pending.popLast() {
+            guard let child = child as? AOperation else { continue }
+            let near = child.core.withLock(\.net)
+            net.before += near.before
+            net.after += near.after
+            if child.isEndedGroup, let group = child as? GroupOperation { pending += group.operations }
+        }
+        return net
+    }
+
+    private var isEndedGroup: Bool { self is GroupOperation && isEnded }
 }
 
 extension Foundation.Operation {

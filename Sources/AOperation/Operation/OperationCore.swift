@@ -50,6 +50,8 @@ struct OperationCore {
     weak var whole: AOperation?
     /// Whether it is another attempt of its whole.
     var isAttempt = false
+    /// It stands for a child of an earlier attempt of its group.
+    var isRemade = false
     /// The operations that it runs as parts of itself and that have not ended: dependent operations of its conditions,
     /// another attempt, what it wraps.
     var parts: [AOperation] = []
@@ -510,6 +512,7 @@ extension OperationCore {
         guard case .finished(let ending, .over) = state else { return nil }
         state = .ended(ending)
         isStopped = false
+        rememberNet()
         let announces = announcement == .due
         if announces { announcement = .done }
         let departure = Departure(
@@ -544,6 +547,24 @@ extension OperationCore {
         uniqueness = nil
         return departure
     }
+
+    /// It may yet be added to a queue, and all that belongs with it is added then.
+    private mutating func rememberNet() {
+        guard membership == nil else { return }
+        let declared = dependencies.all.compactMap { $0 as? AOperation }
+        guard !(producers.isEmpty && receivers.isEmpty && declared.isEmpty) else { return }
+        attach().lostNet = LostNet(producers: producers, receivers: receivers, dependencies: declared)
+    }
+
+    /// What delivers to it or receives from it, also if it was cancelled before it was in a queue.
+    var net: AdmissionOrder.Neighbours {
+        guard producers.isEmpty, receivers.isEmpty, let lost = attachments?.lostNet else {
+            return AdmissionOrder.Neighbours(before: producers, after: receivers)
+        }
+        return AdmissionOrder.Neighbours(before: lost.producers, after: lost.receivers)
+    }
+
+    var hasNet: Bool { !producers.isEmpty || !receivers.isEmpty || attachments?.lostNet != nil }
 
     /// Foundation hears of the end: those who are told by it may go then.
     mutating func takeFollowers() -> [any Waiter] {

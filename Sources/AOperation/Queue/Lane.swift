@@ -112,6 +112,24 @@ final class Lane: Sendable {
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }
 
+    /// Whether members of `epoch` wait for those of earlier ones.
+    func hasBarrier(before epoch: UInt64) -> Bool { state.withLock { $0.hasBarrier(before: epoch) } }
+
+    /// Whether later members wait for those of `epoch`.
+    func hasBarrier(behind epoch: UInt64) -> Bool { state.withLock { $0.hasBarrier(behind: epoch) } }
+
+    /// Those for whose ends the members of `epoch` wait.
+    ///
+    /// - Complexity: O(members).
+    func members(before epoch: UInt64) -> [Foundation.Operation] {
+        members.filter { member in
+            switch member {
+            case .operation(let operation): operation.core.withLock { $0.membership.map { $0.epoch < epoch } ?? false }
+            case .plain(let plain): plain.epoch.map { $0 < epoch } ?? false
+            }
+        }.map(\.operation)
+    }
+
     /// Those that are plain operations, by these.
     var plainMembers: [ObjectIdentifier: PlainMember] {
         let plain = members.compactMap { member in

@@ -184,6 +184,9 @@ extension LaneState {
         epochs.append(Epoch(barrier: barrier))
     }
 
+    func hasBarrier(before epoch: UInt64) -> Bool { epoch > firstEpoch }
+    func hasBarrier(behind epoch: UInt64) -> Bool { epoch < firstEpoch + UInt64(epochs.count - 1) }
+
     mutating func barrierEnded() {
         isBarrierRunning = false
         epochs.removeFirst()

@@ -45,6 +45,9 @@ final class PlainMember: Waiter, @unchecked Sendable {
 
     deinit { PlainPlaces.remove(operation, of: self) }
 
+    /// Behind which of the lane's barriers it is.
+    var epoch: UInt64? { state.withLock { $0.membership?.epoch } }
+
     /// Becomes a member of `lane`, and runs in its turn.
     func enter(_ lane: Lane, of host: any LaneHost) {
         if !(host is GroupOperation) { PlainPlaces.add(operation, to: self) }

@@ -250,14 +250,17 @@ extension RetryScope {
         let parts = LockTable.shared.split(request, to: tail)
         let taking = state.withLock { state -> Int? in
             guard case .several = state.keys, case .open = state.stage else { return nil }
-            for part in parts { for name in part.names { state.taken[name] = (part, counts[name, default: 0]) } }
+            for part in parts {
+                for name in part.names { state.taken[name] = (part, counts[name, default: 0]) }
+                state.locks.append(part)
+            }
             state.keys = .taken
             state.takings += 1
             return state.takings
         }
         // Semaphores may have been granted to two of the scope at once; the end may have decided.
         guard let taking else { return parts.forEach(LockTable.shared.release) }
-        for part in parts { keep(part) }
+        for part in parts { lend(part) }
         for (operation, names) in users where !names.isEmpty {
             operation.onEnd { [self] _ in giveBack(names, of: taking) }
         }
@@ -313,7 +316,11 @@ extension RetryScope {
             state.locks.append(kept)
             return true
         }
-        guard isKept else { return LockTable.shared.release(kept) }
+        if isKept { lend(kept) } else { LockTable.shared.release(kept) }
+    }
+
+    /// Those who wait for what is kept from now on, and may have it, get it.
+    private func lend(_ kept: LockRequest) {
         tail?.noteCrossing()  // it may wait for what is outside of the scope
         for waiting in LockTable.shared.waiters(for: kept) {
             guard let operation = waiting.operation else { continue }

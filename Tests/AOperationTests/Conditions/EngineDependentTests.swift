@@ -39,6 +39,41 @@ struct EngineDependentTests {
         #expect(log.entries == ["dependent", "executed"])
     }
 
+    /// It is one operation: it has run, or was cancelled, for both.
+    @Test func conditionOfTwoOperations_runsItsDependentOnce() async {
+        let log = Log<String>()
+        let login = Login(log)
+        let (first, second) = (Step("first").conditions(Constant(dependentOperation: login)), Step("second"))
+        second.conditions(Constant(dependentOperation: login))
+        await queue.run(all: [first])
+        await queue.run(all: [second])
+        #expect(log.entries == ["login"])
+        #expect(second.outcome?.isSuccess == true)
+    }
+
+    @Test func dependentThatWasCancelledBefore_failsTheCondition() async {
+        let log = Log<String>()
+        let login = Login(log)
+        login.cancel()
+        let operation = Step().conditions(Constant(dependentOperation: login))
+        await queue.run(all: [operation])
+        #expect(operation.publishedErrors.first?.publishedError is AOperationError.IsCancelled)
+        #expect(log.entries.isEmpty)
+    }
+
+    private final class Login: VoidOperation, RetryableOperation, @unchecked Sendable {
+        private let log: Log<String>
+        init(_ log: Log<String>) {
+            self.log = log
+            super.init()
+        }
+        func new() -> Login { Login(log) }
+        override func execute() {
+            log.append("login")
+            finish()
+        }
+    }
+
     @Test func dependentsFailure_failsTheCondition_byDefault() async {
         let log = Log<String>()
         let computed = Step { log.append("executed") }.conditions(Computed(log: log, isFailing: true))

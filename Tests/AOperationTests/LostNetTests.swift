@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import AOperation
+
+/// Delivery nets of which a part was cancelled before it was in a queue, or is in a group that never starts: the rest is
+/// not left out of everything, and who depends on it does not wait for ever.
+@Suite(.timeLimit(Load.patience))
+struct LostNetTests {
+    let queue = AOperationQueue()
+
+    private func net() -> (producer: Value<Int>, receiver: Keep<Int>, waiting: Step) {
+        let (producer, receiver, waiting) = (Value(1, name: "producer"), Keep<Int>(), Step("waiting"))
+        producer.deliver(to: receiver)
+        waiting.addDependency(producer)
+        return (producer, receiver, waiting)
+    }
+
+    @Test func groupWhoseConditionFails_endsUnlistedMembersOfNets_likeItsChildren() async {
+        let (producer, receiver, waiting) = net()
+        let log = Log<String>()
+        producer.didFinish { _ in log.append("told") }
+        queue.addOperation(waiting)
+        let group = GroupOperation(receiver).conditions(Rule(.failure(AOperationError(Failed(text: "no")))))
+        queue.addOperation(group)
+        await group.ended()
+        await waiting.ended()
+        await callbacksDelivered()
+        #expect(producer.outcome?.isCancelled == true)
+        #expect(waiting.outcome?.isSuccess == true)
+        #expect(log.entries == ["told"])
+        #expect(group.operations.count == 2)
+    }
+
+    @Test func nestedGroupThatIsStoppedBeforeItStarts_endsThem() async {
+        let (producer, receiver, waiting) = net()
+        queue.addOperation(waiting)
+        let group = OrderedGroupOperation([Failing<Int>("first"), GroupOperation(receiver)])
+        group.onFailure = .stop
+        queue.addOperation(group)
+        await group.ended()
+        await waiting.ended()
+        #expect(producer.outcome?.isCancelled == true)
+        #expect(waiting.outcome?.isSuccess == true)
+    }
+
+    @Test func groupThatIsCancelledBeforeItIsAdded_bringsThemToTheQueue() async {
+        for isNested in [false, true] {
+            let (producer, receiver, waiting) = net()
+            queue.addOperation(waiting)
+            let inner = GroupOperation(receiver)
+            let group = isNested ? GroupOperation(inner) : inner
+            group.cancel()
+            queue.addOperation(group)
+            await waiting.ended()
+            #expect(producer.outcome == .success(1))
+            #expect(waiting.outcome?.isSuccess == true)
+        }
+    }
+
+    @Test func receiverThatIsCancelledBeforeItIsAdded_bringsTheRest() async {
+        let (producer, receiver, waiting) = net()
+        queue.addOperation(waiting)
+        receiver.cancel()
+        queue.addOperation(receiver)
+        await waiting.ended()
+        #expect(producer.outcome == .success(1))
+    }
+
+    @Test func receiverThatIsCancelledBeforeItsGroupIsAdded_bringsTheRest() async {
+        let (producer, receiver, waiting) = net()
+        queue.addOperation(waiting)
+        receiver.cancel()
+        let group = GroupOperation(receiver)
+        queue.addOperation(group)
+        await group.ended()
+        await waiting.ended()
+        #expect(producer.outcome == .success(1))
+        #expect(group.operations.count == 2)
+    }
+
+    @Test func cancelledReceiver_bringsTheOthersOfAFanOut() async {
+        let (producer, first, second) = (Value(1), Keep<Int>(), Keep<Int>())
+        producer.deliver(to: first)
+        producer.deliver(to: second)
+        first.cancel()
+        queue.addOperation(first)
+        await second.ended()
+        #expect(second.outcome?.value == .success(1))
+        #expect(first.outcome?.isCancelled == true)
+    }
+
+    @Test func cancelledOperation_bringsItsDependencies_withAddTo() async {
+        let (dependency, operation) = (Step("dependency"), Step("operation"))
+        operation.addDependency(dependency)
+        operation.cancel()
+        operation.add(to: queue)
+        await dependency.ended()
+        #expect(dependency.outcome?.isSuccess == true)
+    }
+
+    /// What was cancelled holds nothing of it.
+    @Test func cancelledReceiver_keepsNothingAlive() {
+        let receiver = Keep<Int>()
+        weak var producer: Value<Int>?
+        do {
+            let made = Value(1)
+            made.deliver(to: receiver)
+            producer = made
+            receiver.cancel()
+        }
+        #expect(producer == nil)
+    }
+}
