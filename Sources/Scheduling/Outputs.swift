@@ -92,6 +92,8 @@ public struct Assignment: Sendable {
     public var resources: [AssignedResource] = []
     /// Of an evaluate unit: what it is to evaluate.
     public var questions: [ConditionQuestion] = []
+    /// Of a decide unit of a group: what it is asked; nil: it is to split a list for a forEach.
+    public var decision: DecisionQuestion?
 }
 
 /// A condition that an evaluate unit is to evaluate.

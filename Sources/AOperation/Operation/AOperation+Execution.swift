@@ -20,7 +20,7 @@ extension AOperation {
                 return true
             }
             Debugger.event(.executed, of: self)
-            execute()
+            executeBody()
             return true
         case .mirror:
             receive()

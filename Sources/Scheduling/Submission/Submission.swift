@@ -58,6 +58,8 @@ struct Submission {
     var before: [Int32: Int32] = [:]
     /// What would have been waited for in a circle, by unit. Looked up, never iterated.
     var lockCycles: [Int32: String] = [:]
+    /// Of groups that decide: what is due, and what they know. Looked up, never iterated.
+    var decisions: [Int32: DecisionLine] = [:]
     /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
     var endedEarly: Set<Int32> = []
     /// The stop that is being carried out asks for no grace.
