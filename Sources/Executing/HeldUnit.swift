@@ -78,4 +78,5 @@ package enum UnitEnding: Equatable, Sendable {
     case elements(WireElements)
     case storedElements(WireBlobReference)
     case answers([WireConditionAnswer])
+    case decided(WireDecision)
 }

@@ -38,6 +38,7 @@ extension WireAttemptEnd {
             case .elements(let elements): $0.elements = elements
             case .storedElements(let reference): $0.storedElements = reference
             case .answers(let answers): $0.answers = .with { $0.answers = answers }
+            case .decided(let decision): $0.decided = decision
             }
         }
     }

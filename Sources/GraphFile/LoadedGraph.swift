@@ -58,7 +58,8 @@ public struct GraphFileNode: Hashable, Sendable {
         case .operation(let operation): (kind, type) = (.operation, operation.type)
         case .group(let group): (kind, type) = (group.ordered ? .ordered : .group, "")
         case .forEach: (kind, type) = (.forEach, "")
-        case nil: preconditionFailure("node \(index) of a loaded graph has no kind; GraphAssembly gives every node one")
+        case .decider, nil:
+            preconditionFailure("node \(index) of a loaded graph is none that a file can name; GraphAssembly makes only those")
         }
     }
 }

@@ -116,6 +116,8 @@ public enum AttemptOutcome: Hashable, Sendable {
     case elements([[UInt8]])
     /// Of an evaluate unit: one for each condition that was asked for.
     case answers([ConditionAnswer])
+    /// Of a decide unit of a group.
+    case decided(GroupDecision)
 }
 
 public enum LossCause: UInt8, Hashable, Sendable {

@@ -19,6 +19,8 @@ public struct Node: Hashable, Sendable {
         case group(GroupNode)
         /// Its only child is the body, made once for each element.
         case forEach(ForEachNode)
+        /// Decides what the group does next that it stands in; none of its children.
+        case decider(DeciderNode)
     }
     /// Path component; empty for the root and for a forEach's body.
     public var id: String

@@ -7,6 +7,7 @@ extension Scheduler {
         for submission in durable.submissions { found += submission.violations() }
         found +=
             workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations() + hostingViolations()
+            + decisionViolations()
         return found
     }
 
@@ -107,6 +108,7 @@ extension Submission {
                 case nil: break
                 }
             }
+            if node(unit).isDecider { continue }
             if state.phase == .blocked, state.unmet != unmetDependencies(unit) {
                 fail("counts \(state.unmet) unmet dependencies, there are \(unmetDependencies(unit))")
             }
@@ -142,11 +144,11 @@ extension Submission {
         let state = units[unit]
         let children = children(of: unit)
         if case .operation = node(unit).kind { return }
-        let open = children.count { !units[$0].hasEnded }
+        let open = children.count { !units[$0].hasEnded } + (decider(of: unit).map { isDue($0) ? 1 : 0 } ?? 0)
         let active = children.count { units[$0].isActive }
         let unsuccessful = children.count {
             switch units[$0].outcome {
-            case .failure?, .cancelled?: true
+            case .failure?, .cancelled?: !isForgiven($0, in: unit)
             case .success?, nil: false
             }
         }

@@ -94,6 +94,8 @@ public struct Assignment: Sendable {
     public var stream: StreamSource?
     /// Of an evaluate unit: what it is to evaluate.
     public var questions: [ConditionQuestion] = []
+    /// Of a decide unit of a group: what it is asked; nil: it is to split a list for a forEach.
+    public var decision: DecisionQuestion?
 }
 
 /// The attempt of an operation whose elements another one receives.

@@ -80,7 +80,7 @@ public struct SubmissionView: Hashable, Sendable {
 }
 
 public struct OperationView: Hashable, Sendable {
-    public enum Kind: UInt8, Hashable, Sendable { case operation = 0, group, ordered, forEach }
+    public enum Kind: UInt8, Hashable, Sendable { case operation = 0, group, ordered, forEach, decider }
     public var unit: Int
     public var parent: Int
     public var position: Int

@@ -234,6 +234,34 @@ import Wire
             faults.contains { $0.contains("which executes in this process and delivers Raw, which has no codec; make that type Codable") })
     }
 
+    // MARK: Groups that decide
+
+    @Test func groupThatDecides_hasANodeForThat_whichIsNoneOfItsChildren() throws {
+        let group = Relay(.init(log: "log", steps: ["a"]))
+        let graph = graph(Emit("first"), OrderedGroupOperation(group, Emit("last")))
+        #expect(graph.faults.isEmpty && !graph.hasHostedCode)
+        #expect(
+            graph.members.map(\.path).suffix(4) == ["ordered/Relay", "ordered/Relay/(decisions)", "ordered/Relay/Emit", "ordered/Emit"])
+        let decider = graph.wire.nodes[4]
+        #expect(decider.parent == 3 && decider.decider.type == "Relay" && decider.decider.version == 1 && !decider.hosted)
+        #expect(decider.decider.occasion == .eachChild && !decider.decider.atBegin)
+        let parameters = graph.wire.parameters[Int(decider.decider.parameters)]
+        #expect(try JSONDecoder().decode(Relay.Parameters.self, from: parameters).steps == ["a"])
+        #expect(graph.members[4].operation == nil)
+        #expect(self.graph(Mend(.init(log: "log", steps: []))).wire.nodes[1].decider.occasion == .failures)
+    }
+
+    @Test func groupOfOnesOwnKind_decidesHere_andIsRefusedWhereNothingMay() {
+        let graph = graph(Subgroup(Emit("a")), OperationSequence { _ in nil })
+        #expect(graph.faults.isEmpty && graph.hasHostedCode)
+        let deciders = graph.wire.nodes.filter { $0.hosted }
+        #expect(deciders.map(\.decider.type) == ["Subgroup", "OperationSequence"])
+        #expect(deciders.allSatisfy { $0.decider.atBegin })
+        #expect(self.graph(ComposedOperation(operation: Emit("a"))).wire.nodes.allSatisfy { $0.decider.type.isEmpty })
+        let refused = GraphBuilder.graph(of: [Subgroup(Emit("a"))], requiresRemote: true)
+        #expect(refused.faults.map(\.message).contains { $0.contains("decides in this process what it does next (Subgroup)") })
+    }
+
     // MARK: Refusals
 
     final class Subgroup: GroupOperation, @unchecked Sendable {}
@@ -291,7 +319,7 @@ import Wire
             "has the condition BlockCondition, which this process evaluates, and the condition Quiet",
             { Emit("a").conditions(Quiet()).condition { $0(.success) } }
         ),
-        ("group of its own kind (Subgroup)", { Subgroup(Emit("a")) }),
+        ("has a gate, which is asked", { GatedOperation(operation: Emit("a")) { true } }),
         ("plain operation `", { GroupOperation(BlockOperation {}) }),
         ("`willFinish`", { Emit("a").willFinish { _, finish in finish() } }),
         ("`retryOnFailure`", { Emit("a").retryOnFailure { _, _, retry in retry(false) } }),

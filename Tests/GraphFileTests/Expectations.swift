@@ -47,6 +47,7 @@ func outline(_ loaded: LoadedGraph) -> String {
             if each.literal { words.append("[" + each.elements.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",") + "]") }
             if each.stopOnFailure { words.append("stop") }
             if each.maxConcurrent > 0 { words.append("max=\(each.maxConcurrent)") }
+        case .decider?: words.append("decider")
         case nil: words.append("nothing")
         }
         if node.parent != 0 { words.append("in=\(node.parent)") }

@@ -12,6 +12,8 @@ indirect enum Sketch: Sendable {
     case given(String, Sketch)
     /// The inner one with options.
     case having(NodeOptions, Sketch)
+    /// The inner one, a group, decides what it does next.
+    case deciding(Sketch, DeciderNode, hosted: Bool = false)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
 
     static func keyed(_ id: String, _ keys: String..., after: [String] = [], retries: Int = 0) -> Sketch {
@@ -30,7 +32,7 @@ indirect enum Sketch: Sendable {
     var retries: Int {
         switch self {
         case .op(_, _, _, _, let retries, _, _, _), .group(_, _, _, _, _, _, let retries, _, _): retries
-        case .having(_, let inner), .given(_, let inner): inner.retries
+        case .having(_, let inner), .given(_, let inner), .deciding(let inner, _, _): inner.retries
         case .forEach: 0
         }
     }
@@ -86,6 +88,11 @@ private struct GraphBuilder {
             let exclusive = nodes[index].options.exclusive
             nodes[index].options = options
             nodes[index].options.exclusive += exclusive
+        case .deciding(let inner, let decider, let isHosted):
+            add(inner, parent: parent, isBody: isBody)
+            var options = NodeOptions()
+            options.isHosted = isHosted
+            append("", Node(id: "(decisions)", parent: index, kind: .decider(decider), options: options), [], [])
         case .forEach(let name, let producer, let list, let body, let max, let stop):
             append(
                 name,

@@ -223,7 +223,9 @@ import Testing
 }
 
 extension Addition {
-    static func of(_ sketches: Sketch..., id: String? = nil) -> Addition {
+    static func of(_ sketches: Sketch..., id: String? = nil) -> Addition { of(list: sketches, id: id) }
+
+    static func of(list sketches: [Sketch], id: String? = nil) -> Addition {
         let graph = Sketch.group("", sketches).graph()
         var products: [Int] = []
         for (node, written) in graph.nodes.enumerated().dropFirst() where written.parent == 0 { products.append(node) }

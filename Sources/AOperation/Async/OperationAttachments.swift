@@ -20,6 +20,10 @@ final class OperationAttachments {
     var retryPolicy: RetryPolicy?
     /// Its body, if that is elsewhere.
     var remote: RemoteBody?
+    /// Its path elsewhere, if it was made after its end there.
+    var path: String?
+    /// Of a group that runs elsewhere and is asked here what it does next.
+    var decisions: DecisionDesk?
     /// What it has produced, until it has succeeded.
     var produced: [Foundation.Operation] = []
     /// Who is told of what it produces under an id, if it runs on somebody else's behalf.

@@ -14,5 +14,8 @@ extension GroupOperation {
     final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
 
     /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
-    final func forgive(_ operation: Foundation.Operation) { roster.withLock { $0.forgive(operation) } }
+    final func forgive(_ operation: Foundation.Operation) {
+        _ = DecisionCapture.keep(for: self) { $0.forgiven.append(operation) }
+        roster.withLock { $0.forgive(operation) }
+    }
 }

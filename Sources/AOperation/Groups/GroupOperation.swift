@@ -140,7 +140,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// Adds an error of the group's own: the group fails with it, after its children's failures.
     public final func aggregateError(_ error: AOperationError) {
-        roster.withLock { $0.add(error.published(by: publisherName)) }
+        let error = error.published(by: publisherName)
+        if !DecisionCapture.keep(for: self, { $0.errors.append(error) }) { roster.withLock { $0.add(error) } }
     }
 
     /// Called when a child's outcome is decided: the place to add further children. The group cannot end before this
@@ -174,7 +175,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             operation.cancelUnqueued()
             Debugger.error("an operation was added to the group \(publisherName), which has ended; it is cancelled")
         case .foreign:
-            refuse(operation)
+            if !DecisionCapture.keep(for: self, { $0.operations.append(operation) }) { refuse(operation) }
         }
     }
 
@@ -191,6 +192,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
             letGo()
         }
     }
+
+    final override func executeBody() { begin { execute() } }
 
     /// Whether it, or something around it, is in a queue.
     private var isInQueue: Bool { ([self] + enclosingOperations).contains { $0.core.withLock { $0.membership != nil } } }
@@ -365,6 +368,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override func didBecomeMirror() {
         roster.withLock { $0.mirror() }
+        if case .hosted? = decider { decideOnRequest() }
     }
 
     final override func takeRemoteEnd(_ ending: RemoteEnding, hasStarted: Bool) {
@@ -388,7 +392,7 @@ extension GroupOperation: LaneHost {
         let cancelled = settlement.stopped.filter { $0.isCancelled && ($0 as? AOperation)?.attachment(\.remote) == nil }
         if !cancelled.isEmpty { roster.withLock { $0.keepCancellations(of: cancelled) } }
         cancel(settlement.stopped)
-        if settlement.isTold { operationDidFinish(operation, withErrors: errors) }
+        if settlement.isTold { tell(operation, outcome, errors, isMirrored: settlement.isMirrored) }
     }
 
     /// A plain child has no errors of its own.
@@ -399,7 +403,7 @@ extension GroupOperation: LaneHost {
     }
 
     func memberEnded(_ operation: Foundation.Operation) {
-        childEnded(operation)
+        tellEnd(of: operation)
         let isLast = roster.withLock { $0.end(operation) }
         if isLast { complete() } else { startNext() }
     }

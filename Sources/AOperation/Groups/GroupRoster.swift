@@ -210,6 +210,8 @@ extension GroupRoster {
     struct Settlement {
         /// Whether `operationDidFinish` is to be told.
         var isTold: Bool
+        /// Its children run elsewhere.
+        var isMirrored = false
         var stopped: [Foundation.Operation]
     }
 
@@ -222,7 +224,7 @@ extension GroupRoster {
         }
         children[place].stage = .settled(outcome, errors)
         let stops = onFailure == .stop && !outcome.isSuccess && verdict == nil && !isStopping
-        return Settlement(isTold: !children[place].isLate, stopped: stops ? stop() : [])
+        return Settlement(isTold: !children[place].isLate, isMirrored: isMirrored, stopped: stops ? stop() : [])
     }
 
     private mutating func stop() -> [Foundation.Operation] {

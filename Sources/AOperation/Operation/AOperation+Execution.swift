@@ -22,7 +22,7 @@ extension AOperation {
             }
             if mayStream { beginStreams() }
             Debugger.event(.executed, of: self)
-            execute()
+            executeBody()
             return true
         case .mirror:
             receive()

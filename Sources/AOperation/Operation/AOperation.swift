@@ -125,6 +125,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         concludeWithoutResult()
     }
 
+    /// Begins the body.
+    func executeBody() { execute() }
+
     /// Asks the operation to stop, and decides its outcome: cancelled. Does nothing when the outcome is decided.
     ///
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result

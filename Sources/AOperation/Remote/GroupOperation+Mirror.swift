@@ -24,6 +24,7 @@ extension GroupOperation {
             return hasStarted || remote.hasStarted
         }
         guard let wasStarted else { return }
+        closeDecisions()
         switch ending {
         case .success:
             remoteDidStart()

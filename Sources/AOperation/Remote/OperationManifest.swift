@@ -17,6 +17,15 @@ package struct OperationManifest {
         package let stopsOnFailure: Bool
         /// Nil: unlimited.
         package let maxConcurrent: Int?
+        /// Who decides what it does next; nil: nobody.
+        package let decider: Decider?
+    }
+
+    package enum Decider {
+        /// Any worker that has registered it.
+        case registered(any ClusterGroup, isAskedAboutFailuresOnly: Bool)
+        /// This process, by its type's name.
+        case hosted(String)
     }
 
     package struct Hosted {
@@ -112,17 +121,17 @@ extension AOperation {
 
     private func manifestBody() -> OperationManifest.Body {
         if let group = self as? GroupOperation {
-            guard type(of: group) == GroupOperation.self || type(of: group) == OrderedGroupOperation.self else {
+            guard !(group is GatedOperation) else {
                 return .none(
                     .init(
-                        "is a group of its own kind (\(type(of: self)))",
-                        "put its children into a GroupOperation or an OrderedGroupOperation"))
+                        "has a gate, which is asked when its turn has come", "give its operation a condition, and the queue that operation")
+                )
             }
             let limit = group.maxConcurrentOperationCount
             return .group(
                 .init(
                     children: group.settledChildren(), isOrdered: group.isOrdered, stopsOnFailure: group.onFailure == .stop,
-                    maxConcurrent: limit < 0 ? nil : limit))
+                    maxConcurrent: limit < 0 ? nil : limit, decider: group.decider))
         }
         if let operation = self as? any ClusterOperation { return .operation(operation) }
         guard !makesParts else {

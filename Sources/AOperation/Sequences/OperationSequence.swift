@@ -125,6 +125,12 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     /// Lets the operations wait, without a slot.
     private func pause(before members: [AOperation]) -> DelayOperation<Void>? {
         guard let wait = waits.withLock({ $0.next() }), wait > .zero else { return nil }
+        guard !isMirror else {
+            // They run elsewhere: so does their wait. Those that wait for others of them have waited with these.
+            let step = Set(members.map { ObjectIdentifier($0) })
+            for member in members where !member.dependencies.contains(where: { step.contains(ObjectIdentifier($0)) }) { member.delay(wait) }
+            return nil
+        }
         let pause = DelayOperation<Void>(wait.interval)
         for member in members { member.addDependency(pause) }
         return pause

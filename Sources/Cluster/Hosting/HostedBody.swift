@@ -11,6 +11,8 @@ enum HostedBody: Sendable {
     /// Another attempt of it.
     case attempt(AOperation)
     case conditions(HostedConditions)
+    /// What a group does next, which is known in a while; it cannot be stopped, but given up.
+    case decision(giveUp: @Sendable () -> Void)
 
     /// Asks it to end.
     func stop() {
@@ -18,6 +20,7 @@ enum HostedBody: Sendable {
         case .operation(let operation): operation.stopHosted()
         case .attempt(let attempt): attempt.cancel()
         case .conditions(let conditions): conditions.stop()
+        case .decision(let giveUp): giveUp()
         }
     }
 }

@@ -17,6 +17,7 @@ extension HostedSession {
             return (mirrors, member)
         }
         guard let mirrors, let member = known else { return }
+        if assignment.kind == .decide { return decide(key, assignment, member, mirrors) }
         let graph = mirrors.graph
         guard let operation = member.operation, !(operation is AddedOperation) else {
             return fail(key, "the operation `\(assignment.path)` is not known in the process that submitted it", of: assignment)
@@ -111,7 +112,7 @@ extension HostedSession {
         return FinishedUnit(.failure(failures))
     }
 
-    private func fail(_ key: UnitKey, _ message: String, of assignment: WireAssignment) {
+    func fail(_ key: UnitKey, _ message: String, of assignment: WireAssignment) {
         let failure = WireOperationFailure.with {
             $0.code = .submitterGone
             $0.message = message
@@ -131,6 +132,7 @@ extension HostedSession {
                 "an attempt of \(attempt.errorName) still runs after it was told to stop; its slot and locks are given to others")
             ended(key, FinishedUnit(.cancelled))
         case .conditions(let conditions)?: conditions.stop()
+        case .decision(let giveUp)?: giveUp()
         case nil: break
         }
     }

@@ -28,6 +28,8 @@ final class HostedSession: Sendable {
         /// What came before it was known which submission is which.
         var unclaimed: [String: [(key: UnitKey, assignment: WireAssignment)]] = [:]
         var bodies: [UnitKey: HostedBody] = [:]
+        /// What groups are asked that have not answered: for whom.
+        var asking: [String: UnitKey] = [:]
         /// Called when no body is left.
         var whenIdle: (@Sendable () -> Void)?
         var tick: Int64?

@@ -22,6 +22,10 @@ struct ProductShelf {
 
     mutating func put(_ list: [Int: Product], _ key: Key) { products[key] = list }
 
+    mutating func move(_ key: Key, to other: Key) {
+        if key != other, let list = products.removeValue(forKey: key) { products[other] = list }
+    }
+
     /// Takes what has become part of the graph.
     mutating func take(_ key: Key, node: Int) -> Product? {
         let product = products[key]?.removeValue(forKey: node)

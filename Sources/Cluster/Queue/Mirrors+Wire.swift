@@ -38,7 +38,7 @@ struct NodeReport: Sendable {
         startedAt = view.startedAt
         finishedAt = view.finishedAt
         endNumber = Int(view.endNumber)
-        isGroup = view.kind != .operation
+        isGroup = view.kind != .operation && view.kind != .decider
         errors = view.errors
         value = view.value
         if view.hasProgress { progress = OperationProgress(view.progress) }
@@ -64,7 +64,11 @@ struct NodeReport: Sendable {
             guard hasStarted else { return nil }
             news = .started
         case .succeeded: news = .ended(.success(EncodedValue(value.encoding, bytes)), hasStarted: hasStarted || isGroup)
-        case .failed: news = .ended(.failure(errors.map { graph.error($0, of: node) }), hasStarted: hasStarted)
+        case .failed:
+            let (own, others) = (errors.filter(\.isOfDecision), errors.filter { !$0.isOfDecision })
+            return NodeChange(
+                node: node, news: .ended(.failure(others.map { graph.error($0, of: node) }), hasStarted: hasStarted),
+                ownErrors: own.map { graph.error($0, of: node) })
         case .cancelled: news = .ended(.cancelled, hasStarted: hasStarted)
         case .UNRECOGNIZED: return nil
         }
@@ -97,6 +101,11 @@ extension EncodedValue {
     }
 }
 
+extension WireOperationFailure {
+    /// Whether a decision of a group has brought it: its origin is who decides for that.
+    fileprivate var isOfDecision: Bool { origin == WireNode.deciderID || origin.hasSuffix("/\(WireNode.deciderID)") }
+}
+
 extension OperationProgress {
     init(_ progress: WireProgress) {
         self.init(progress.fraction, message: progress.hasMessage ? progress.message : nil)
@@ -108,7 +117,7 @@ extension WireAdded {
     func standIn(at path: String) -> AOperation {
         let id = path.split(separator: "/").last.map(String.init) ?? path
         switch kind {
-        case .operation, .forEach, .UNRECOGNIZED: return AddedOperation(path: path, operationType: type)
+        case .operation, .forEach, .decider, .UNRECOGNIZED: return AddedOperation(path: path, operationType: type)
         case .group, .ordered:
             let group = kind == .ordered ? OrderedGroupOperation([]) : GroupOperation([])
             group.name = id

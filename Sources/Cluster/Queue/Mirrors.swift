@@ -16,6 +16,14 @@ struct NodeChange: Sendable {
 
     var node: Int
     var news: News
+    /// Of a group that has ended: errors of its own, besides which it has those of its children.
+    var ownErrors: [AOperationError] = []
+}
+
+/// What a group has decided in this process, and for which attempt it is kept.
+struct MadeDecision {
+    let decision: WireDecision
+    var attempt: UInt64
 }
 
 /// The operations of a graph, to be told what becomes of them: each is told of its start once, and of its end once,
@@ -26,6 +34,8 @@ final class Mirrors: Sendable {
         /// By node.
         var isEnded: [Bool]
         var shelf = ProductShelf()
+        /// What groups have decided in this process, by what they were asked; see `HostedSession`.
+        var decisions: [String: MadeDecision] = [:]
         /// Called when the graph has become larger.
         var whenGrown: (@Sendable () -> Void)?
     }
@@ -65,11 +75,11 @@ final class Mirrors: Sendable {
             state.shelf.take(.init(attempt: added.attempt, id: added.hasID ? added.id : nil), node: Int(added.node))
         }
         var member = OperationGraph.Member(
-            operation: nil, path: path, parent: Int(added.parent), isGroup: added.kind != .operation)
+            operation: nil, path: path, parent: Int(added.parent), isGroup: added.kind != .operation && added.kind != .decider)
         if let product {
             product.path.settle(.success(path))
             member = product.member.moved(to: path, parent: Int(added.parent))
-        } else {
+        } else if added.kind != .decider {
             let place = SubmissionPlace()
             place.settle(.success(path))
             let operation = added.standIn(at: path)
@@ -107,6 +117,20 @@ final class Mirrors: Sendable {
         state.withLock { [products] state in state.shelf.put(products, .init(attempt: attempt, id: id)) }
     }
 
+    /// What a group has decided here, once; it is given again to another attempt to ask for it.
+    func decision(_ question: String, for attempt: UInt64) -> WireDecision? {
+        state.withLock { state in
+            guard let made = state.decisions[question] else { return nil }
+            state.decisions[question]?.attempt = attempt
+            state.shelf.move(.init(attempt: made.attempt, id: nil), to: .init(attempt: attempt, id: nil))
+            return made.decision
+        }
+    }
+
+    func keep(_ decision: WireDecision, _ question: String, attempt: UInt64) {
+        state.withLock { $0.decisions[question] = MadeDecision(decision: decision, attempt: attempt) }
+    }
+
     /// It will not become part of the graph.
     func discard(attempt: UInt64, id: String?) {
         let operations = state.withLock { $0.shelf.takeAll(.init(attempt: attempt, id: id)) }
@@ -138,7 +162,9 @@ final class Mirrors: Sendable {
                     defer { state.isEnded[change.node] = true }
                     return !state.isEnded[change.node]
                 }
-                if isNews { operation.remoteDidEnd(ending, hasStarted: hasStarted) }
+                guard isNews else { continue }
+                if !change.ownErrors.isEmpty { (operation as? GroupOperation)?.takeDecisionErrors(change.ownErrors) }
+                operation.remoteDidEnd(ending, hasStarted: hasStarted)
             }
         }
     }

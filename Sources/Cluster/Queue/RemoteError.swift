@@ -99,7 +99,9 @@ extension OperationGraph {
     /// - Parameter node: whose error it is; it may be born in another one.
     func error(_ failure: WireOperationFailure, of node: Int) -> AOperationError {
         let place = failure.origin.isEmpty ? node : places[failure.origin]
-        let origin = place.flatMap { members.indices.contains($0) ? members[$0] : nil }
+        var origin = place.flatMap { members.indices.contains($0) ? members[$0] : nil }
+        // A decision is the group's.
+        if let decider = origin, decider.operation == nil, decider.parent != place { origin = members[decider.parent] }
         let name = origin?.operation?.errorName ?? failure.publisher
         if let original = hostedErrors.original(of: failure, at: failure.origin.isEmpty ? members[node].path : failure.origin) {
             return original

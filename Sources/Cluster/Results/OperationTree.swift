@@ -9,7 +9,7 @@ public struct OperationTree: Sendable {
 
         public var isGroup: Bool {
             switch view.kind {
-            case .operation: false
+            case .operation, .decider: false
             case .group, .ordered, .forEach, .UNRECOGNIZED: true
             }
         }
@@ -25,7 +25,7 @@ public struct OperationTree: Sendable {
     ///
     /// - Parameter isPartial: the views are a selection (failed ones only): nodes without their parent stand by themselves.
     public init(_ views: some Sequence<WireOperationView>, isPartial: Bool = false) {
-        nodes = views.map { Node(view: $0) }
+        nodes = views.filter { !$0.isRestingDecider }.map { Node(view: $0) }
         var indexOfUnit: [UInt32: Int] = [:]
         indexOfUnit.reserveCapacity(nodes.count)
         for index in nodes.indices { indexOfUnit[nodes[index].view.unit] = index }
@@ -54,5 +54,16 @@ public struct OperationTree: Sendable {
             open.append(contentsOf: nodes[index].children.reversed())
         }
         return ordered
+    }
+}
+
+extension WireOperationView {
+    /// Whether it decides for a group and has nothing to do: it is shown only while it does.
+    fileprivate var isRestingDecider: Bool {
+        guard kind == .decider else { return false }
+        return switch state {
+        case .queued, .running, .stopping, .paused: false
+        case .blocked, .locking, .evaluating, .retrying, .succeeded, .failed, .cancelled, .UNRECOGNIZED: true
+        }
     }
 }

@@ -39,6 +39,7 @@ enum ReportedEnd {
             var read: [ConditionAnswer] = []
             for answer in answers.answers { read.append(try ConditionAnswer(wire: answer)) }
             return .whole(.answers(read))
+        case .decided(let decision): return .whole(.decided(try GroupDecision(wire: decision)))
         case nil: throw TranslationError("it has no outcome; the worker may be newer than this coordinator")
         }
     }

@@ -59,6 +59,12 @@ extension Node {
                 ForEachNode(
                     name: forEach.as, elements: forEach.literal ? forEach.elements.map { [UInt8]($0) } : nil,
                     stopsOnFailure: forEach.stopOnFailure, maxConcurrent: Int(forEach.maxConcurrent)))
+        case .decider(let decider):
+            guard decider.parameters < graph.parameters.count else {
+                throw refuse("has the parameters \(decider.parameters); the graph has \(graph.parameters.count)")
+            }
+            try TranslationError.checkName(decider.type, "the type of node \(index) of the graph")
+            kind = .decider(try DeciderNode(wire: decider, index: index))
         case nil:
             throw refuse("has no kind; the client may be newer than this coordinator (\(ProductVersion.current))")
         }

@@ -105,6 +105,7 @@ package struct GraphBuilder {
             case .hosted(let hosted): host(next.operation, hosted, index)
             case .group(let group):
                 if group.maxConcurrent == 0 { graph.fault(index, "has `maxConcurrentOperationCount` 0 and starts nothing; raise it") }
+                if let decider = group.decider { add(decider, of: next.operation, index, path: path) }
                 pending += children(of: group, index).reversed()
             case .none: break
             }
@@ -201,6 +202,36 @@ package struct GraphBuilder {
                 graph.fault(index, "has a condition without a wire form: \(error.localizedDescription)")
             }
         }
+    }
+
+    /// Who decides what a group does next is a node of its own, which stands for nothing in this process.
+    private mutating func add(_ decider: OperationManifest.Decider, of group: AOperation, _ parent: Int, path: String) {
+        var node = WireNode()
+        node.id = WireNode.deciderID
+        node.parent = UInt32(parent)
+        switch decider {
+        case .registered(let registered, let isAskedAboutFailuresOnly):
+            let type = type(of: registered)
+            if let fault = fault(of: type) { graph.fault(parent, fault) }
+            node.decider.type = type.operationName
+            node.decider.version = UInt32(clamping: type.operationVersion)
+            node.decider.occasion = isAskedAboutFailuresOnly ? .failures : .eachChild
+            do {
+                node.decider.parameters = place(of: try registered.encodedParameters())
+            } catch {
+                graph.fault(parent, "has parameters without a wire form: \(error.localizedDescription)")
+            }
+        case .hosted(let typeName):
+            refuseHosted(
+                "is a group that decides in this process what it does next (\(typeName))",
+                "conform it to ClusterGroup and register it with a worker", parent)
+            node.hosted = true
+            node.decider.type = typeName
+            node.decider.parameters = place(of: Self.noParameters)
+            node.decider.atBegin = true
+        }
+        let ownPath = path.isEmpty ? node.id : "\(path)/\(node.id)"
+        graph.append(.init(nil, path: ownPath, parent: parent, isGroup: false), node)
     }
 
     private mutating func fault(of type: any ClusterOperation.Type) -> String? {
@@ -304,6 +335,11 @@ package struct GraphBuilder {
             pending += (next as? AOperation)?.prerequisites ?? next.dependencies
         }
     }
+}
+
+extension WireNode {
+    /// What who decides for a group is called in it.
+    package static let deciderID = "(decisions)"
 }
 
 extension OperationGraph.Member {

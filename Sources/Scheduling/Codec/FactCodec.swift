@@ -212,6 +212,9 @@ extension ByteWriter {
             write(UInt8(5))
             write(payload: payload)
             write(addition: addition)
+        case .decided(let decision):
+            write(UInt8(6))
+            write(decision: decision) { writer, failures in writer.write(list: failures) { $0.write(failure: $1) } }
         }
     }
 
@@ -336,6 +339,11 @@ extension ByteReader {
         case 3: return .elements(try list { reader throws(DecodingFailure) in try reader.content() })
         case 4: return .answers(try answers())
         case 5: return .production(try payload(), try addition())
+        case 6:
+            return .decided(
+                try decision { reader throws(DecodingFailure) in
+                    try reader.list { reader throws(DecodingFailure) in try reader.failure() }
+                })
         case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
         }
     }

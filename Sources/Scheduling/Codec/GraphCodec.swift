@@ -26,6 +26,9 @@ extension ByteWriter {
             write(optional: forEach.elements) { $0.write(list: $1) { $0.write($1) } }
             write(forEach.stopsOnFailure)
             write(count: forEach.maxConcurrent)
+        case .decider(let decider):
+            write(UInt8(3))
+            write(decider: decider)
         }
         write(list: node.receives) { $0.write(count: $1) }
         write(node.receivesArray)
@@ -77,6 +80,8 @@ extension ByteReader {
                     stopsOnFailure: try flag(),
                     maxConcurrent: try index()
                 ))
+        case 3:
+            return .decider(try decider())
         case let other:
             throw DecodingFailure("\(other) is no kind of node")
         }

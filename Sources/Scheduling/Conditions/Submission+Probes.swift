@@ -69,7 +69,7 @@ extension Submission {
                     image: answer.image)
             }
         case .failure(let failures): reason = failures.first?.message ?? "could not be evaluated"
-        case .success, .production, .stopped, .elements:
+        case .success, .production, .stopped, .elements, .decided:
             reason = "was not evaluated within \(Duration.text(milliseconds: Self.evaluationMilliseconds))"
         }
         return probes(of: unit).map { Verdict(condition: $0, finding: .failed, reason: reason, evaluator: evaluator, at: at) }
@@ -133,7 +133,7 @@ extension Scheduler {
         case .answers(let answers) where answers.map(\.condition) == probes: outcome
         case .failure(let failures) where !failures.isEmpty: outcome
         case .stopped: outcome
-        case .answers, .failure, .success, .production, .elements:
+        case .answers, .failure, .success, .production, .elements, .decided:
             .failure([
                 Failure(
                     code: .operation, message: "the worker answered with something else than was asked for; check its version",

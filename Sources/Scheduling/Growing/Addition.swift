@@ -15,7 +15,7 @@ public struct Addition: Hashable, Sendable {
     }
 
     /// What is added to the group itself.
-    var tops: [Int] { graph.nodes.indices.filter { $0 > 0 && graph.nodes[$0].parent == 0 } }
+    var tops: [Int] { graph.nodes.indices.filter { $0 > 0 && graph.nodes[$0].parent == 0 && !graph.nodes[$0].isDecider } }
 }
 
 /// Where some units come from that were added together.

@@ -31,6 +31,7 @@ extension GraphLayout {
             ownerOfTemplate.append(number == 0 ? Int32(group) : own.ownerOfTemplate[number] + Int32(shift))
             expandedUnits.append(own.expandedUnits[number] - (number == 0 ? 1 : 0))
         }
+        for (group, decider) in own.deciders { deciders[group + Int32(shift)] = decider + Int32(shift) }
         growPlans(own.locks, from: first)
         hasUnique = hasUnique || own.hasUnique
         return firstTemplate
@@ -60,6 +61,10 @@ extension Node {
             node.kind = .operation(operation)
         }
         if let stream = streamProducer { node.options.stream = stream + shift }
+        if case .decider(var decider) = kind {
+            decider.parameters += parameters
+            node.kind = .decider(decider)
+        }
         guard hasOptions, options.conditions.contains(where: \.isProbe) else { return node }
         node.options.conditions = options.conditions.map { condition in
             guard case .probe(var probe) = condition.kind else { return condition }

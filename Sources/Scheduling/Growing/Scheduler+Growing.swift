@@ -15,6 +15,7 @@ extension Scheduler {
     /// The outcome as it is committed: what was produced gets its names. What cannot be part of the group makes the attempt
     /// fail; nothing of it is there then.
     func admitted(_ outcome: AttemptOutcome, _ unit: UnitID) -> AttemptOutcome {
+        if case .decided(let decision) = outcome { return admitted(decision, unit) }
         guard case .production(let payload, let addition) = outcome else { return outcome }
         let index = durable.index(of: unit.submission)
         // It ends otherwise in any case.
@@ -57,14 +58,16 @@ extension Scheduler {
     }
 
     /// What keeps an addition from becoming part of its group; nil: nothing.
-    private func problem(with addition: Addition, by unit: UnitID) -> String? {
+    func problem(with addition: Addition, by unit: UnitID) -> String? {
         let index = durable.index(of: unit.submission)
         let group = durable.submissions[index].growingGroup(around: unit.index)
         guard durable.submissions[index].takesMore(group) else { return "the group takes no more" }
-        guard durable.submissions[index].node(unit.index).isOperation else { return "only operations produce others" }
+        let producer = durable.submissions[index].node(unit.index)
+        guard producer.isOperation || producer.isDecider else { return "only operations produce others" }
         var graph = addition.graph
         guard case .group? = graph.nodes.first?.kind, graph.nodes.count > 1,
-            addition.products.allSatisfy({ graph.nodes.indices.contains($0) && $0 > 0 })
+            addition.products.allSatisfy({ graph.nodes.indices.contains($0) && $0 > 0 }),
+            !addition.tops.isEmpty, !graph.nodes.contains(where: { $0.isDecider && $0.parent == 0 })
         else { return "it is malformed" }
         graph.nodes[0] = durable.submissions[index].standIn(forGroup: group)
         let errors =
@@ -92,6 +95,7 @@ extension Scheduler {
             case .operation(let operation): (.operation, operation.type)
             case .group(let group): (group.isOrdered ? .ordered : .group, "")
             case .forEach: (.forEach, "")
+            case .decider(let decider): (.decider, decider.type)
             }
         let origin = durable.submissions[index].origin(of: unit)
         return AddedView(

@@ -27,7 +27,7 @@ extension Graph {
         guard node.isHosted || node.isAskedAtSubmitter else { return [] }
         var problems: [String] = []
         if isRepeated { problems.append("has hosted code inside of a forEach, whose elements its submitter does not know") }
-        if node.isHosted, !node.isOperation { problems.append("is hosted and no operation; only operations are") }
+        if node.isHosted, !node.isOperation, !node.isDecider { problems.append("is hosted and no operation; only operations are") }
         if node.isHosted, !node.requires.isEmpty {
             problems.append("is hosted and requires something of a worker; take `requires` off")
         }

@@ -164,7 +164,7 @@ private struct KeyNeeds {
         switch graph.nodes[node].kind {
         case .group(let group): group.maxConcurrent > 0
         case .forEach(let forEach): forEach.maxConcurrent > 0
-        case .operation: false
+        case .operation, .decider: false
         }
     }
 }

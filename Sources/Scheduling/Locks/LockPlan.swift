@@ -51,7 +51,7 @@ struct LockPlan: Sendable {
             switch graph.nodes[node].kind {
             case .operation: takes = true
             case .group: takes = node != 0 || !own[node].isEmpty
-            case .forEach: takes = false
+            case .forEach, .decider: takes = false
             }
             if takes { taken[node] = inside[node].keys.sorted().map { Term(key: $0, limit: inside[node][$0] ?? 1) } }
             if node > 0 { inside[graph.nodes[node].parent].merge(inside[node], uniquingKeysWith: min) }

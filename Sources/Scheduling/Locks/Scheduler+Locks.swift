@@ -88,7 +88,7 @@ extension Scheduler {
 
     private func needsExecutor(_ node: Node) -> Bool {
         switch node.kind {
-        case .operation: true
+        case .operation, .decider: true
         // To have its conditions evaluated.
         case .group: !node.probeTypes.isEmpty
         case .forEach(let forEach): forEach.elements == nil

@@ -37,6 +37,7 @@ extension Submission {
         var place = 0
         while place < found.count {
             for child in children(of: found[place]) where withPaused || pauses[Int32(child)] == nil { found.append(child) }
+            if let decider = decider(of: found[place]) { found.append(decider) }
             place += 1
         }
         return found

@@ -33,6 +33,7 @@ struct RequirementPlan: Sendable {
             switch node.kind {
             case .operation: places[index] = number(of: requirements(inside: index).ofOperation)
             case .group: if !node.probeTypes.isEmpty { places[index] = number(of: requirements(inside: index).ofGroup) }
+            case .decider: places[index] = number(of: requirements(inside: index).ofGroup)
             case .forEach: break
             }
         }

@@ -48,7 +48,8 @@ extension Scheduler {
             return nil
         }
         let lane = operationClass(of: unit)
-        let isGroup = !durable.submissions[durable.index(of: unit.submission)].node(unit.index).isOperation
+        let node = durable.submissions[durable.index(of: unit.submission)].node(unit.index)
+        let isGroup = !node.isOperation && !node.isDecider
         // Nothing is asked of a worker for most groups.
         if isGroup, !durable.submissions[durable.index(of: unit.submission)].needsProbing(unit.index) { return nil }
         if let view = known[lane] { return view }
@@ -92,7 +93,7 @@ extension Scheduler {
         guard !there.isEmpty else { return "no worker is there" }
         let index = durable.index(of: unit.submission)
         let node = durable.submissions[index].node(unit.index)
-        if case .operation(let operation) = node.kind {
+        if let operation = node.registered {
             let signatures = there.compactMap { worker in workers.sessions[worker].operations.first { $0.name == operation.type } }
             guard !signatures.isEmpty else { return "no worker that is there has the operation `\(operation.type)`" }
             guard signatures.contains(where: { $0.takes(version: operation.version) }) else {

@@ -83,8 +83,8 @@ extension Scheduler {
                 continue
             }
             var (number, version) = (OperationClasses.decide, 0)
-            if case .operation(let operation) = node.kind {
-                (number, version) = (classes.number(of: operation.type), operation.version)
+            if let registered = node.registered {
+                (number, version) = (classes.number(of: registered.type), registered.version)
             }
             let requirements = plan?.requirements(of: index)
             guard node.hasOptions || requirements != nil || version != 0 else {

@@ -57,6 +57,8 @@ extension Scheduler {
         guard followers.isFollowed(unit.submission) else { return }
         pending.touch(unit.submission)
         let submission = durable.index(of: unit.submission)
+        // Who decides is shown to nobody, but has its place among the units.
+        guard isNew || !durable.submissions[submission].isDecider(unit.index) else { return }
         let isGroup = if case .operation = durable.submissions[submission].node(unit.index).kind { false } else { true }
         let wantsDetails = followers.wantsDetails(of: unit.submission)
         guard !isGroup || wantsDetails else { return }

@@ -194,6 +194,8 @@ extension Scheduler {
             assignment.kind = .decide
             // Whose list it is, for the text of an error.
             assignment.operation = node.receives.first.map { durable.submissions[index].graph.nodes[$0].id } ?? ""
+        case .decider(let decider):
+            ask(decider, unit, index, in: &assignment)
         case .group:
             preconditionFailure("the group \(assignment.path) cannot be given to a worker")
         }

@@ -51,8 +51,9 @@ extension Scheduler {
     mutating func watchTimeout(ofAttempt attempt: Attempt, _ unit: UnitID) {
         let node = durable.submissions[durable.index(of: unit.submission)].node(unit.index)
         let isEvaluating = durable.submissions[durable.index(of: unit.submission)].units[unit.index].isEvaluating
-        let timeout = isEvaluating ? Submission.evaluationMilliseconds : node.timeoutMilliseconds
-        guard isEvaluating || node.isOperation, timeout > 0 else { return }
+        let isQuestion = isEvaluating || node.isDecider
+        let timeout = isQuestion ? Submission.evaluationMilliseconds : node.timeoutMilliseconds
+        guard isQuestion || node.isOperation, timeout > 0 else { return }
         let grace = node.graceMilliseconds ?? configuration.graceMillisecondsDefault
         timers.insert(
             .attemptTimeout(unit, attempt), due: now.boot + timeout + grace + Self.timeoutSlackMilliseconds
@@ -91,7 +92,9 @@ extension Scheduler {
         switch (kind, outcome) {
         case (.group, _):
             return nil
-        case (.forEach, .success), (.forEach, .production), (.operation, .elements), (_, .answers):
+        case (.decider, _):
+            return checkedDecision(outcome)
+        case (.forEach, .success), (.forEach, .production), (.operation, .elements), (_, .answers), (_, .decided):
             return .failure([
                 Failure(
                     code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",
@@ -175,6 +178,7 @@ extension Scheduler {
             queue(unit)
             watchQueueTimeout(of: unit)
         case .group, .forEach: emit(.groupRestarted(unit, at: now.wall), &outputs)
+        case .decider: preconditionFailure("a decider waits to be tried again")
         }
     }
 

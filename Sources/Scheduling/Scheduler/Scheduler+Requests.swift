@@ -115,7 +115,7 @@ extension Scheduler {
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {
-            guard case .operation(let operation) = node.kind, !node.isHosted, !known.contains(operation.type) else { continue }
+            guard let operation = node.registered, !known.contains(operation.type) else { continue }
             let path = isWellFormed ? graph.path(of: index) : ""
             unknown.append(
                 AdmissionError(

@@ -87,6 +87,9 @@ extension Scheduler {
         case .operation(let operation): view.type = operation.type
         case .group(let group): view.kind = group.isOrdered ? .ordered : .group
         case .forEach: view.kind = .forEach
+        case .decider(let decider):
+            view.kind = .decider
+            view.type = decider.type
         }
         switch state.phase {
         case .assigned(_, let worker): view.worker = durable.workers[worker.index].identity.name

@@ -34,7 +34,7 @@ extension Graph {
                     0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
             ]
         }
-        var faults = idFaults(layout) + referenceFaults(layout) + optionFaults()
+        var faults = idFaults(layout) + deciderFaults() + referenceFaults(layout) + optionFaults()
         if faults.isEmpty { faults = cycleFaults(layout) }
         if faults.isEmpty { faults = keyFaults(layout) }
         return faults
@@ -85,6 +85,8 @@ extension Graph {
             lastAtDepth.append(index)
             switch nodes[node.parent].kind {
             case .operation: return bad(index, "node \(index): its parent \(node.parent) is an operation")
+            case .decider: return bad(index, "node \(index): its parent \(node.parent) is a decider")
+            case .forEach where node.isDecider: return bad(index, "node \(index) decides for a forEach; only groups decide")
             case .group: break
             case .forEach: bodies[node.parent] += 1
             }
@@ -95,6 +97,9 @@ extension Graph {
                 return bad(index, "node \(index) has a negative retry count or duration")
             }
             if case .operation(let operation) = node.kind, !parameters.indices.contains(operation.parameters) {
+                return bad(index, "node \(index) refers to parameters that do not exist")
+            }
+            if case .decider(let decider) = node.kind, !parameters.indices.contains(decider.parameters) {
                 return bad(index, "node \(index) refers to parameters that do not exist")
             }
         }

@@ -19,7 +19,10 @@ struct GraphLayout: Sendable {
     var subtreeNodes: [Int32]
     /// By node: position among its siblings, or among those that were added with it.
     var position: [Int32]
+    /// Without deciders.
     var children: Adjacency
+    /// By group: who decides for it. Looked up, never iterated; empty for most graphs.
+    var deciders: [Int32: Int32]
     /// By node: the distinct nodes it waits for, the previous member of an ordered group included.
     var dependencies: Adjacency
     /// By node: the nodes that wait for it.
@@ -46,8 +49,13 @@ struct GraphLayout: Sendable {
         var childLists = Adjacency.Builder(count: count)
         var position = [Int32](repeating: 0, count: count)
         var childCount = [Int32](repeating: 0, count: count)
+        var deciders: [Int32: Int32] = [:]
         for node in 1..<max(count, 1) {
             let parent = graph.nodes[node].parent
+            guard !graph.nodes[node].isDecider else {
+                deciders[Int32(parent)] = Int32(node)
+                continue
+            }
             position[node] = childCount[parent]
             childCount[parent] += 1
             childLists.add(from: parent, to: node)
@@ -96,6 +104,7 @@ struct GraphLayout: Sendable {
             }
         }
         self.children = children
+        self.deciders = deciders
         self.position = position
         self.template = template
         self.offset = offset

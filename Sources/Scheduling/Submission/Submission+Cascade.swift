@@ -32,6 +32,7 @@ extension Submission {
 
     /// Nothing but its group's limit is in its way.
     mutating func enter(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        if isDecider(unit) { return makeReady(unit, &effects) }
         let parent = Int(units[unit].parent)
         if isPaused(unit) {
             units[unit].phase = .paused
@@ -48,7 +49,7 @@ extension Submission {
         switch node(unit).kind {
         case .group(let group): group.maxConcurrent
         case .forEach(let forEach): forEach.maxConcurrent
-        case .operation: 0
+        case .operation, .decider: 0
         }
     }
 
@@ -90,6 +91,8 @@ extension Submission {
                 startWaiting(unit, at, &effects)
                 makeReady(unit, &effects)
             }
+        case .decider:
+            preconditionFailure("the decider \(unit) of \(id) began like a child")
         }
     }
 
@@ -112,6 +115,7 @@ extension Submission {
         if units[unit].queuedAt == 0 { units[unit].queuedAt = at }
         effects.append(.opened(id(unit), at: at))
         let children = children(of: unit)
+        openDecisions(of: unit, at, &effects)
         if units[unit].openChildren == 0 { work.append(.close(Int32(unit))) }
         for child in children {
             startDeadline(child, at, &effects)
@@ -141,6 +145,7 @@ extension Submission {
         endCount += 1
         units[unit].endNumber = endCount
         heldChildren[Int32(unit)] = nil
+        closeDecisions(of: unit)
         if !lastFailures.isEmpty { lastFailures[Int32(unit)] = nil }
         endDeadline(unit)
         if !pauses.isEmpty { pauses[Int32(unit)] = nil }
@@ -169,12 +174,14 @@ extension Submission {
         units[parent].openChildren -= 1
         if case .success = outcome {
         } else {
-            units[parent].unsuccessfulChildren += 1
+            if !isForgiven(unit, in: parent) { units[parent].unsuccessfulChildren += 1 }
             if stopsOnFailure(parent), !units[parent].stopsChildren, units[parent].stop == nil {
                 units[parent].stopsChildren = true
                 for child in children(of: parent) where !units[child].hasEnded { work.append(.stop(Int32(child), .siblingFailed)) }
+                if let decider = decider(of: parent) { work.append(.stop(Int32(decider), .siblingFailed)) }
             }
         }
+        noteEnd(of: unit, in: parent, at, &effects)
         leaveGroup(unit)
         releaseDependents(of: unit, hadBegunStream: hadBegunStream)
         passTurn(of: unit)
@@ -194,11 +201,11 @@ extension Submission {
         }
     }
 
-    private func stopsOnFailure(_ unit: Int) -> Bool {
+    func stopsOnFailure(_ unit: Int) -> Bool {
         switch node(unit).kind {
         case .group(let group): group.stopsOnFailure
         case .forEach(let forEach): forEach.stopsOnFailure
-        case .operation: false
+        case .operation, .decider: false
         }
     }
 
@@ -244,8 +251,9 @@ extension Submission {
         case .duplicate:
             finish(unit, duplicateOutcome(unit), at, &effects)
         case nil:
-            if units[unit].unsuccessfulChildren > 0 {
-                failAttempt(unit, [], at, &effects)
+            let own = decisionFailures(unit)
+            if units[unit].unsuccessfulChildren > 0 || !own.isEmpty {
+                failAttempt(unit, own, at, &effects)
             } else {
                 finish(unit, .success(.void), at, &effects)
             }
@@ -277,6 +285,7 @@ extension Submission {
     // MARK: Stopping
 
     mutating func stop(_ unit: Int, _ reason: Unit.Stop, _ at: Int64, _ effects: inout [Effect]) {
+        if isDecider(unit) { return stopDecider(unit, reason, at, &effects) }
         switch units[unit].phase {
         case .ended, .dropped:
             return
@@ -298,7 +307,7 @@ extension Submission {
     }
 
     /// - Returns: whether that is news: a stronger reason, or the same without grace.
-    private mutating func note(_ reason: Unit.Stop, _ unit: Int) -> Bool {
+    mutating func note(_ reason: Unit.Stop, _ unit: Int) -> Bool {
         let isStronger = supersedes(reason, units[unit].stop)
         let isFaster = isHurrying && !units[unit].isHurried
         if isStronger { units[unit].stop = reason }
@@ -327,5 +336,6 @@ extension Submission {
     mutating func stopChildren(of unit: Int, _ reason: Unit.Stop) {
         let inner: Unit.Stop = reason == .cancelled ? .cancelled : .siblingFailed
         for child in children(of: unit) where !units[child].hasEnded { work.append(.stop(Int32(child), inner)) }
+        if let decider = decider(of: unit) { work.append(.stop(Int32(decider), inner)) }
     }
 }

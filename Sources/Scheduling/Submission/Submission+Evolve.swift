@@ -18,6 +18,7 @@ extension Submission {
         if lacksStream(unit) { throw FactMismatch("\(path(of: unit)) was assigned before its producer had begun") }
         let isEvaluation = needsProbing(unit)
         if case .group = node(unit).kind, !isEvaluation { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
+        if isDecider(unit), question(for: unit) == nil { throw FactMismatch("\(path(of: unit)) was assigned while nothing was due") }
         if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
         if isEvaluation { return beginEvaluation(unit, attempt, worker) }
         if hasConditions(unit), !units[unit].isCleared { throw FactMismatch("\(path(of: unit)) was assigned before its conditions held") }
@@ -42,6 +43,10 @@ extension Submission {
             endEvaluation(unit, outcome, evaluator, at, &effects)
             return settle(at: at, &effects)
         }
+        if isDecider(unit) {
+            try endDecision(unit, attempt, outcome, at: at, &effects)
+            return settle(at: at, &effects)
+        }
         units[unit].startedAt = startedAt
         if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
         switch (units[unit].stop, outcome) {
@@ -64,6 +69,8 @@ extension Submission {
         case (nil, .stopped):
             // The operation cancelled itself.
             finish(unit, .cancelled, at, &effects)
+        case (nil, .decided):
+            throw FactMismatch("\(path(of: unit)) decides for no group but a decision came")
         case (nil, .answers):
             throw FactMismatch("\(path(of: unit)) was not asked for its conditions but answers came")
         case (nil, .elements(let elements)):
@@ -90,6 +97,10 @@ extension Submission {
             units[unit].isSuspect = true
         case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver:
             break
+        }
+        if isDecider(unit) {
+            loseDecision(unit, crashLimit: crashLimit, at: at, &effects)
+            return settle(at: at, &effects)
         }
         let wasEvaluating = units[unit].isEvaluating
         units[unit].isEvaluating = false
@@ -154,6 +165,7 @@ extension Submission {
         if case .operation = node(unit).kind { throw FactMismatch("\(path(of: unit)) is an operation; only groups begin anew") }
         dropInstances(of: unit)
         dropGrowth(of: unit)
+        decisions[Int32(unit)] = nil
         let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
         for inner in below {
             dropInstances(of: inner)
@@ -218,6 +230,7 @@ extension Submission {
     mutating func drop(_ inner: Int) {
         dropInstances(of: inner)
         dropGrowth(of: inner)
+        if !decisions.isEmpty { decisions[Int32(inner)] = nil }
         uncount(inner)
         if case .operation = node(inner).kind { counts.total -= 1 }
         endDeadline(inner)
@@ -234,6 +247,7 @@ extension Submission {
     private mutating func forget(_ unit: Int) {
         uncount(unit)
         endDeadline(unit)
+        if !decisions.isEmpty { decisions[Int32(unit)] = nil }
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         endedEarly.remove(Int32(unit))

@@ -60,6 +60,8 @@ struct Submission {
     var lockCycles: [Int32: String] = [:]
     /// Why units were not tried.
     var quarantines: [Int32: String] = [:]
+    /// Of groups that decide: what is due, and what they know. Looked up, never iterated.
+    var decisions: [Int32: DecisionLine] = [:]
     /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
     var endedEarly: Set<Int32> = []
     /// Operations whose current attempt has begun, as far as others receive what it sends.

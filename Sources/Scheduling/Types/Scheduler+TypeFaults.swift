@@ -38,6 +38,11 @@ private struct TypeCheck {
     mutating func faults() -> [AdmissionError] {
         var faults: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {
+            if case .decider(let decider) = node.kind, !node.isHosted {
+                let group = OperationNode(type: decider.type, version: decider.version, parameters: decider.parameters)
+                if candidates(group).isEmpty, let fault = versionFault(group) { faults.append(graph.fault(index, fault)) }
+                continue
+            }
             guard case .operation(let operation) = node.kind, !node.isHosted else { continue }
             let signatures = candidates(operation)
             if signatures.isEmpty {
@@ -118,11 +123,15 @@ private struct TypeCheck {
             return outputs.isEmpty ? [.any] : outputs
         case .group, .forEach:
             return delivered(byChildrenOf: index)
+        case .decider:
+            return [.any]
         }
     }
 
     /// An array of what each child delivers, if that is one type.
     private mutating func delivered(byChildrenOf group: Int) -> [ValueType] {
+        // What will be added is not known.
+        if children[group]?.contains(where: { graph.nodes[$0].isDecider }) == true { return [.any] }
         var element: ValueType?
         for child in children[group] ?? [] {
             guard case .operation(let operation) = graph.nodes[child].kind, !graph.nodes[child].isHosted else { return [.any] }

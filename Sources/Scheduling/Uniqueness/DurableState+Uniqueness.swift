@@ -73,7 +73,7 @@ extension DurableState {
         guard let unique = node.unique, unique.joins, let firstUnique = firstNode.unique else { return false }
         switch (node.kind, firstNode.kind) {
         case (.operation, .operation), (.group, .group): break
-        case (.operation, _), (.group, _), (.forEach, _): return false
+        case (.operation, _), (.group, _), (.forEach, _), (.decider, _): return false
         }
         guard unique.output.isEmpty || firstUnique.output.isEmpty || unique.output == firstUnique.output else { return false }
         guard submissions[own].layout.locks?.scope(of: Int(submissions[own].units[unit.index].node)) == nil else { return false }

@@ -79,7 +79,7 @@ extension Submission {
     fileprivate func laterWaits(of unit: Int) -> [Int] {
         let first = Int(units[unit].node)
         switch graph.nodes[first].kind {
-        case .operation: return []
+        case .operation, .decider: return []
         case .group: if graph.nodes[first].retries == 0 { return [] }
         case .forEach: if graph.nodes[first].retries == 0, units[unit].phase == .open { return [] }
         }

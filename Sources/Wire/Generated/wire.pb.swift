@@ -264,7 +264,7 @@ public nonisolated enum WireUnitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
   case execute // = 0
   case evaluate // = 1
 
-  /// forEach: split the received list into elements
+  /// forEach: split the received list into elements; with a `decision`: what a group does next
   case decide // = 2
   case UNRECOGNIZED(Int)
 
@@ -1631,6 +1631,16 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
   /// Clears the value of `stream`. Subsequent reads from it will return its default value.
   public mutating func clearStream() {_uniqueStorage()._stream = nil}
 
+  /// of a decide unit of a group: operation and parameters are the group's, the input is what the child delivers
+  public var decision: WireDecisionQuestion {
+    get {_storage._decision ?? WireDecisionQuestion()}
+    set {_uniqueStorage()._decision = newValue}
+  }
+  /// Returns true if `decision` has been explicitly set.
+  public var hasDecision: Bool {_storage._decision != nil}
+  /// Clears the value of `decision`. Subsequent reads from it will return its default value.
+  public mutating func clearDecision() {_uniqueStorage()._decision = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1652,6 +1662,92 @@ public nonisolated struct WireStreamSource: Sendable {
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+}
+
+public nonisolated struct WireDecisionQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// from 1
+  public var number: UInt32 = 0
+
+  /// path of the child that has ended; absent: the group has begun
+  public var child: String {
+    get {_child ?? String()}
+    set {_child = newValue}
+  }
+  /// Returns true if `child` has been explicitly set.
+  public var hasChild: Bool {self._child != nil}
+  /// Clears the value of `child`. Subsequent reads from it will return its default value.
+  public mutating func clearChild() {self._child = nil}
+
+  /// of a child that is an operation: what it was made of
+  public var type: String = String()
+
+  public var version: UInt32 = 0
+
+  /// JSON
+  public var parameters: Data = Data()
+
+  /// what the group remembers; absent: nothing yet
+  public var state: Data {
+    get {_state ?? Data()}
+    set {_state = newValue}
+  }
+  /// Returns true if `state` has been explicitly set.
+  public var hasState: Bool {self._state != nil}
+  /// Clears the value of `state`. Subsequent reads from it will return its default value.
+  public mutating func clearState() {self._state = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _child: String? = nil
+  fileprivate var _state: Data? = nil
+}
+
+public nonisolated struct WireDecision: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// what the group remembers from now on; absent: what it did
+  public var state: Data {
+    get {_state ?? Data()}
+    set {_state = newValue}
+  }
+  /// Returns true if `state` has been explicitly set.
+  public var hasState: Bool {self._state != nil}
+  /// Clears the value of `state`. Subsequent reads from it will return its default value.
+  public mutating func clearState() {self._state = nil}
+
+  /// new children
+  public var addition: WireAddition {
+    get {_addition ?? WireAddition()}
+    set {_addition = newValue}
+  }
+  /// Returns true if `addition` has been explicitly set.
+  public var hasAddition: Bool {self._addition != nil}
+  /// Clears the value of `addition`. Subsequent reads from it will return its default value.
+  public mutating func clearAddition() {self._addition = nil}
+
+  /// units of children that alone do not make the group fail
+  public var forgiven: [UInt32] = []
+
+  /// the same, as nodes of the addition
+  public var forgivenNodes: [UInt32] = []
+
+  /// errors of the group's own
+  public var failures: [WireOperationFailure] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _state: Data? = nil
+  fileprivate var _addition: WireAddition? = nil
 }
 
 public nonisolated struct WireAssignedResource: Sendable {
@@ -1856,42 +1952,51 @@ public nonisolated struct WireUnitReports: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireUnitReport: Sendable {
+public nonisolated struct WireUnitReport: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var unit: UInt64 = 0
+  public var unit: UInt64 {
+    get {_storage._unit}
+    set {_uniqueStorage()._unit = newValue}
+  }
 
-  public var attempt: UInt64 = 0
+  public var attempt: UInt64 {
+    get {_storage._attempt}
+    set {_uniqueStorage()._attempt = newValue}
+  }
 
-  public var body: WireUnitReport.OneOf_Body? = nil
+  public var body: OneOf_Body? {
+    get {return _storage._body}
+    set {_uniqueStorage()._body = newValue}
+  }
 
   /// volatile: for those who watch
   public var started: WireStarted {
     get {
-      if case .started(let v)? = body {return v}
+      if case .started(let v)? = _storage._body {return v}
       return WireStarted()
     }
-    set {body = .started(newValue)}
+    set {_uniqueStorage()._body = .started(newValue)}
   }
 
   /// kept by the executor until acknowledged
   public var ended: WireAttemptEnd {
     get {
-      if case .ended(let v)? = body {return v}
+      if case .ended(let v)? = _storage._body {return v}
       return WireAttemptEnd()
     }
-    set {body = .ended(newValue)}
+    set {_uniqueStorage()._body = .ended(newValue)}
   }
 
   /// given back without having started
   public var released: WireReleased {
     get {
-      if case .released(let v)? = body {return v}
+      if case .released(let v)? = _storage._body {return v}
       return WireReleased()
     }
-    set {body = .released(newValue)}
+    set {_uniqueStorage()._body = .released(newValue)}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -1907,6 +2012,8 @@ public nonisolated struct WireUnitReport: Sendable {
   }
 
   public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireStarted: Sendable {
@@ -1998,6 +2105,15 @@ public nonisolated struct WireAttemptEnd: Sendable {
     set {outcome = .answers(newValue)}
   }
 
+  /// of a decide unit of a group
+  public var decided: WireDecision {
+    get {
+      if case .decided(let v)? = outcome {return v}
+      return WireDecision()
+    }
+    set {outcome = .decided(newValue)}
+  }
+
   /// beside a success: what the attempt has produced for its group
   public var addition: WireAddition {
     get {_addition ?? WireAddition()}
@@ -2021,6 +2137,8 @@ public nonisolated struct WireAttemptEnd: Sendable {
     case storedElements(WireBlobReference)
     /// of an evaluate unit: one for each question
     case answers(WireConditionAnswers)
+    /// of a decide unit of a group
+    case decided(WireDecision)
 
   }
 
@@ -2552,6 +2670,15 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._kind = .forEach(newValue)}
   }
 
+  /// of a group, and none of its children: at most one
+  public var decider: WireDeciderNode {
+    get {
+      if case .decider(let v)? = _storage._kind {return v}
+      return WireDeciderNode()
+    }
+    set {_uniqueStorage()._kind = .decider(newValue)}
+  }
+
   /// producers, in declared order
   public var receives: [UInt32] {
     get {_storage._receives}
@@ -2718,6 +2845,8 @@ public nonisolated struct WireNode: @unchecked Sendable {
     case group(WireGroupNode)
     /// exactly one child: the body, made once per element
     case forEach(WireForEachNode)
+    /// of a group, and none of its children: at most one
+    case decider(WireDeciderNode)
 
   }
 
@@ -3060,6 +3189,66 @@ public nonisolated struct WireGroupNode: Sendable {
   public var maxConcurrent: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Who decides what the group around it does next. `Node.hosted`: the process that submitted the graph does.
+public nonisolated struct WireDeciderNode: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// registered name of the group; hosted: as it is shown
+  public var type: String = String()
+
+  /// 0: whichever the worker has
+  public var version: UInt32 = 0
+
+  /// index into Graph.parameters
+  public var parameters: UInt32 = 0
+
+  /// about whose ends it is asked
+  public var occasion: WireDeciderNode.Occasion = .eachChild
+
+  /// it is asked when the group begins as well
+  public var atBegin: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Occasion: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case eachChild // = 0
+    case failures // = 1
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .eachChild
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .eachChild
+      case 1: self = .failures
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .eachChild: return 0
+      case .failures: return 1
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireDeciderNode.Occasion] = [
+      .eachChild,
+      .failures,
+    ]
+
+  }
 
   public init() {}
 }
@@ -3984,6 +4173,7 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     case group // = 1
     case ordered // = 2
     case forEach // = 3
+    case decider // = 4
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -3996,6 +4186,7 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
       case 1: self = .group
       case 2: self = .ordered
       case 3: self = .forEach
+      case 4: self = .decider
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -4006,6 +4197,7 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
       case .group: return 1
       case .ordered: return 2
       case .forEach: return 3
+      case .decider: return 4
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -4016,6 +4208,7 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
       .group,
       .ordered,
       .forEach,
+      .decider,
     ]
 
   }
@@ -6183,7 +6376,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}S\u{3}stream\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -6207,6 +6400,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _resources: [WireAssignedResource] = []
     var _hosted: Bool = false
     var _stream: WireStreamSource? = nil
+    var _decision: WireDecisionQuestion? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6238,6 +6432,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _resources = source._resources
       _hosted = source._hosted
       _stream = source._stream
+      _decision = source._decision
     }
   }
 
@@ -6276,6 +6471,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 60: try { try decoder.decodeRepeatedMessageField(value: &_storage._conditions) }()
         case 100: try { try decoder.decodeRepeatedMessageField(value: &_storage._resources) }()
         case 141: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
+        case 321: try { try decoder.decodeSingularMessageField(value: &_storage._decision) }()
         case 352: try { try decoder.decodeSingularMessageField(value: &_storage._stream) }()
         default: break
         }
@@ -6349,6 +6545,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if _storage._hosted != false {
         try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 141)
       }
+      try { if let v = _storage._decision {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 321)
+      } }()
       try { if let v = _storage._stream {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 352)
       } }()
@@ -6382,6 +6581,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._resources != rhs_storage._resources {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._stream != rhs_storage._stream {return false}
+        if _storage._decision != rhs_storage._decision {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -6421,6 +6621,119 @@ nonisolated extension WireStreamSource: SwiftProtobuf.Message, SwiftProtobuf._Me
   public static func ==(lhs: WireStreamSource, rhs: WireStreamSource) -> Bool {
     if lhs.path != rhs.path {return false}
     if lhs.attemptNumber != rhs.attemptNumber {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DecisionQuestion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}child\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}state\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._child) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self._state) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    try { if let v = self._child {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 3)
+    }
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 4)
+    }
+    if !self.parameters.isEmpty {
+      try visitor.visitSingularBytesField(value: self.parameters, fieldNumber: 5)
+    }
+    try { if let v = self._state {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 6)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDecisionQuestion, rhs: WireDecisionQuestion) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs._child != rhs._child {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.parameters != rhs.parameters {return false}
+    if lhs._state != rhs._state {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDecision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Decision"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}addition\0\u{1}forgiven\0\u{3}forgiven_nodes\0\u{1}failures\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self._state) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._addition) }()
+      case 3: try { try decoder.decodeRepeatedUInt32Field(value: &self.forgiven) }()
+      case 4: try { try decoder.decodeRepeatedUInt32Field(value: &self.forgivenNodes) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.failures) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._state {
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._addition {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.forgiven.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.forgiven, fieldNumber: 3)
+    }
+    if !self.forgivenNodes.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.forgivenNodes, fieldNumber: 4)
+    }
+    if !self.failures.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.failures, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDecision, rhs: WireDecision) -> Bool {
+    if lhs._state != rhs._state {return false}
+    if lhs._addition != rhs._addition {return false}
+    if lhs.forgiven != rhs.forgiven {return false}
+    if lhs.forgivenNodes != rhs.forgivenNodes {return false}
+    if lhs.failures != rhs.failures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6789,91 +7102,131 @@ nonisolated extension WireUnitReport: SwiftProtobuf.Message, SwiftProtobuf._Mess
   public static let protoMessageName: String = _protobuf_package + ".UnitReport"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}started\0\u{1}ended\0\u{1}released\0")
 
+  fileprivate class _StorageClass {
+    var _unit: UInt64 = 0
+    var _attempt: UInt64 = 0
+    var _body: WireUnitReport.OneOf_Body?
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _unit = source._unit
+      _attempt = source._attempt
+      _body = source._body
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
-      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
-      case 3: try {
-        var v: WireStarted?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .started(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularFixed64Field(value: &_storage._unit) }()
+        case 2: try { try decoder.decodeSingularFixed64Field(value: &_storage._attempt) }()
+        case 3: try {
+          var v: WireStarted?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .started(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .started(v)
+          }
+        }()
+        case 4: try {
+          var v: WireAttemptEnd?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .ended(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .ended(v)
+          }
+        }()
+        case 5: try {
+          var v: WireReleased?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .released(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .released(v)
+          }
+        }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .started(v)
-        }
-      }()
-      case 4: try {
-        var v: WireAttemptEnd?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .ended(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .ended(v)
-        }
-      }()
-      case 5: try {
-        var v: WireReleased?
-        var hadOneofValue = false
-        if let current = self.body {
-          hadOneofValue = true
-          if case .released(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.body = .released(v)
-        }
-      }()
-      default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.unit != 0 {
-      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
-    }
-    if self.attempt != 0 {
-      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
-    }
-    switch self.body {
-    case .started?: try {
-      guard case .started(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .ended?: try {
-      guard case .ended(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .released?: try {
-      guard case .released(let v)? = self.body else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case nil: break
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._unit != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._unit, fieldNumber: 1)
+      }
+      if _storage._attempt != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._attempt, fieldNumber: 2)
+      }
+      switch _storage._body {
+      case .started?: try {
+        guard case .started(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .ended?: try {
+        guard case .ended(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .released?: try {
+        guard case .released(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case nil: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireUnitReport, rhs: WireUnitReport) -> Bool {
-    if lhs.unit != rhs.unit {return false}
-    if lhs.attempt != rhs.attempt {return false}
-    if lhs.body != rhs.body {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._unit != rhs_storage._unit {return false}
+        if _storage._attempt != rhs_storage._attempt {return false}
+        if _storage._body != rhs_storage._body {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6941,7 +7294,7 @@ nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AttemptEnd"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0\u{2}`\u{2}addition\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0\u{2}`\u{2}addition\0\u{2}f\u{1}decided\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7030,6 +7383,19 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
         }
       }()
       case 220: try { try decoder.decodeSingularMessageField(value: &self._addition) }()
+      case 322: try {
+        var v: WireDecision?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .decided(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .decided(v)
+        }
+      }()
       default: break
       }
     }
@@ -7071,10 +7437,13 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .answers(let v)? = self.outcome else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
     }()
-    case nil: break
+    default: break
     }
     try { if let v = self._addition {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+    } }()
+    try { if case .decided(let v)? = self.outcome {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 322)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7990,7 +8359,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}S\u{3}stream\0\u{2}%weight\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}%weight\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -8135,6 +8504,19 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 100: try { try decoder.decodeSingularMessageField(value: &_storage._requires) }()
         case 120: try { try decoder.decodeSingularMessageField(value: &_storage._unique) }()
         case 142: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
+        case 320: try {
+          var v: WireDeciderNode?
+          var hadOneofValue = false
+          if let current = _storage._kind {
+            hadOneofValue = true
+            if case .decider(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._kind = .decider(v)
+          }
+        }()
         case 353: try { try decoder.decodeSingularUInt32Field(value: &_storage._stream) }()
         case 390: try { try decoder.decodeSingularUInt32Field(value: &_storage._weight) }()
         default: break
@@ -8168,7 +8550,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         guard case .forEach(let v)? = _storage._kind else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
       }()
-      case nil: break
+      default: break
       }
       if !_storage._receives.isEmpty {
         try visitor.visitPackedUInt32Field(value: _storage._receives, fieldNumber: 6)
@@ -8233,6 +8615,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._hosted != false {
         try visitor.visitSingularBoolField(value: _storage._hosted, fieldNumber: 142)
       }
+      try { if case .decider(let v)? = _storage._kind {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 320)
+      } }()
       try { if let v = _storage._stream {
         try visitor.visitSingularUInt32Field(value: v, fieldNumber: 353)
       } }()
@@ -8890,6 +9275,60 @@ nonisolated extension WireGroupNode: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension WireDeciderNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DeciderNode"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}occasion\0\u{3}at_begin\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.parameters) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.occasion) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.atBegin) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 1)
+    }
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 2)
+    }
+    if self.parameters != 0 {
+      try visitor.visitSingularUInt32Field(value: self.parameters, fieldNumber: 3)
+    }
+    if self.occasion != .eachChild {
+      try visitor.visitSingularEnumField(value: self.occasion, fieldNumber: 4)
+    }
+    if self.atBegin != false {
+      try visitor.visitSingularBoolField(value: self.atBegin, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDeciderNode, rhs: WireDeciderNode) -> Bool {
+    if lhs.type != rhs.type {return false}
+    if lhs.version != rhs.version {return false}
+    if lhs.parameters != rhs.parameters {return false}
+    if lhs.occasion != rhs.occasion {return false}
+    if lhs.atBegin != rhs.atBegin {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDeciderNode.Occasion: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EACH_CHILD\0\u{1}FAILURES\0")
 }
 
 nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -10480,7 +10919,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
 }
 
 nonisolated extension WireOperationView.Kind: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0\u{1}DECIDER\0")
 }
 
 nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -14,7 +14,7 @@ import Foundation
 /// ```
 /// It has every flag of `aop worker` (``WorkerOptions``), and exits as that does.
 public protocol WorkerCommand {
-    /// The types to register.
+    /// The types to register; groups that decide what they do next (`ClusterGroup`) are among them.
     static var operations: [any ClusterOperation.Type] { get }
     /// The conditions to register; none by default.
     static var conditions: [any ClusterCondition.Type] { get }

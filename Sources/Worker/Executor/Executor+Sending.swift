@@ -92,6 +92,8 @@ extension WireUnitReport {
                 failures.errors.reduce(64) { $0 + $1.message.utf8.count + $1.stderr.utf8.count + 256 }
             case .elements(let elements)?: elements.elements.reduce(64) { $0 + $1.count + 8 }
             case .answers(let answers)?: answers.answers.reduce(64) { $0 + $1.reason.utf8.count + 16 }
+            case .decided(let decision)?:
+                decision.state.count + decision.addition.sizeEstimate + decision.failures.reduce(128) { $0 + $1.message.utf8.count + 256 }
             case .stopped?, .storedElements?, nil: 128
             }
         case .started?, .released?, nil: 64

@@ -58,7 +58,12 @@ final class UnitRunner {
         case .decide:
             bodies[key] = .deciding
             let end = completion(of: key)
-            background.async { end(Self.decide(assignment, blobs: blobs, hostName: context.host.hostName)) }
+            guard assignment.hasDecision else {
+                return background.async { end(Self.decide(assignment, blobs: blobs, hostName: context.host.hostName)) }
+            }
+            let decider = GroupDecider(
+                assignment: assignment, registry: registry, worker: context.worker, hostName: context.host.hostName, blobs: blobs)
+            background.async { end(decider.decide()) }
         case .execute where blobs.isEmpty:
             bodies[key] = .building(stop: false, kill: false)
             run(key, Self.build(assignment, registry: registry, context: context, blobs: blobs, openStream))

@@ -54,6 +54,7 @@ extension WireOperationView.Kind {
         case .group: "group"
         case .ordered: "ordered"
         case .forEach: "forEach"
+        case .decider: "decisions"
         case .UNRECOGNIZED(let number): "kind\(number)"
         }
     }

@@ -23,7 +23,7 @@ struct ResultText {
     private func write(node index: Int) async throws {
         let node = tree.nodes[index]
         switch node.view.kind {
-        case .operation, .UNRECOGNIZED:
+        case .operation, .decider, .UNRECOGNIZED:
             if node.view.hasValue { try await write(node.view.value) }
         case .ordered:
             if let last = node.children.last { try await write(node: last) }

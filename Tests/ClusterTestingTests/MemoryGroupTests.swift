@@ -1,0 +1,46 @@
+import AOperation
+import ClusterTesting
+import Foundation
+import Testing
+
+/// Goes on napping, one nap after the other, and remembers them.
+final class Naps: GroupOperation, ClusterGroup, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {
+        var count: Int
+    }
+
+    struct State: Codable, Sendable {
+        var texts: [String] = []
+    }
+
+    let parameters: Parameters
+    var state = State()
+
+    init(_ parameters: Parameters) {
+        self.parameters = parameters
+        super.init([Nap("1", seconds: 5)])
+    }
+
+    override func operationDidFinish(_ operation: Operation, withErrors errors: [AOperationError]) {
+        guard let nap = operation as? Nap, let text = try? nap.result?.get(), let number = Int(text) else { return }
+        state.texts.append(text)
+        addOperation(Nap(number < parameters.count ? "\(number + 1)" : state.texts.joined(separator: "+"), seconds: 5))
+    }
+}
+
+/// Groups that decide, on a cluster in memory.
+@Suite struct MemoryGroupTests {
+    @Test(arguments: 0..<8)
+    func groupThatDecides_endsAlike_whateverCrashes(seed: Int) async throws {
+        let cluster = try InMemoryCluster(
+            workers: 3, clock: .virtual, seed: UInt64(seed), faults: seed == 0 ? [] : [.workerCrash(every: 6), .coordinatorCrash(every: 6)])
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        let naps = Naps(.init(count: 5))
+        let outcome = try await cluster.run(GroupOperation(naps))
+        #expect(outcome.isSuccess, "\(outcome.errors)")
+        #expect(naps.operations.count == 6)
+        #expect(cluster.attempts(of: "Naps/Nap") >= 1)
+        let last = try #require(naps.outcomes.last?.value as? EncodedValue)
+        #expect(try last.decoded(as: String.self) == "1+2+3+4+5")
+    }
+}
