@@ -44,6 +44,29 @@ import Wire
         #expect(graph.top == [1, 2, 3, 4, 5])
     }
 
+    @Test func stream_isThatOfTheNode_andNoOrder() {
+        let drip = Drip(.init(count: 1, log: ""))
+        let gather = drip.stream(to: Gather(.init(log: "")).retry(RetryPolicy(attempts: 2)))
+        let graph = graph(drip, gather)
+        #expect(graph.faults.isEmpty, "\(graph.faults)")
+        #expect(graph.wire.nodes.map(\.hasStream) == [false, false, true])
+        #expect(graph.wire.nodes[2].stream == 1)
+        #expect(graph.wire.nodes[2].after.isEmpty && graph.wire.nodes[2].receives.isEmpty)
+        let (here, there) = (Drip(.init(count: 1, log: "")), Gather(.init(log: "")))
+        here.stream(to: there)
+        #expect(self.graph(there).faults.contains { $0.message.contains("receives the stream of `Drip`, which is in another queue") })
+    }
+
+    @Test func streamsOfThisProcess_areRefusedByName() {
+        let (drip, sink) = (Drip(.init(count: 1, log: "")), Sink())
+        drip.stream(to: sink)
+        #expect(graph(drip, sink).faults.contains { $0.message.contains("executes in this process and receives a stream") })
+        let (source, gather) = (Source(), Gather(.init(log: "")))
+        source.stream(to: gather)
+        #expect(
+            graph(source, gather).faults.contains { $0.message.contains("executes in this process and streams to another operation") })
+    }
+
     @Test func listOfOne_isAList_groupIsAProducer() {
         let (a, join) = (Emit("a"), Join())
         [a].deliver(to: join)
@@ -381,4 +404,15 @@ import Wire
         b.deliver(to: quiet)
         #expect(graph(b, loud, quiet).faults.isEmpty)
     }
+}
+
+/// Receive and send in this process.
+private final class Sink: AsyncOperation<Int>, StreamReceiver, @unchecked Sendable {
+    var receivedElements: ReceivedElements<String>?
+
+    func new() -> Sink { Sink() }
+}
+
+private final class Source: AsyncOperation<Int>, PartialResultOperation, @unchecked Sendable {
+    typealias PartialResult = String
 }

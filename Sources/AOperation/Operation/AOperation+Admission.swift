@@ -26,10 +26,17 @@ extension AOperation: Waiter {
                 return true
             }
             if host != nil { Debugger.event(.added, of: self) }
-            for dependency in wanted { subscribe(to: dependency) }
+            let stream = receivedStream
+            // That one last: when it lets go, nothing else is known to be in the way.
+            let streaming = stream.flatMap { stream in wanted.first { stream.isFrom($0) } }
+            for dependency in wanted where dependency !== streaming { subscribe(to: dependency) }
             unsubscribe(fromRemoved: wanted)
             if !wanted.isEmpty { checkDependencies() }
-            let isReady = core.withLock { $0.dependencyEnded() }
+            var isReady = core.withLock { $0.dependencyEnded() }
+            if let stream, streaming != nil, !stream.hold(self) {
+                isReady = core.withLock { $0.dependencyEnded() }
+                if !isReady { stream.withdraw() }
+            }
             if isReady {
                 if isInline {
                     lane.takeSlot()
@@ -54,12 +61,15 @@ extension AOperation: Waiter {
 
     /// Its dependencies have ended: it queues for a slot; or not, if it was cancelled and waits for those inside of it.
     private func becomeReady() {
-        let (membership, isDecided) = core.withLock { ($0.membership, $0.verdict != nil) }
+        let (membership, isDecided, stream) = core.withLock { ($0.membership, $0.verdict != nil, $0.attachments?.stream) }
         guard let membership else { return }
         startQueueTimeout()
         Debugger.event(.ready, of: self)
         guard !isDecided else { return }
+        stream?.expect()
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
+        // Who waits for something else might wait for the producer.
+        if let stream, !isAboutToExecute { stream.withdraw() }
     }
 
     /// Foundation, or the program, calls `start()` on an operation that is in no queue of ours: it runs at once on
@@ -144,6 +154,7 @@ extension AOperation: Waiter {
         let (dependence, queueTimer) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout) }
         guard case .wait(let request) = dependence else { return announceChange(isShortcut: false) }
         queueTimer?.stop()  // it waits for another dependency: it is not ready any more
+        receivedStream?.withdraw()
         if let request { LockTable.shared.release(request) }
         if isMirror { tooLate("a dependency") }
         subscribe(to: operation)

@@ -138,6 +138,13 @@ final class Lane: Sendable {
         return Dictionary(plain) { $1 }
     }
 
+    /// Whether all that is ready is about to run: nothing else has to end first.
+    var runsAllReady: Bool {
+        guard parent != nil else { return state.withLock { $0.runsAllReady } }
+        // Of a limited queue others may get what is free.
+        return limit == .max && root.limit == .max && !isPaused
+    }
+
     // MARK: Settings
 
     var limit: Int {

@@ -97,6 +97,11 @@ struct LaneState {
     }
 }
 
+extension LaneState {
+    /// Of a lane with slots of its own: whether there is one for each that is ready.
+    var runsAllReady: Bool { !isPaused && (limit == .max || limit - running >= ready.count) }
+}
+
 // MARK: - Members
 
 extension LaneState {

@@ -51,6 +51,19 @@ extension AOperation {
         return core.withLock { $0.begin(isContainer: isContainer) }
     }
 
+    /// Whether nothing that may take its time is between the operation and its body.
+    final var isAboutToExecute: Bool {
+        let (isNext, lane) = core.withLock { core in
+            switch core.state {
+            case .ready: (core.conditions.isEmpty && core.timeLimits.start == nil && !isContainer, core.membership?.lane)
+            case .executing: (true, nil)
+            case .initialized, .waiting, .preparing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
+                (false, nil)
+            }
+        }
+        return isNext && lane?.runsAllReady != false
+    }
+
     /// Waits again, before its start, for the begin of its producer.
     final func waitForStream() {
         guard let link = receivedStream else { return }

@@ -6,16 +6,19 @@ import Foundation
 /// error of a producer that did not, after its last element; ``AOperationError/PartialResultsMissed`` if elements were
 /// gone before they were read; ``AOperationError/StreamVoided`` when the producer has begun anew.
 ///
-/// In one process at most ``PartialResultOperation/partialResultsHeldMax`` elements are kept. A receiver that runs and is
-/// behind holds `await send(_:)` of its producer back; one that has not started does not, and misses what gave way.
+/// In one process at most ``PartialResultOperation/partialResultsHeldMax`` elements are kept. A receiver that runs, or has its
+/// slot, holds `await send(_:)` of its producer back when it is behind; one that waits for a slot, or for something else, does
+/// not, and misses what gave way.
 public struct ReceivedElements<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = AOperationError
 
     private let reading: Reading
 
     /// From an operation of this process.
-    init(of producer: AOperation, _ channel: PartialResultChannel<Element>) {
-        reading = Reading(producer: producer.publisherName) { PartialResultReader(of: producer, channel, as: .listener) }
+    ///
+    /// - Parameter early: a reader that was opened before.
+    init(of producer: AOperation, _ channel: PartialResultChannel<Element>, early: PartialResultReader<Element>?) {
+        reading = Reading(producer: producer.publisherName, first: early) { PartialResultReader(of: producer, channel, as: .listener) }
     }
 
     /// From another process.
@@ -103,10 +106,12 @@ public struct ReceivedElements<Element: Sendable>: AsyncSequence, Sendable {
         private let open: @Sendable () -> any ElementReader<Element>
         private let state: Guarded<State>
 
-        init(producer: String, open: @escaping @Sendable () -> any ElementReader<Element>) {
+        init(
+            producer: String, first: (any ElementReader<Element>)? = nil, open: @escaping @Sendable () -> any ElementReader<Element>
+        ) {
             self.producer = producer
             self.open = open
-            state = Guarded(State(first: ReaderSlot(open())))
+            state = Guarded(State(first: ReaderSlot(first ?? open())))
         }
 
         func take() -> ReaderSlot {

@@ -24,19 +24,29 @@ final class StreamLink: @unchecked Sendable {
         var isKept = false
         /// How often an attempt of the receiver was given up.
         var voids = 0
+        /// Reads for an attempt of the receiver that is about to execute: the producer does not outrun it.
+        var early: AnyObject?
+        /// An attempt of the receiver has what it reads.
+        var isServed = false
         /// Lets go of what the receiver reads.
         var stopReading: (() -> Void)?
     }
 
     private weak let producer: AOperation?
     private weak let receiver: AOperation?
+    /// Opens a reader.
+    private let open: () -> AnyObject?
     /// Gives an attempt of the receiver what it reads. Returns how that is let go.
-    private let fill: (AOperation) -> (() -> Void)?
+    private let fill: (AOperation, _ early: AnyObject?) -> (() -> Void)?
     private let state = Guarded(State())
 
-    init(from producer: AOperation, to receiver: AOperation, fill: @escaping (AOperation) -> (() -> Void)?) {
+    init(
+        from producer: AOperation, to receiver: AOperation, open: @escaping () -> AnyObject?,
+        fill: @escaping (AOperation, _ early: AnyObject?) -> (() -> Void)?
+    ) {
         self.producer = producer
         self.receiver = receiver
+        self.open = open
         self.fill = fill
     }
 
@@ -65,17 +75,54 @@ final class StreamLink: @unchecked Sendable {
     // MARK: The producer
 
     func begin(_ attempt: Int) {
+        let early = open()
         let waiters = state.withLock { state -> [AOperation] in
             guard case .waiting = state.phase, state.attempt == attempt else { return [] }
             state.phase = .begun
+            state.early = early
             defer { state.waiters = [] }
             return state.waiters
         }
         for waiter in waiters { waiter.dependencyEnded() }
+        // Who waits for something else might wait for the producer.
+        let isExpected = waiters.isEmpty ? isReceiverComing : waiters.contains(where: \.isAboutToExecute)
+        if !isExpected { withdraw() }
+    }
+
+    /// Whether the receiver, which has not come to wait, is being added together with the producer, which was faster. When
+    /// it has been, it says itself whether it is about to execute.
+    private var isReceiverComing: Bool {
+        guard let producer, let receiver, !producer.isMirror else { return false }
+        let (lane, group) = producer.core.withLock { ($0.membership?.lane, $0.group) }
+        guard let lane, lane.root !== Lane.outside else { return false }
+        return receiver.core.withLock { core in
+            core.state.isInitialized ? core.group === group && core.verdict == nil : core.state.ending == nil
+        }
+    }
+
+    /// An attempt of the receiver is ready: if it is about to execute, the producer is not to outrun it.
+    func expect() {
+        guard state.withLock({ $0.isExpecting }), let early = open() else { return }
+        let isWanted = state.withLock { state in
+            guard state.isExpecting else { return false }
+            state.early = early
+            return true
+        }
+        if !isWanted { withExtendedLifetime(early) {} }
+    }
+
+    /// The receiver is not about to execute any more: the producer does not wait for it.
+    func withdraw() {
+        let early = state.withLock { state in
+            defer { state.early = nil }
+            return state.early
+        }
+        withExtendedLifetime(early) {}  // released outside of the lock
     }
 
     /// The attempt is over and another one follows.
     func void(_ attempt: Int) {
+        defer { withdraw() }
         let (wasBegun, wasKept) = state.withLock { state -> (Bool, Bool) in
             if case .over = state.phase { return (false, false) }
             guard state.attempt == attempt else { return (false, false) }
@@ -94,6 +141,7 @@ final class StreamLink: @unchecked Sendable {
 
     /// The producer has its outcome.
     func close() {
+        defer { withdraw() }
         let (waiters, verdict) = state.withLock { state -> ([AOperation], Bool?) in
             if case .over = state.phase { return ([], nil) }
             state.phase = .over
@@ -130,16 +178,23 @@ final class StreamLink: @unchecked Sendable {
 
     /// It executes.
     func give(to attempt: AOperation) {
-        let stopReading = fill(attempt)
+        let early = state.withLock { state in
+            state.isServed = true
+            defer { state.early = nil }
+            return state.early
+        }
+        let stopReading = fill(attempt, early)
         state.withLock { $0.stopReading = stopReading }
     }
 
     func endReading() {
         let stopReading = state.withLock { state in
+            state.isServed = false
             defer { state.stopReading = nil }
             return state.stopReading
         }
         stopReading?()
+        withdraw()
     }
 
     /// Whether an attempt of the receiver that ends like this is not its last word.
@@ -183,6 +238,11 @@ final class StreamLink: @unchecked Sendable {
 }
 
 extension StreamLink.State {
+    fileprivate var isExpecting: Bool {
+        guard case .begun = phase else { return false }
+        return early == nil && !isServed
+    }
+
     fileprivate mutating func keptIsVoid() {
         isKept = false
         reading = nil

@@ -42,9 +42,12 @@ extension PartialResultOperation {
     @discardableResult
     public func stream<Receiver: StreamReceiver>(to receiver: Receiver) -> Receiver
     where Receiver.StreamedElement == PartialResult {
-        let link = StreamLink(from: self, to: receiver) { [weak self] attempt in
+        let link = StreamLink(from: self, to: receiver) { [weak self] in
+            self.map { PartialResultReader(of: $0, $0.partialResultPort.channel, as: .listener) }
+        } fill: { [weak self] attempt, early in
             guard let self, let attempt = attempt as? Receiver else { return nil }
-            let elements = ReceivedElements(of: self, partialResultPort.channel)
+            let elements = ReceivedElements(
+                of: self, partialResultPort.channel, early: early as? PartialResultReader<PartialResult>)
             attempt.receivedElements = elements
             return { elements.end() }
         }

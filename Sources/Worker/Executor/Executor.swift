@@ -25,7 +25,7 @@ final class Executor: @unchecked Sendable {
     private var channel: ExecutorChannel?
     var runner: UnitRunner?
     private var inputs: InputDesk?
-    private var streams: StreamDesk?
+    var streams: StreamDesk?
     private var shelf = BlobShelf()
     var spool = OutputSpool()
     let progress = ProgressDesk()
@@ -153,27 +153,6 @@ final class Executor: @unchecked Sendable {
                 }
             })
     }
-
-    /// For operations that receive what others send.
-    private func openStreams() {
-        let loop = loop
-        let desk = StreamDesk(
-            send: { [unowned self] request in link?.send(.with { $0.request = request }) },
-            later: { again in _ = loop.after(milliseconds: Self.busyMilliseconds) { again() } })
-        streams = desk
-        // Only touched on the loop's thread.
-        nonisolated(unsafe) let loopDesk = desk
-        runner?.openStream = { assignment in
-            WorkerStreamCursor(assignment) { request, asked, answer in
-                loop.submit { asked(loopDesk.ask(request, answer)) }
-            } forget: { number in
-                loop.submit { loopDesk.forget(number) }
-            }
-        }
-    }
-
-    /// A coordinator that was busy is asked again after this.
-    private static let busyMilliseconds: Int64 = 500
 
     private func openLink() throws {
         let endpoint = try Endpoint(configuration.endpoint)

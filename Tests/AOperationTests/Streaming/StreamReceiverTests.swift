@@ -192,7 +192,8 @@ struct StreamReceiverTests {
         await collector.ended()
         #expect(collector.outcome == .success((0..<5).map { "2.\($0)" }))
         #expect(sender.outcome == .success(5))
-        #expect(collector.board.attempts.entries == (slots > 1 ? [1, 2] : [1]))
+        // In the only slot it may have begun between the two.
+        #expect(collector.board.attempts.count == 2 || slots == 1)
     }
 
     @Test func aSuccess_countsWhenTheProducerHasEnded_andIsVoidIfItBeginsAnew() async throws {
@@ -241,6 +242,30 @@ struct StreamReceiverTests {
         await collector.ended()
         #expect(collector.outcome == .success(["2.0", "2.1"]))
         #expect(collector.board.received.entries == ["1.a", "1.a", "2.0", "2.1"])
+    }
+
+    @Test(arguments: [Int.max, 2]) func aReceiverThatHasASlot_isNotOutrun(slots: Int) async throws {
+        for _ in 0..<50 {
+            let queue = AOperationQueue()  // nobody who has ended is about to give a slot back
+            if slots < .max { queue.maxConcurrentOperationCount = slots }
+            let (sender, collector) = (Sender(.init(sending(50))), Collector())
+            sender.stream(to: collector).add(to: queue)
+            await collector.ended()
+            #expect(collector.outcome?.value?.count == 50)
+        }
+    }
+
+    @Test func aReceiverThatWaitsForSomethingElse_doesNotHoldTheSenderBack() async throws {
+        let gate = Gate()
+        let (sender, collector) = (Sender(.init(sending(20))), Collector())
+        collector.addDependency(gate)
+        gate.add(to: queue)
+        sender.stream(to: collector).add(to: queue)
+        await sender.ended()
+        #expect(sender.outcome == .success(20))
+        gate.open()
+        await collector.ended()
+        #expect(collector.errors.first?.publishedError is AOperationError.PartialResultsMissed)
     }
 
     @Test func severalReceivers_andADelivery_goTogether() async throws {
