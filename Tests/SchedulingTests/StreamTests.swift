@@ -279,7 +279,7 @@ import Testing
         #expect(refusal(pair) == nil)
     }
 
-    @Test func elementsOfAnotherType_areRefused() {
+    @Test func elementsOfAnotherType_areRefused() throws {
         var cluster = FakeCluster()
         var sender = OperationSignature(name: "send")
         sender.sent = ValueType(.json, name: "Swift.Int")
@@ -294,6 +294,8 @@ import Testing
         #expect(errors("receive").first?.contains("Swift.String") == true)
         #expect(errors("receive").first?.contains("which sends Swift.Int") == true)
         #expect(errors("noop").first?.contains("StreamReceiver") == true)
+        try cluster.restart()
+        #expect(errors("receive").first?.contains("which sends Swift.Int") == true)
         receiver.streamed = sender.sent
         cluster.attach(2, operations: [sender, receiver])
         #expect(errors("receive").isEmpty)
