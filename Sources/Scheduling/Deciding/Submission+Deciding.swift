@@ -120,6 +120,9 @@ extension Submission {
             if let addition = decision.addition {
                 let (firstUnit, firstNode) = (units.count, layout.graph.nodes.count)
                 try add(addition, by: decider, attempt, at: at, &effects)
+                if case .decider(let kind) = node(decider).kind, kind.isWrapper, let product = addition.products.first {
+                    wrapped[Int32(group)] = wrapped[Int32(group)] ?? Int32(firstUnit + Int(layout.offset[firstNode + product - 1]))
+                }
                 for node in decision.forgivenNodes { forgive(firstUnit + Int(layout.offset[firstNode + node - 1]), in: group) }
             }
             if decisions[Int32(group)]?.due.isEmpty == false { becomeDue(decider, at, &effects) } else { rest(decider, .blocked) }

@@ -155,6 +155,7 @@ extension Submission {
         dropInstances(of: unit)
         dropGrowth(of: unit)
         decisions[Int32(unit)] = nil
+        wrapped[Int32(unit)] = nil
         let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
         for inner in below {
             dropInstances(of: inner)
@@ -218,6 +219,7 @@ extension Submission {
         dropInstances(of: inner)
         dropGrowth(of: inner)
         if !decisions.isEmpty { decisions[Int32(inner)] = nil }
+        if !wrapped.isEmpty { wrapped[Int32(inner)] = nil }
         uncount(inner)
         if case .operation = node(inner).kind { counts.total -= 1 }
         endDeadline(inner)
@@ -234,6 +236,7 @@ extension Submission {
         uncount(unit)
         endDeadline(unit)
         if !decisions.isEmpty { decisions[Int32(unit)] = nil }
+        if !wrapped.isEmpty { wrapped[Int32(unit)] = nil }
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         endedEarly.remove(Int32(unit))

@@ -60,6 +60,8 @@ struct Submission {
     var lockCycles: [Int32: String] = [:]
     /// Of groups that decide: what is due, and what they know. Looked up, never iterated.
     var decisions: [Int32: DecisionLine] = [:]
+    /// By groups that stand for one operation that they were given: that. Looked up, never iterated.
+    var wrapped: [Int32: Int32] = [:]
     /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
     var endedEarly: Set<Int32> = []
     /// The stop that is being carried out asks for no grace.
