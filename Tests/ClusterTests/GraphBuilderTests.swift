@@ -285,6 +285,16 @@ import Wire
         #expect(refused.faults.map(\.message).contains { $0.contains("decides in this process what it does next (Subgroup)") })
     }
 
+    @Test func wrapper_isAGroupForWhatItMakesHere() {
+        let (emit, wrapper, shout) = (Emit("a"), Wrapper(), Shout())
+        wrapper.deliver(to: shout)
+        let graph = graph(emit, wrapper, shout)
+        #expect(graph.faults.isEmpty && graph.hasHostedCode)
+        #expect(graph.wire.nodes[3].decider.wrapper && graph.wire.nodes[3].decider.atBegin && graph.wire.nodes[3].hosted)
+        #expect(graph.wire.nodes[4].receives == [2])
+        #expect(!GraphBuilder.graph(of: [Wrapper()], requiresRemote: true).faults.isEmpty)
+    }
+
     // MARK: Refusals
 
     final class Subgroup: GroupOperation, @unchecked Sendable {}
@@ -336,7 +346,7 @@ import Wire
     private static let refused: [(String, @Sendable () -> AOperation)] = [
         ("is no RetryableOperation", { AOperationBlock { finish in finish() }.retry(RetryPolicy(attempts: 2)) }),
         ("requires something of a worker, but executes", { AOperationBlock { finish in finish() }.requires(cpus: 1) }),
-        ("runs another operation that it makes (Wrapper)", { Wrapper() }),
+        ("makes the operation that it runs and has a RetryPolicy", { Wrapper().retry(RetryPolicy(attempts: 2)) }),
         ("has a unique id and delivers Raw, which has no codec", { UniqueHere() }),
         (
             "has the condition BlockCondition, which this process evaluates, and the condition Quiet",

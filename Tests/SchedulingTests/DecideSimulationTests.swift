@@ -5,17 +5,21 @@ import Testing
 /// is restarted.
 @Suite struct DecideSimulationTests {
     private static let operations: [OperationSignature] = ["noop", "brain"]
+    private static let submitter = 900
 
-    @Test(arguments: 0..<150)
+    /// Every third seed has groups that their submitter decides, which comes and goes like the others.
+    @Test(arguments: 0..<180)
     func randomGraphsThatDecide_underRandomFaults_keepTheInvariants_andEnd(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 320_000)
         var cluster = FakeCluster()
         let keys = random.below(3)
+        let isHosted = seed % 3 == 0
+        if isHosted { cluster.attach(Self.submitter, slots: 2, operations: [], isSubmitter: true) }
         var submissions = 0
         while submissions < 1 + seed % 2 {
-            let graph = RandomGraph.make(&random, keys: keys).deciding(&random, isAddition: false)
+            let graph = RandomGraph.make(&random, keys: keys).deciding(&random, isAddition: false, isHosted: isHosted)
             guard graph.faults().isEmpty else { continue }
-            cluster.submit(graph, key: "k\(submissions)")
+            cluster.submit(graph, key: "k\(submissions)", submitter: isHosted ? Self.submitter : nil)
             submissions += 1
         }
         for executor in 0..<(1 + random.below(4)) { attach(executor, &cluster, &random) }
@@ -151,7 +155,7 @@ import Testing
         var decision = GroupDecision(state: Array("\(question.number)".utf8))
         if added < 25, random.below(3) == 0 {
             added += 1
-            let graph = RandomGraph.make(&random, keys: keys).deciding(&random, isAddition: true)
+            let graph = RandomGraph.make(&random, keys: keys).deciding(&random, isAddition: true, isHosted: question.number % 4 == 0)
             let tops = graph.nodes.indices.filter { $0 > 0 && graph.nodes[$0].parent == 0 }
             decision.addition = Addition(graph: graph, products: tops)
             if random.below(3) == 0 { decision.forgivenNodes = [tops[0]] }
@@ -164,7 +168,7 @@ import Testing
 
 extension Graph {
     /// With deciders in some of its groups.
-    func deciding(_ random: inout SeededRandom, isAddition: Bool) -> Graph {
+    func deciding(_ random: inout SeededRandom, isAddition: Bool, isHosted: Bool) -> Graph {
         var graph = self
         var places: [Int] = []
         var made: [Node] = []
@@ -175,7 +179,9 @@ extension Graph {
             let decider = DeciderNode(
                 type: "brain", parameters: 0, occasion: random.below(3) == 0 ? .failures : .eachChild,
                 isAskedAtBegin: random.below(4) == 0)
-            made.append(Node(id: "(decisions)", parent: -1 - index, kind: .decider(decider)))
+            var options = NodeOptions()
+            options.isHosted = isHosted && random.below(2) == 0
+            made.append(Node(id: "(decisions)", parent: -1 - index, kind: .decider(decider), options: options))
         }
         for index in made.indices {
             made[index].parent = made[index].parent < 0 ? places[-1 - made[index].parent] : places[made[index].parent]

@@ -360,6 +360,36 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test(arguments: [true, false])
+    func aWrapper_deliversWhatItsProductDoes_andFailsAsThatDoes(succeeds: Bool) {
+        var cluster = cluster()
+        cluster.attach(9, slots: 4, operations: [], isSubmitter: true)
+        var graph = Sketch.group(
+            "root",
+            [
+                .deciding(
+                    .group("g", []), DeciderNode(type: "Wrapper", parameters: 0, isAskedAtBegin: true, isWrapper: true), hosted: true),
+                .op("r"),
+            ]
+        ).graph()
+        graph.nodes[3].receives = [1]
+        cluster.submit(graph, submitter: 9)
+        var addition = Addition.of(.op("x"), .op("y"))
+        addition.products = [2]
+        cluster.end(decider, .decided(GroupDecision(addition: addition, forgivenNodes: [1])))
+        cluster.end("g/x+1.1", failure("x"))
+        cluster.end(decider, decided())
+        cluster.end("g/y+1.2", succeeds ? .success(text("Y")) : failure("y"))
+        cluster.end(decider, decided())
+        let input = cluster.find("r", on: nil)?.1.inputs.first
+        if succeeds {
+            #expect(input == .value(text("Y")))
+        } else {
+            guard case .failure(let failures)? = input else { return #expect(Bool(false), "\(String(describing: input))") }
+            #expect(failures.map(\.message) == ["y"])
+        }
+    }
+
     @Test func whenItsSubmitterIsGone_theGroupFails_whenThereIsSomethingToDecide() {
         var cluster = cluster()
         cluster.attach(9, slots: 4, operations: [], isSubmitter: true)

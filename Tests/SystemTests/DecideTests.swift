@@ -156,6 +156,33 @@ extension SystemTests {
             }
         }
 
+        @Test func aWrapper_makesItsOperationHere_whichRunsThere_andEndsAsThatDoes() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let log = "\(harness.directory)/log"
+                let first = Emit("one", log: log)
+                func wrapper(failures: Int? = nil, isEmpty: Bool = false) -> WrapperOperation<String, String> {
+                    WrapperOperation { received in
+                        guard !isEmpty, let text = try? received?.get() else { return nil }
+                        let shout = Shout()
+                        return Emit("<\(text)>", log: log, failures: failures).deliver(to: shout)
+                    }
+                }
+                let (fine, bad, empty, last) = (wrapper(), wrapper(failures: 9), wrapper(isEmpty: true), Shout())
+                for wrapper in [fine, bad, empty] { first.deliver(to: wrapper) }
+                fine.deliver(to: last)
+                let submission = try await cluster.submit(GroupOperation(first, fine, bad, empty, last))
+                _ = await submission.outcome()
+                #expect(fine.outcome?.value == "<ONE>")
+                #expect(last.outcome?.value == "<ONE>")
+                #expect(bad.errors.map { $0.publishedError as? TrialError } == [TrialError(text: "<one>")])
+                #expect(empty.errors.first?.publishedError is AOperationError.NothingToRun)
+                #expect(harness.lines(of: "log").contains("+<one>"))
+                await cluster.close()
+            }
+        }
+
         @Test func aSequence_runsItsStepsOnWorkers_alsoThroughARestart_andDealsWithFailures() async throws {
             PortableErrors.register(TrialError.self)
             try await ProcessHarness.with { harness in

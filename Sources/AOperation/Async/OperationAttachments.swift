@@ -24,6 +24,8 @@ final class OperationAttachments {
     var path: String?
     /// Of a group that runs elsewhere and is asked here what it does next.
     var decisions: DecisionDesk?
+    /// Of a wrapper that runs elsewhere: what it makes here.
+    var part: WrapperPart?
     /// What it has produced, until it has succeeded.
     var produced: [Foundation.Operation] = []
     /// Who is told of what it produces under an id, if it runs on somebody else's behalf.

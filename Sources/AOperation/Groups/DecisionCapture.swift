@@ -49,6 +49,8 @@ package struct DecidedAdditions: @unchecked Sendable {
     package var forgiven: [Foundation.Operation] = []
     /// Errors of its own.
     package var errors: [AOperationError] = []
+
+    package init() {}
 }
 
 extension GroupOperation {

@@ -188,6 +188,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Whether its body makes another operation and runs it.
     var makesParts: Bool { false }
 
+    /// Makes what it runs, if it does; nil: nothing.
+    func makePart() -> AOperation? { nil }
+
     /// The operations inside of this one that have not ended.
     var openMembers: [Foundation.Operation] { [] }
 

@@ -163,7 +163,7 @@ extension AOperation {
             return .execute
         }
         switch execution {
-        case .wait: break
+        case .wait: makePartOfMirror()
         case .conclude(let ending): conclude(with: ending)
         case .execute: execute()
         case .drop(let listener): listener(.cancelled)

@@ -26,6 +26,8 @@ package struct OperationManifest {
         case registered(any ClusterGroup, isAskedAboutFailuresOnly: Bool)
         /// This process, by its type's name.
         case hosted(String)
+        /// This process makes the operation that it stands for, once.
+        case wrapper(String, hasCodec: Bool)
     }
 
     package struct Hosted {
@@ -135,10 +137,9 @@ extension AOperation {
         }
         if let operation = self as? any ClusterOperation { return .operation(operation) }
         guard !makesParts else {
-            return .none(
-                .init(
-                    "runs another operation that it makes (\(type(of: self)))",
-                    "give the queue that operation, or run it on an AOperationQueue"))
+            let decider = OperationManifest.Decider.wrapper(
+                "\(type(of: self))".shownName, hasCodec: ValueCodec.hasCodec(for: type(of: self).outputType))
+            return .group(.init(children: [], isOrdered: false, stopsOnFailure: false, maxConcurrent: nil, decider: decider))
         }
         let output = type(of: self).outputType
         return .hosted(.init(typeName: "\(type(of: self))".shownName, hasCodec: ValueCodec.hasCodec(for: output)))
@@ -170,6 +171,13 @@ extension AOperation {
         case .operation, .group: break
         }
         parts += conditions.localParts
+        if makesParts {
+            isHosted = true
+            if core.attachments?.retryPolicy != nil {
+                found("makes the operation that it runs and has a RetryPolicy", "give that operation the policy")
+            }
+            if self is any UniqueOperation { found("makes the operation that it runs and has a unique id", "give that operation the id") }
+        }
         if core.retryDecider != nil, core.attachments?.retryPolicy == nil {
             found("has a `retryOnFailure` closure", "use `retry` with a RetryPolicy")
         }

@@ -39,6 +39,10 @@ open class WrapperOperation<Input, Output>: ResultableOperation<Output>, Receive
 
     final override var makesParts: Bool { true }
 
+    final override func makePart() -> AOperation? { generator(receivedValue) }
+
+    final override func didBecomeMirror() { withAttachments { $0.part = WrapperPart() } }
+
     /// Makes the operation and runs it.
     open override func execute() {
         guard let operation = generator(receivedValue) else {

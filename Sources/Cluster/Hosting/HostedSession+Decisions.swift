@@ -10,6 +10,9 @@ extension HostedSession {
         let graph = mirrors.graph
         let question = "\(assignment.path)#\(assignment.decision.child)"
         if let made = mirrors.decision(question, for: key.attempt) { return ended(key, FinishedUnit(.decided(made))) }
+        if let wrapper = graph.members[decider.parent].operation, !(wrapper is GroupOperation) {
+            return wrap(key, assignment, wrapper, question, mirrors)
+        }
         guard let group = graph.members[decider.parent].operation as? GroupOperation else {
             return fail(key, "the group of `\(assignment.path)` is not known in the process that submitted it", of: assignment)
         }
@@ -44,8 +47,37 @@ extension HostedSession {
         }
     }
 
+    /// A wrapper is asked once what it runs: what belongs to that counts through it alone.
+    private func wrap(
+        _ key: UnitKey, _ assignment: WireAssignment, _ wrapper: AOperation, _ question: String, _ mirrors: Mirrors
+    ) {
+        guard !assignment.decision.hasChild else { return ended(key, FinishedUnit(.decided(WireDecision()))) }
+        let giveUp: @Sendable () -> Void = { [weak self] in
+            guard let self else { return }
+            desk.async { self.ended(key, FinishedUnit(.cancelled)) }
+        }
+        state.withLock { $0.bodies[key] = .decision(giveUp: giveUp) }
+        let path = assignment.path
+        let isWrapper = wrapper.whenPartIsMade { [weak self] made in
+            guard let self else { return }
+            desk.async {
+                // Another attempt has asked as well, and has been answered.
+                if let decision = mirrors.decision(question, for: key.attempt) {
+                    return self.ended(key, FinishedUnit(.decided(decision)))
+                }
+                var additions = DecidedAdditions()
+                switch made {
+                case .success(let operation): additions.operations = [operation]
+                case .failure(let error): additions.errors = [error]
+                }
+                self.ended(key, Self.decided(additions, question, path, mirrors, key, isWrapper: true))
+            }
+        }
+        if !isWrapper { fail(key, "`\(path)` decides for an operation that is no group", of: assignment) }
+    }
+
     private static func decided(
-        _ additions: DecidedAdditions, _ question: String, _ path: String, _ mirrors: Mirrors, _ key: UnitKey
+        _ additions: DecidedAdditions, _ question: String, _ path: String, _ mirrors: Mirrors, _ key: UnitKey, isWrapper: Bool = false
     ) -> FinishedUnit {
         var decision = WireDecision()
         let graph = mirrors.graph
@@ -63,9 +95,11 @@ extension HostedSession {
                 let made = try ProducedGraph(additions.operations, from: .submitter(requiresRemote: false))
                 try mirrors.keep(made, attempt: key.attempt, id: nil)
                 decision.addition = made.addition
-                if !forgiven.isEmpty {
-                    decision.forgivenNodes = made.graph.members.indices.filter { isForgiven(made.graph.members[$0]) }.map { UInt32($0) }
-                }
+                decision.forgivenNodes = made.graph.members.indices.filter { node in
+                    guard isWrapper else { return isForgiven(made.graph.members[node]) }
+                    return node > 0 && made.graph.members[node].parent == 0
+                        && made.graph.members[node].operation !== additions.operations[0]
+                }.map { UInt32($0) }
             }
         } catch {
             for operation in additions.operations { operation.cancelUnqueued() }

@@ -163,6 +163,15 @@ final class Mirrors: Sendable {
                     return !state.isEnded[change.node]
                 }
                 guard isNews else { continue }
+                if let part = operation.madePart {
+                    // It ends as that does, after it.
+                    part.whenOver { operation.remoteDidEnd(ending.orErrors(change.ownErrors, of: part), hasStarted: hasStarted) }
+                    continue
+                }
+                if !(operation is GroupOperation), !change.ownErrors.isEmpty {
+                    operation.remoteDidEnd(.failure(change.ownErrors), hasStarted: hasStarted)
+                    continue
+                }
                 if !change.ownErrors.isEmpty { (operation as? GroupOperation)?.takeDecisionErrors(change.ownErrors) }
                 operation.remoteDidEnd(ending, hasStarted: hasStarted)
             }
@@ -182,5 +191,13 @@ final class Mirrors: Sendable {
         let nodes =
             members.indices.filter { !members[$0].isGroup } + members.indices.reversed().filter { members[$0].isGroup }
         apply(nodes.map { NodeChange(node: $0, news: .ended(ending, hasStarted: false)) })
+    }
+}
+
+extension RemoteEnding {
+    /// A wrapper's: of a failure without errors of its own it has those of the operation that it has made.
+    fileprivate func orErrors(_ own: [AOperationError], of part: AOperation) -> RemoteEnding {
+        guard case .failure(let errors) = self, errors.isEmpty else { return self }
+        return own.isEmpty ? .failure(part.publishedErrors) : .failure(own)
     }
 }

@@ -11,7 +11,8 @@ extension DeciderNode {
                     + " coordinator (\(ProductVersion.current))")
         }
         self.init(
-            type: wire.type, version: Int(wire.version), parameters: Int(wire.parameters), occasion: occasion, isAskedAtBegin: wire.atBegin)
+            type: wire.type, version: Int(wire.version), parameters: Int(wire.parameters), occasion: occasion, isAskedAtBegin: wire.atBegin,
+            isWrapper: wire.wrapper)
     }
 }
 

@@ -225,10 +225,13 @@ package struct GraphBuilder {
             refuseHosted(
                 "is a group that decides in this process what it does next (\(typeName))",
                 "conform it to ClusterGroup and register it with a worker", parent)
-            node.hosted = true
-            node.decider.type = typeName
-            node.decider.parameters = place(of: Self.noParameters)
-            node.decider.atBegin = true
+            node.takeHosted(typeName, parameters: place(of: Self.noParameters))
+        case .wrapper(let typeName, let hasCodec):
+            refuseHosted(
+                "makes in this process the operation that it runs (\(typeName))", "give the queue that operation", parent)
+            if !hasCodec { uncoded[ObjectIdentifier(group)] = group.deliveredTypeName }
+            node.takeHosted(typeName, parameters: place(of: Self.noParameters))
+            node.decider.wrapper = true
         }
         let ownPath = path.isEmpty ? node.id : "\(path)/\(node.id)"
         graph.append(.init(nil, path: ownPath, parent: parent, isGroup: false), node)
@@ -259,7 +262,8 @@ package struct GraphBuilder {
 
     private mutating func connect(_ index: Int, _ manifest: OperationManifest) {
         var producers: Set<ObjectIdentifier> = []
-        let isHosted = graph.wire.nodes[index].hosted
+        // What a wrapper receives, it receives here.
+        let isHosted = graph.wire.nodes[index].hosted || manifest.isWrapper
         if let reception = manifest.reception {
             for producer in reception.producers {
                 producers.insert(ObjectIdentifier(producer))
@@ -340,6 +344,14 @@ package struct GraphBuilder {
 extension WireNode {
     /// What who decides for a group is called in it.
     package static let deciderID = "(decisions)"
+
+    /// Decided by the process that submits it.
+    fileprivate mutating func takeHosted(_ typeName: String, parameters: UInt32) {
+        hosted = true
+        decider.type = typeName
+        decider.parameters = parameters
+        decider.atBegin = true
+    }
 }
 
 extension OperationGraph.Member {
@@ -357,6 +369,10 @@ extension OperationGraph.Member {
 }
 
 extension OperationManifest {
+    fileprivate var isWrapper: Bool {
+        if case .group(let group) = body, case .wrapper? = group.decider { true } else { false }
+    }
+
     /// What a node is called, but for a number: the operation's own name, or what its kind is called in graphs.
     fileprivate var label: String {
         var kind = name

@@ -13,6 +13,7 @@ extension ByteWriter {
         write(count: decider.parameters)
         write(decider.occasion.rawValue)
         write(decider.isAskedAtBegin)
+        write(decider.isWrapper)
     }
 }
 
@@ -36,6 +37,6 @@ extension ByteReader {
         let raw = try byte()
         guard let occasion = DeciderNode.Occasion(rawValue: raw) else { throw DecodingFailure("\(raw) is no occasion to decide") }
         return DeciderNode(
-            type: type, version: version, parameters: parameters, occasion: occasion, isAskedAtBegin: try flag())
+            type: type, version: version, parameters: parameters, occasion: occasion, isAskedAtBegin: try flag(), isWrapper: try flag())
     }
 }

@@ -18,8 +18,14 @@ public struct DeciderNode: Hashable, Sendable {
     public var occasion: Occasion
     /// It is asked when the group begins as well.
     public var isAskedAtBegin: Bool
+    /// The group stands for the first product that it is given: it delivers what that delivers, and fails as that does.
+    public var isWrapper: Bool
 
-    public init(type: String, version: Int = 0, parameters: Int, occasion: Occasion = .eachChild, isAskedAtBegin: Bool = false) {
+    public init(
+        type: String, version: Int = 0, parameters: Int, occasion: Occasion = .eachChild, isAskedAtBegin: Bool = false,
+        isWrapper: Bool = false
+    ) {
+        self.isWrapper = isWrapper
         self.type = type
         self.version = version
         self.parameters = parameters

@@ -120,6 +120,9 @@ extension Submission {
             if let addition = decision.addition {
                 let (firstUnit, firstNode) = (units.count, layout.graph.nodes.count)
                 try add(addition, by: decider, attempt, at: at, &effects)
+                if case .decider(let kind) = node(decider).kind, kind.isWrapper, let product = addition.products.first {
+                    wrapped[Int32(group)] = wrapped[Int32(group)] ?? Int32(firstUnit + Int(layout.offset[firstNode + product - 1]))
+                }
                 for node in decision.forgivenNodes { forgive(firstUnit + Int(layout.offset[firstNode + node - 1]), in: group) }
             }
             if decisions[Int32(group)]?.due.isEmpty == false { becomeDue(decider, at, &effects) } else { rest(decider, .blocked) }
@@ -202,7 +205,7 @@ extension Submission {
             effects.append(.stop(id(decider), attempt, worker, units[decider].stop ?? reason, now: units[decider].isHurried))
         case .blocked:
             units[decider].phase = .ended(.cancelled)
-        case .ready, .paused, .delayed, .held, .wanting, .locking, .postponed, .retryWait, .open:
+        case .ready, .paused, .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open:
             units[decider].stop = reason
             endStoppedDecider(decider, at, &effects)
         }
@@ -216,7 +219,8 @@ extension Submission {
             let limit = Duration.text(milliseconds: Self.evaluationMilliseconds)
             failDecision(
                 decider, [Failure(code: .timeout, message: "it was not made within \(limit)", typeName: "DecisionFailed")], at, &effects)
-        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .lockCycle?, nil:
+        case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .lockCycle?,
+            .quarantined?, .streamVoided?, nil:
             decisions[units[decider].parent]?.due = []
             rest(decider, .ended(.cancelled))
         }
@@ -245,7 +249,7 @@ extension Submission {
         case .ready, .assigned, .paused:
             if due == 0 { found.append("decides, but nothing is due") }
             if units[group].phase != .open { found.append("decides for a group that is not open") }
-        case .delayed, .held, .wanting, .locking, .postponed, .retryWait, .open: found.append("is in a phase that no decider has")
+        case .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open: found.append("is in a phase that no decider has")
         }
         if units[decider].isActive { found.append("takes a place of its group") }
         if units[group].hasEnded != units[decider].hasEnded, units[group].hasEnded { found.append("has not ended with its group") }
@@ -256,7 +260,7 @@ extension Submission {
     func isDue(_ decider: Int) -> Bool {
         switch units[decider].phase {
         case .ready, .assigned, .paused: true
-        case .blocked, .delayed, .held, .wanting, .locking, .postponed, .retryWait, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open, .ended, .dropped: false
         }
     }
 }

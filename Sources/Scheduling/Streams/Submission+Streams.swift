@@ -131,7 +131,7 @@ extension Submission {
         guard units[unit].stop == nil, openStreamProducer(of: unit) != nil else { return false }
         switch outcome {
         case .success, .production: return true
-        case .failure, .stopped, .elements, .answers: return false
+        case .failure, .stopped, .elements, .answers, .decided: return false
         }
     }
 
@@ -144,7 +144,7 @@ extension Submission {
         case .production(let payload, let addition):
             guard addition.graph.nodes.count > 1 else { throw FactMismatch("\(path(of: unit)) has produced nothing and says it had") }
             provisional[Int32(unit)] = ProvisionalSuccess(payload: payload, addition: addition, attempt: attempt)
-        case .failure, .stopped, .elements, .answers:
+        case .failure, .stopped, .elements, .answers, .decided:
             throw FactMismatch("\(path(of: unit)): only successes wait for a producer")
         }
         units[unit].phase = .provisional

@@ -100,7 +100,8 @@ extension Submission {
         }
         if isDecider(unit) {
             loseDecision(unit, crashLimit: crashLimit, at: at, &effects)
-            return settle(at: at, &effects)
+            settle(at: at, &effects)
+            return false
         }
         let wasEvaluating = units[unit].isEvaluating
         units[unit].isEvaluating = false
@@ -166,6 +167,7 @@ extension Submission {
         dropInstances(of: unit)
         dropGrowth(of: unit)
         decisions[Int32(unit)] = nil
+        wrapped[Int32(unit)] = nil
         let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
         for inner in below {
             dropInstances(of: inner)
@@ -231,6 +233,7 @@ extension Submission {
         dropInstances(of: inner)
         dropGrowth(of: inner)
         if !decisions.isEmpty { decisions[Int32(inner)] = nil }
+        if !wrapped.isEmpty { wrapped[Int32(inner)] = nil }
         uncount(inner)
         if case .operation = node(inner).kind { counts.total -= 1 }
         endDeadline(inner)
@@ -248,6 +251,7 @@ extension Submission {
         uncount(unit)
         endDeadline(unit)
         if !decisions.isEmpty { decisions[Int32(unit)] = nil }
+        if !wrapped.isEmpty { wrapped[Int32(unit)] = nil }
         if !verdicts.isEmpty { verdicts[Int32(unit)] = nil }
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         endedEarly.remove(Int32(unit))

@@ -20,6 +20,7 @@ extension Submission {
         case .success(let payload)?:
             if case .operation = node(unit).kind { return .value(payload) }
             if let joined = joinedValues[Int32(unit)] { return joined }
+            if !wrapped.isEmpty, let child = wrapped[Int32(unit)] { return received(from: Int(child)) }
             return .list(children(of: unit).map { received(from: $0) })
         case .failure?:
             return .failure(failures(of: unit))
@@ -44,7 +45,8 @@ extension Submission {
         for failure in own { list.append(failure) }
         if case .operation = node(unit).kind { return }
         var last: [Int] = []
-        for child in children(of: unit) {
+        let wrapped = self.wrapped.isEmpty ? nil : self.wrapped[Int32(unit)]
+        for child in children(of: unit) where wrapped.map({ Int($0) == child }) ?? true {
             switch units[child].outcome {
             case .failure? where isIgnored(child): last.append(child)
             case .failure?: collectFailures(of: child, into: &list)

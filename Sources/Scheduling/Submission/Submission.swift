@@ -62,6 +62,8 @@ struct Submission {
     var quarantines: [Int32: String] = [:]
     /// Of groups that decide: what is due, and what they know. Looked up, never iterated.
     var decisions: [Int32: DecisionLine] = [:]
+    /// By groups that stand for one operation that they were given: that. Looked up, never iterated.
+    var wrapped: [Int32: Int32] = [:]
     /// Members of ordered groups that ended while one before them had not. Looked up, never iterated.
     var endedEarly: Set<Int32> = []
     /// Operations whose current attempt has begun, as far as others receive what it sends.

@@ -3214,6 +3214,9 @@ public nonisolated struct WireDeciderNode: Sendable {
   /// it is asked when the group begins as well
   public var atBegin: Bool = false
 
+  /// the group delivers what its first product delivers, and fails as that does
+  public var wrapper: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Occasion: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -9279,7 +9282,7 @@ nonisolated extension WireGroupNode: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireDeciderNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DeciderNode"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}occasion\0\u{3}at_begin\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}occasion\0\u{3}at_begin\0\u{1}wrapper\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9292,6 +9295,7 @@ nonisolated extension WireDeciderNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.parameters) }()
       case 4: try { try decoder.decodeSingularEnumField(value: &self.occasion) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.atBegin) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.wrapper) }()
       default: break
       }
     }
@@ -9313,6 +9317,9 @@ nonisolated extension WireDeciderNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if self.atBegin != false {
       try visitor.visitSingularBoolField(value: self.atBegin, fieldNumber: 5)
     }
+    if self.wrapper != false {
+      try visitor.visitSingularBoolField(value: self.wrapper, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -9322,6 +9329,7 @@ nonisolated extension WireDeciderNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.parameters != rhs.parameters {return false}
     if lhs.occasion != rhs.occasion {return false}
     if lhs.atBegin != rhs.atBegin {return false}
+    if lhs.wrapper != rhs.wrapper {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
