@@ -249,7 +249,8 @@ extension Submission {
         case .ready, .assigned, .paused:
             if due == 0 { found.append("decides, but nothing is due") }
             if units[group].phase != .open { found.append("decides for a group that is not open") }
-        case .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open: found.append("is in a phase that no decider has")
+        case .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open:
+            found.append("is in a phase that no decider has")
         }
         if units[decider].isActive { found.append("takes a place of its group") }
         if units[group].hasEnded != units[decider].hasEnded, units[group].hasEnded { found.append("has not ended with its group") }
