@@ -96,7 +96,9 @@ final class StreamLink: @unchecked Sendable {
         let (lane, group) = producer.core.withLock { ($0.membership?.lane, $0.group) }
         guard let lane, lane.root !== Lane.outside else { return false }
         return receiver.core.withLock { core in
-            core.state.isInitialized ? core.group === group && core.verdict == nil : core.state.ending == nil
+            // In an ordered group its turn comes after the producer's end.
+            core.state.isInitialized
+                ? core.group === group && group?.isOrdered != true && core.verdict == nil : core.state.ending == nil
         }
     }
 

@@ -296,6 +296,17 @@ struct StreamReceiverTests {
         #expect(outer.outcome == .success((0..<4).map { "1.\($0)" }))
     }
 
+    /// Its turn comes after the producer's end, which does not wait for it: it is told what it has missed.
+    @Test func receiverBehindItsProducer_inAnOrderedGroup_holdsNobodyBack() async throws {
+        let (sender, collector) = (Sender(.init(sending(20))), Collector())
+        sender.stream(to: collector)
+        let ordered = OrderedGroupOperation(sender, collector)
+        ordered.add(to: queue)
+        await ordered.ended()
+        #expect(sender.outcome == .success(20))
+        #expect(collector.publishedErrors.count == 1)
+    }
+
     @Test func cancellingTheReceiver_cancelsAProducerThatNobodyElseNeeds() async throws {
         let mayEnd = Signal()
         let (sender, collector) = (Sender(.init(sending(1, thenAwaiting: mayEnd))), Collector(first: 1))
