@@ -9,6 +9,10 @@ import Testing
 struct LostNetTests {
     let queue = AOperationQueue()
 
+    private func pass() -> MapOperationBlock<Int, Int> {
+        MapOperationBlock { received, finish in finish(received ?? .success(0)) }
+    }
+
     private func net() -> (producer: Value<Int>, receiver: Keep<Int>, waiting: Step) {
         let (producer, receiver, waiting) = (Value(1, name: "producer"), Keep<Int>(), Step("waiting"))
         producer.deliver(to: receiver)
@@ -99,15 +103,66 @@ struct LostNetTests {
         #expect(dependency.outcome?.isSuccess == true)
     }
 
-    /// What was cancelled holds nothing of it.
-    @Test func cancelledReceiver_keepsNothingAlive() {
-        let receiver = Keep<Int>()
+    /// The middle is cancelled with its only receiver, and nobody holds it.
+    @Test(arguments: 1...3)
+    func cancelledReceiver_bringsWhatIsBeforeItsCancelledProducers(length: Int) async {
+        let (producer, receiver, waiting) = (Value(1), Keep<Int>(), Step("waiting"))
+        waiting.addDependency(producer)
+        var last: ResultableOperation<Int> = producer
+        for _ in 0..<length { last = last.deliver(to: pass()) }
+        last.deliver(to: receiver)
+        queue.addOperation(waiting)
+        receiver.cancel()
+        queue.addOperation(receiver)
+        await waiting.ended()
+        #expect(producer.outcome == .success(1))
+    }
+
+    /// Adding the receiver of one that was cancelled brings what delivers to that one, and leaves that one out of the group.
+    @Test func producerThatIsCancelledBeforeItsReceiversGroupIsAdded_bringsTheRest() async {
+        let (producer, receiver, waiting) = (Value(1), Keep<Int>(), Step("waiting"))
+        let middle = pass()
+        producer.deliver(to: middle).deliver(to: receiver)
+        waiting.addDependency(producer)
+        middle.cancel()
+        queue.addOperation(waiting)
+        let group = GroupOperation(receiver)
+        queue.addOperation(group)
+        await group.ended()
+        await waiting.ended()
+        #expect(waiting.outcome?.isSuccess == true)
+        #expect(!group.operations.contains { $0 === middle })
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func groupThatIsCancelledWhileItIsAdded_losesNothing(isNested: Bool, isAddedWithOthers: Bool) async {
+        for _ in 0..<Load.rounds(400) {
+            let (producer, receiver, waiting) = net()
+            queue.addOperation(waiting)
+            let inner = GroupOperation(receiver)
+            let group = isNested ? GroupOperation(inner) : inner
+            async let cancelled: Void = onThread { group.cancel() }
+            if isAddedWithOthers {
+                queue.addOperations([Step("other"), group], waitUntilFinished: false)
+            } else {
+                queue.addOperation(group)
+            }
+            await cancelled
+            await group.ended()
+            await waiting.ended()
+            #expect(producer.outcome != nil)
+        }
+    }
+
+    /// What was cancelled holds what comes before it, until it goes away itself; long chains are released one by one.
+    @Test func cancelledReceiver_keepsNothingAlive_thatItDoesNotOutlive() {
         weak var producer: Value<Int>?
         do {
             let made = Value(1)
-            made.deliver(to: receiver)
             producer = made
-            receiver.cancel()
+            var last: ResultableOperation<Int> = made
+            for _ in 0..<20_000 { last = last.deliver(to: pass()) }
+            last.cancel()
         }
         #expect(producer == nil)
     }

@@ -1,20 +1,19 @@
-/// What belonged with an operation that was cancelled before it was in any queue. Held by nobody for its sake.
+/// What belonged with an operation that was cancelled before it was in any queue: it is added with it. What comes before it
+/// is held, as it was before: nobody else may do so, and others may wait for what comes before that.
 struct LostNet {
     private struct Reference {
         weak let operation: AOperation?
     }
 
-    private let before: [Reference]
+    let producers: [AOperation]
+    let dependencies: [AOperation]
     private let after: [Reference]
-    private let declared: [Reference]
 
     init(producers: [AOperation], receivers: [AOperation], dependencies: [AOperation]) {
-        before = producers.map { Reference(operation: $0) }
+        self.producers = producers
+        self.dependencies = dependencies
         after = receivers.map { Reference(operation: $0) }
-        declared = dependencies.map { Reference(operation: $0) }
     }
 
-    var producers: [AOperation] { before.compactMap(\.operation) }
     var receivers: [AOperation] { after.compactMap(\.operation) }
-    var dependencies: [AOperation] { declared.compactMap(\.operation) }
 }

@@ -77,8 +77,8 @@ extension AOperation: Waiter {
     /// in no queue is started as well.
     final func startByFoundation() {
         if isInitialized {
-            for member in deliveryNet() where member !== self {
-                member.enter(.outside, of: nil, announcement: .onStart)
+            enterNet { member in
+                if member !== self { member.enter(.outside, of: nil, announcement: .onStart) }
             }
             if enter(.outside, of: nil, announcement: .due, isInline: true) { return }
         }

@@ -41,25 +41,41 @@ extension AOperation {
         return net
     }
 
+    /// Calls `enter` for each of the ``deliveryNet()``.
+    ///
+    /// A group takes what belongs to its children with it when it starts, or is cancelled in a queue. One that is cancelled
+    /// in the moment in which it comes into a queue does not: what belongs to them is entered, too.
+    final func enterNet(_ enter: (AOperation) -> Void) {
+        let net = deliveryNet()
+        let groups = net.filter { $0 is GroupOperation && !$0.isAbandonedGroup }
+        for member in net { enter(member) }
+        for group in groups where group.isAbandonedGroup {
+            for member in group.deliveryNet() where member !== group { enter(member) }
+        }
+    }
+
     /// Whether something delivers to this operation, or receives from it.
-    final var hasDeliveryNet: Bool { isEndedGroup || core.withLock(\.hasNet) }
+    final var hasDeliveryNet: Bool { isAbandonedGroup || core.withLock(\.hasNet) }
 
     /// What delivers to it or receives from it. Of a group that was cancelled before it was in any queue: to and from its
     /// children.
     final var neighboursInNet: AdmissionOrder.Neighbours {
         var net = core.withLock(\.net)
-        var pending = isEndedGroup ? (self as? GroupOperation)?.operations ?? [] : []
+        var pending = isAbandonedGroup ? (self as? GroupOperation)?.operations ?? [] : []
         while let child = pending.popLast() {
             guard let child = child as? AOperation else { continue }
             let near = child.core.withLock(\.net)
             net.before += near.before
             net.after += near.after
-            if child.isEndedGroup, let group = child as? GroupOperation { pending += group.operations }
+            if child.isAbandonedGroup, let group = child as? GroupOperation { pending += group.operations }
         }
         return net
     }
 
-    private var isEndedGroup: Bool { self is GroupOperation && isEnded }
+    /// Whether it is a group that has ended, or is about to because it was cancelled.
+    fileprivate var isAbandonedGroup: Bool {
+        self is GroupOperation && core.withLock { $0.state.isEnded || $0.isCancelRequested }
+    }
 }
 
 extension Foundation.Operation {

@@ -36,7 +36,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     }
 
     deinit {
-        // Only an operation that never ended has anything left here; chains of them are released one by one.
+        // Only an operation that never was in a queue has anything left here; chains of them are released one by one.
         var (watches, left) = core.withLock { $0.dismantle() }
         for watch in watches { watch.stop() }
         Trampoline.release(&watches)

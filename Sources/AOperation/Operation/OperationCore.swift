@@ -484,9 +484,13 @@ extension OperationCore {
         }
     }
 
-    /// Takes out what an operation that never ended still holds.
+    /// Takes out what an operation still holds that never ended, or that was cancelled before it was in any queue.
     mutating func dismantle() -> (watches: [DependencyWatch], operations: [AnyObject]) {
-        guard !state.isEnded else { return ([], []) }
+        guard !state.isEnded else {
+            let lost = attachments?.lostNet
+            attachments = nil
+            return ([], (lost?.producers ?? []) + (lost?.dependencies ?? []))
+        }
         let left: [AnyObject] = dependencies.all + producers + injections
         defer {
             watches = WatchList()

@@ -68,7 +68,9 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
             admitPlain(operation)
             return
         }
-        for member in operation.deliveryNet() where enter(member) { super.addOperation(member) }
+        operation.enterNet { member in
+            if enter(member) { super.addOperation(member) }
+        }
     }
 
     /// Adds operations, and, if asked to, blocks the calling thread until they have ended. It does not call
@@ -78,7 +80,9 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var plain: [PlainMember] = []
         for operation in operations {
             if let operation = operation as? AOperation {
-                for member in operation.deliveryNet() where enter(member) { admitted.append(member) }
+                operation.enterNet { member in
+                    if enter(member) { admitted.append(member) }
+                }
             } else {
                 plain.append(admitPlain(operation))
             }

@@ -14,7 +14,7 @@ struct PlainLockCycleTests {
         let gate = Gate()
         let child: Foundation.Operation = isPlain ? BlockOperation {} : Step("child")
         child.addDependency(member)
-        let group = GroupOperation(gate, child)
+        let group = GroupOperation(child, gate)  // the child waits when the gate has started
         group.exclusive(key)
         queue.addOperation(group)
         await gate.started.wait()
