@@ -140,9 +140,8 @@ final class Lane: Sendable {
 
     /// Whether all that is ready is about to run: nothing else has to end first.
     var runsAllReady: Bool {
-        guard parent != nil else { return state.withLock { $0.runsAllReady } }
-        // Of a limited queue others may get what is free.
-        return limit == .max && root.limit == .max && !isPaused
+        guard !isPaused else { return false }
+        return limit == .max && root.limit == .max || state.withLock { $0.runsAllReady }
     }
 
     // MARK: Settings

@@ -98,8 +98,14 @@ struct LaneState {
 }
 
 extension LaneState {
-    /// Of a lane with slots of its own: whether there is one for each that is ready.
-    var runsAllReady: Bool { !isPaused && (limit == .max || limit - running >= ready.count) }
+    /// Whether there is a slot for each that is ready, and nobody else gets it.
+    var runsAllReady: Bool {
+        guard !isPaused, limit - running >= ready.count else { return false }
+        return switch slots {
+        case .own: true
+        case .borrowed(let free, _): free >= ready.count
+        }
+    }
 }
 
 // MARK: - Members

@@ -53,15 +53,16 @@ extension AOperation {
 
     /// Whether nothing that may take its time is between the operation and its body.
     final var isAboutToExecute: Bool {
-        let (isNext, lane) = core.withLock { core in
+        let (isNext, membership) = core.withLock { core in
             switch core.state {
-            case .ready: (core.conditions.isEmpty && core.timeLimits.start == nil && !isContainer, core.membership?.lane)
+            case .ready: (core.conditions.isEmpty && core.timeLimits.start == nil && !isContainer, core.membership)
             case .executing: (true, nil)
             case .initialized, .waiting, .preparing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
                 (false, nil)
             }
         }
-        return isNext && lane?.runsAllReady != false
+        guard isNext, let membership else { return isNext }
+        return membership.lane.runsAllReady && !membership.lane.hasBarrier(before: membership.epoch)
     }
 
     /// Waits again, before its start, for the begin of its producer.

@@ -255,6 +255,35 @@ struct StreamReceiverTests {
         }
     }
 
+    @Test(arguments: [Int.max, 2], [false, true]) func inAGroup_aReceiverThatHasASlot_isNotOutrun(slots: Int, isNested: Bool) async throws {
+        for _ in 0..<50 {
+            let queue = AOperationQueue()
+            if slots < .max { queue.maxConcurrentOperationCount = slots }
+            let (sender, collector) = (Sender(.init(sending(50))), Collector())
+            sender.stream(to: collector)
+            let group = GroupOperation(sender, collector)
+            queue.addOperation(isNested ? GroupOperation(group) : group)
+            await collector.ended()
+            #expect(collector.outcome?.value?.count == 50)
+        }
+    }
+
+    @Test func aReceiverBehindABarrier_holdsNobodyBack() async throws {
+        let gate = Gate()
+        let (sender, collector) = (Sender(.init(sending(20))), Collector())
+        queue.addOperation(gate)
+        await gate.started.wait()
+        sender.addDependency(gate)
+        queue.addOperation(sender)
+        queue.addBarrierBlock {}
+        sender.stream(to: collector)
+        queue.addOperation(collector)
+        gate.open()
+        await collector.ended()
+        #expect(sender.outcome == .success(20))
+        #expect(collector.errors.first?.publishedError is AOperationError.PartialResultsMissed)
+    }
+
     @Test func aReceiverThatWaitsForSomethingElse_doesNotHoldTheSenderBack() async throws {
         let gate = Gate()
         let (sender, collector) = (Sender(.init(sending(20))), Collector())
