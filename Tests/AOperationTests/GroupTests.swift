@@ -248,6 +248,28 @@ struct GroupTests {
         #expect(group.publishedErrors.map(\.localizedDescription) == ["mine"])
     }
 
+    @Test func D28_whatExecuteDoesAfterTheChildrenHaveEnded_counts() async {
+        final class Own: GroupOperation, @unchecked Sendable {
+            let late = Step("late")
+            let childIsOver = DispatchSemaphore(value: 0)
+            override func execute() {
+                super.execute()
+                childIsOver.wait()
+                addOperation(late)
+                finish(AOperationError(Failed(text: "mine")))
+            }
+        }
+        let gate = Gate()
+        let group = Own(gate)
+        gate.onEnd { _ in group.childIsOver.signal() }
+        group.add(to: AOperationQueue())
+        await gate.started.wait()
+        gate.open()
+        await group.ended()
+        #expect(group.late.outcome?.isSuccess == true)
+        #expect(group.publishedErrors.map(\.localizedDescription) == ["mine"])
+    }
+
     @Test func childrenAreUntouchedUntilTheGroupStarts() async {
         let first = Gate("first")
         let child = Step()

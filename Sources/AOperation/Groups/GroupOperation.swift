@@ -181,7 +181,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     // MARK: Running
 
-    /// Starts the children. A subclass that overrides it calls `super.execute()`.
+    /// Starts the children. A subclass that overrides it calls `super.execute()`; the group cannot end before this has
+    /// returned.
     open override func execute() {
         rememberChildren()
         takeNets()
@@ -193,7 +194,12 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         }
     }
 
-    final override func executeBody() { begin { execute() } }
+    final override func executeBody() {
+        guard !isPlainGroup else { return execute() }
+        begin {
+            stayingOpen { execute() }
+        }
+    }
 
     /// Whether it, or something around it, is in a queue.
     private var isInQueue: Bool {
