@@ -135,6 +135,10 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].quarantine(unit.index, cause, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .misfitFound(let unit, let fault, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].refuse(unit.index, fault, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .judged(let unit, let verdicts, let at):
             try judge(unit, verdicts, at: at, &effects)
         case .zonesRegistered(let tables):

@@ -50,6 +50,8 @@ public enum Fact: Hashable, Sendable {
     case lockCycleFound(UnitID, String, at: Int64)
     /// The unit fails without being tried, because its like has ended too many processes; with what is known of that.
     case quarantineMet(UnitID, String, at: Int64)
+    /// The unit fails without being tried: it was admitted before anybody knew its type, and does not fit what was registered.
+    case misfitFound(UnitID, String, at: Int64)
     /// The attempt, whose elements others receive while it runs, has begun.
     case streamBegun(UnitID, Attempt, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
@@ -90,12 +92,15 @@ public struct Admission: Hashable, Sendable {
     public var at: Int64
     /// The process in which its hosted code is; 0: it has none.
     public var submitter: Incarnation
+    /// It was admitted whether its operations were known or not.
+    public var waitsForWorkers: Bool
 
     public init(
         number: SubmissionNumber, id: String, key: String, name: String, graph: Graph, at: Int64,
-        submitter: Incarnation = Incarnation(0)
+        submitter: Incarnation = Incarnation(0), waitsForWorkers: Bool = false
     ) {
         self.submitter = submitter
+        self.waitsForWorkers = waitsForWorkers
         self.number = number
         self.id = id
         self.key = key

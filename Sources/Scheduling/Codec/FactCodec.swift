@@ -49,6 +49,9 @@ private enum Kind {
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
+    static let misfitFound: UInt8 = 231
+    /// As `submittedWithHost`, of a graph whose operations need not be known.
+    static let submittedUnchecked: UInt8 = 232
 }
 
 extension ByteWriter {
@@ -82,7 +85,10 @@ extension ByteWriter {
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
         case .submitted(let admission):
-            if admission.submitter.rawValue == 0 {
+            if admission.waitsForWorkers {
+                write(Kind.submittedUnchecked)
+                write(admission.submitter.rawValue)
+            } else if admission.submitter.rawValue == 0 {
                 write(Kind.submitted)
             } else {
                 write(Kind.submittedWithHost)
@@ -175,6 +181,11 @@ extension ByteWriter {
             write(Kind.lockCycleFound)
             write(unit.rawValue)
             write(circle)
+            write(at)
+        case .misfitFound(let unit, let fault, let at):
+            write(Kind.misfitFound)
+            write(unit.rawValue)
+            write(fault)
             write(at)
         case .quarantineMet(let unit, let cause, let at):
             write(Kind.quarantineMet)
@@ -269,11 +280,11 @@ extension ByteReader {
             return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature(withElements: true) })
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
-        case Kind.submitted, Kind.submittedWithHost:
-            let submitter = Incarnation(kind == Kind.submittedWithHost ? try unsigned() : 0)
+        case Kind.submitted, Kind.submittedWithHost, Kind.submittedUnchecked:
+            let submitter = Incarnation(kind == Kind.submitted ? 0 : try unsigned())
             var admission = Admission(
                 number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                graph: try graph(), at: try signed(), submitter: submitter
+                graph: try graph(), at: try signed(), submitter: submitter, waitsForWorkers: kind == Kind.submittedUnchecked
             )
             try readOptions(into: &admission.graph)
             return .submitted(admission)
@@ -311,6 +322,8 @@ extension ByteReader {
             return .streamBegun(try unit(), try attempt(), at: try signed())
         case Kind.lockCycleFound:
             return .lockCycleFound(try unit(), try text(), at: try signed())
+        case Kind.misfitFound:
+            return .misfitFound(try unit(), try text(), at: try signed())
         case Kind.quarantineMet:
             return .quarantineMet(try unit(), try text(), at: try signed())
         case Kind.judged:

@@ -83,7 +83,7 @@ extension Submission {
         switch units[unit].stop {
         case nil, .streamVoided?, .timedOut?: return false
         case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?,
-            .quarantined?:
+            .quarantined?, .unfit?:
             break
         }
         if units[unit].openChildren > 0 {

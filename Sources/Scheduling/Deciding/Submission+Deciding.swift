@@ -220,7 +220,7 @@ extension Submission {
             failDecision(
                 decider, [Failure(code: .timeout, message: "it was not made within \(limit)", typeName: "DecisionFailed")], at, &effects)
         case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .lockCycle?,
-            .quarantined?, .streamVoided?, nil:
+            .quarantined?, .unfit?, .streamVoided?, nil:
             decisions[units[decider].parent]?.due = []
             rest(decider, .ended(.cancelled))
         }

@@ -71,7 +71,7 @@ extension Scheduler {
         else { return "it is malformed" }
         graph.nodes[0] = durable.submissions[index].standIn(forGroup: group)
         let errors =
-            admissionErrors(graph, waitForWorkers: false)
+            admissionErrors(graph, waitForWorkers: durable.submissions[index].waitsForWorkers)
             + (graph.faults(limits: configuration.graphLimits).isEmpty
                 ? durable.submissions[index].growthFaults(graph, by: unit.index) : [])
         if !errors.isEmpty { return errors.prefix(Self.problemsMax).map(\.text).joined(separator: "; ") }

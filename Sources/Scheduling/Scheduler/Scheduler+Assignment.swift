@@ -142,7 +142,7 @@ extension Scheduler {
     /// - Returns: whether it was handed out; else its conditions did not hold.
     @discardableResult
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
-        if endQuarantined(unit, &outputs) { return false }
+        if endQuarantined(unit, &outputs) || endMisfit(unit, &outputs) { return false }
         if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
             switch judge(unit, &outputs) {
             case .start, .evaluate: break

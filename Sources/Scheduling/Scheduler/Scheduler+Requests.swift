@@ -75,8 +75,9 @@ extension Scheduler {
             .submitted(
                 Admission(
                     number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall,
-                    submitter: needsSubmitter ? submitter : Incarnation(0)
+                    submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers
                 )), &outputs)
+        findMisfits(durable.submissions.count - 1)
         // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.
         for node in cancelled where graph.nodes.indices.contains(node) {
             emit(.cancelRequested(UnitID(number, node), reason: "", now: false, at: now.wall), &outputs)

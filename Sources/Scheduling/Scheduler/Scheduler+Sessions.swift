@@ -51,7 +51,9 @@ extension Scheduler {
 
     private mutating func register(_ signatures: [OperationSignature], _ outputs: inout Outputs) {
         let new = signatures.filter { !durable.signatures.contains($0) }
-        if !new.isEmpty { emit(.signaturesRegistered(new), &outputs) }
+        guard !new.isEmpty else { return }
+        emit(.signaturesRegistered(new), &outputs)
+        refuseMisfits(&outputs)
     }
 
     private mutating func register(_ offer: Offer, _ outputs: inout Outputs) {

@@ -26,7 +26,7 @@ extension Scheduler {
         guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
         switch durable.submissions[index].units[unit.index].stop {
         case nil, .timedOut, .queueTimedOut, .conditionFailed, .streamVoided: emit(.deadlinePassed(unit, at: now.wall), &outputs)
-        case .cancelled, .siblingFailed, .deadlinePassed, .duplicate, .submitterGone, .lockCycle, .quarantined: break
+        case .cancelled, .siblingFailed, .deadlinePassed, .duplicate, .submitterGone, .lockCycle, .quarantined, .unfit: break
         }
     }
 

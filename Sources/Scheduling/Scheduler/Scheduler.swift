@@ -57,6 +57,8 @@ public struct Scheduler {
     var attemptCounter: UInt32 = 0
     var lockIntake = LockIntake()
     var demands = DemandBoard()
+    /// Of submissions that were admitted before their types were known: what does not fit, by node. Looked up, never iterated.
+    var misfits: [SubmissionNumber: [Int32: String]] = [:]
     /// What running operations said last of how far they have come. Looked up, never iterated.
     var progress: [UnitID: Progress] = [:]
     /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
@@ -210,6 +212,7 @@ public struct Scheduler {
                 }
             }
         }
+        for index in durable.submissions.indices { findMisfits(index) }
         rebuildLines()
         awaitWorkers()
         keepLocksWhileReattaching(until: now.boot + reattachWindow)

@@ -244,7 +244,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined, .streamVoided:
+        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined, .unfit, .streamVoided:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
@@ -327,7 +327,7 @@ extension Submission {
         case (.queueTimedOut, .cancelled), (.queueTimedOut, .siblingFailed), (.queueTimedOut, .deadlinePassed): true
         case (.deadlinePassed, .cancelled), (.deadlinePassed, .siblingFailed): true
         case (.cancelled, _), (.siblingFailed, _), (.timedOut, _), (.queueTimedOut, _), (.deadlinePassed, _), (.conditionFailed, _),
-            (.duplicate, _), (.submitterGone, _), (.lockCycle, _), (.quarantined, _):
+            (.duplicate, _), (.submitterGone, _), (.lockCycle, _), (.quarantined, _), (.unfit, _):
             false
         }
     }

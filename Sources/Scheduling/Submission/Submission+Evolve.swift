@@ -57,7 +57,7 @@ extension Submission {
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
-            (.lockCycle?, _), (.quarantined?, _):
+            (.lockCycle?, _), (.quarantined?, _), (.unfit?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
@@ -116,7 +116,7 @@ extension Submission {
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?:
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?, .unfit?:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case nil, .streamVoided?:
             if !wasEvaluating, isFinal(cause, unit) {

@@ -13,6 +13,8 @@ struct Submission {
     let submittedAt: Int64
     /// The process in which its hosted code is; 0: it has none.
     let submitter: Incarnation
+    /// It was admitted whether its operations were known or not.
+    let waitsForWorkers: Bool
     var layout: GraphLayout
     /// How much of the graph was submitted; what follows was added while it ran.
     private let admitted: Admitted
@@ -60,6 +62,8 @@ struct Submission {
     var lockCycles: [Int32: String] = [:]
     /// Why units were not tried.
     var quarantines: [Int32: String] = [:]
+    /// What does not fit about units that were admitted before anybody knew their types.
+    var misfits: [Int32: String] = [:]
     /// Of groups that decide: what is due, and what they know. Looked up, never iterated.
     var decisions: [Int32: DecisionLine] = [:]
     /// By groups that stand for one operation that they were given: that. Looked up, never iterated.
@@ -97,6 +101,7 @@ struct Submission {
         name = admission.name
         submittedAt = admission.at
         submitter = admission.submitter
+        waitsForWorkers = admission.waitsForWorkers
         layout = GraphLayout(admission.graph)
         admitted = Admitted(nodes: admission.graph.nodes.count, parameters: admission.graph.parameters.count)
         units = []

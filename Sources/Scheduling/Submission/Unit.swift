@@ -52,6 +52,8 @@ struct Unit {
         case lockCycle
         /// Its like has ended too many processes.
         case quarantined
+        /// It was admitted before anybody had registered its type, and does not fit what was registered.
+        case unfit
         /// The attempt whose stream it receives is over, and another one follows: its own is given up.
         case streamVoided
     }

@@ -3,10 +3,11 @@ extension Scheduler {
     /// Versions that nobody has registered, and deliveries between types that differ.
     ///
     /// Of what no worker has told, nothing is said. The graph is well formed and without circles.
+    /// - Parameter withVersions: whether a version that nobody has registered is a fault.
     /// - Complexity: O(nodes + edges).
-    func typeFaults(_ graph: Graph) -> [AdmissionError] {
+    func typeFaults(_ graph: Graph, withVersions: Bool = true) -> [AdmissionError] {
         var check = TypeCheck(graph, durable.signatures)
-        return check.faults()
+        return check.faults(withVersions: withVersions)
     }
 }
 
@@ -35,18 +36,18 @@ private struct TypeCheck {
         }
     }
 
-    mutating func faults() -> [AdmissionError] {
+    mutating func faults(withVersions: Bool) -> [AdmissionError] {
         var faults: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {
             if case .decider(let decider) = node.kind, !node.isHosted {
                 let group = OperationNode(type: decider.type, version: decider.version, parameters: decider.parameters)
-                if candidates(group).isEmpty, let fault = versionFault(group) { faults.append(graph.fault(index, fault)) }
+                if withVersions, candidates(group).isEmpty, let fault = versionFault(group) { faults.append(graph.fault(index, fault)) }
                 continue
             }
             guard case .operation(let operation) = node.kind, !node.isHosted else { continue }
             let signatures = candidates(operation)
             if signatures.isEmpty {
-                if let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }
+                if withVersions, let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }
                 continue
             }
             if !node.receives.isEmpty, let fault = deliveryFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
