@@ -1,5 +1,7 @@
 /// Bounds of what the coordinator holds, beside those of the protocol (`Limits`). Each has its unit and its reason.
 enum CoordinatorLimits {
+    /// Members, and texts to choose from, in the shape of an operation's parameters; of a larger one nothing is known.
+    static let shapeFields = 2000
     /// Messages taken from the socket before a step: bounds the latency of what waits for that step.
     static let messagesPerStep = 2000
     /// Bytes taken from the socket before a step: bounds memory while peers send large values.

@@ -9,7 +9,8 @@ struct MisfitTests {
     private var count: OperationSignature { OperationSignature(name: "Count", input: nil, output: int) }
     private var greet: OperationSignature { OperationSignature(name: "Greet", input: user, output: user) }
 
-    private func operation(_ id: String, _ type: String, version: Int = 0, parent: Int = 0, receives: [Int] = [], after: [Int] = []) -> Node {
+    private func operation(_ id: String, _ type: String, version: Int = 0, parent: Int = 0, receives: [Int] = [], after: [Int] = []) -> Node
+    {
         Node(
             id: id, parent: parent, kind: .operation(OperationNode(type: type, version: version, parameters: 0)), receives: receives,
             after: after)

@@ -147,6 +147,18 @@ extension SystemTests {
                 let finished = try await harness.aop("wait", "last", "-o", "json")
                 #expect(finished.status == 0, "\(finished)")
                 #expect(try JSON(parsing: finished.text)["value"][1] == 6)
+                let misspelled = try harness.write(
+                    "misspelled.yaml",
+                    """
+                    ordered:
+                      - {id: read, op: ReadText, with: {pth: "\(text)"}}
+                      - {id: count, op: CountWords, with: {minimumLength: three}, receives: read}
+
+                    """)
+                let unreadable = try await harness.aop("submit", misspelled)
+                #expect(unreadable.status == 6, "\(unreadable)")
+                #expect(unreadable.stderr.contains("`ReadText` cannot read: `path` is missing"))
+                #expect(unreadable.stderr.contains("`CountWords` cannot read: `minimumLength` is text, not an integer"))
             }
         }
 

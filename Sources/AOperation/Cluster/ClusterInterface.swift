@@ -30,6 +30,8 @@ public struct ClusterInterface: Sendable, Hashable {
     public let sent: ValueType?
     /// The elements that it receives while their producer runs; nil when it is no ``StreamReceiver``.
     public let streamed: ValueType?
+    /// What its parameters must look like.
+    public let parameters: ParameterShape
 
     /// Whether the operation takes a received value.
     public var receives: Bool { input != nil }
@@ -51,7 +53,9 @@ extension ClusterOperation {
             sent: try (Self.self as? any PartialResultOperation.Type).flatMap { sender in
                 sender.canSendElsewhere ? try .init(sender.partialResultType) : nil
             },
-            streamed: try (Self.self as? any StreamReceiver.Type).map { try .init($0.streamedType) }
+            streamed: try (Self.self as? any StreamReceiver.Type).map { try .init($0.streamedType) },
+            parameters: defaultParameters == nil
+                ? ParameterShape(of: Parameters.self) : ParameterShape(of: Parameters.self).withoutRequiredFields
         )
     }
 }

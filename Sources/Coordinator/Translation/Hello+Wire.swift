@@ -81,6 +81,35 @@ extension OperationSignature {
             input: wire.receives || wire.oldestVersion == 0 ? ValueType(wire: wire.input) : nil, output: ValueType(wire: wire.output))
         if wire.hasSent { sent = ValueType(wire: wire.sent) }
         if wire.hasStreamed { streamed = ValueType(wire: wire.streamed) }
+        var budget = CoordinatorLimits.shapeFields
+        if wire.hasParameters { parameters = ParameterShape(wire: wire.parameters, depth: 0, &budget) }
+    }
+}
+
+extension ParameterShape {
+    /// What only a newer worker knows, and what is too deep or too much, is unknown.
+    fileprivate init(wire: WireParameterShape, depth: Int, _ budget: inout Int) {
+        budget -= 1 + wire.choices.count
+        guard depth < Self.depthMax, budget >= 0 else {
+            self = .any
+            return
+        }
+        switch wire.kind {
+        case .any, .UNRECOGNIZED: self = .any
+        case .bool: self = .bool
+        case .integer: self = .integer
+        case .number: self = .number
+        case .text: self = .text
+        case .choice: self = .choice(wire.choices)
+        case .array: self = .array(ParameterShape(wire: wire.element, depth: depth + 1, &budget))
+        case .object:
+            var fields: [Field] = []
+            for field in wire.fields {
+                fields.append(
+                    Field(field.name, ParameterShape(wire: field.shape, depth: depth + 1, &budget), isRequired: field.required))
+            }
+            self = budget < 0 ? .any : .object(fields)
+        }
     }
 }
 

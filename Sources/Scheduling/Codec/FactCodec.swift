@@ -50,6 +50,8 @@ private enum Kind {
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
     static let misfitFound: UInt8 = 231
+    /// As `streamSignaturesRegistered`, with the shapes of parameters.
+    static let shapedSignaturesRegistered: UInt8 = 233
     /// As `submittedWithHost`, of a graph whose operations need not be known.
     static let submittedUnchecked: UInt8 = 232
 }
@@ -78,9 +80,12 @@ extension ByteWriter {
             write(Kind.offersRegistered)
             write(offers: offers)
         case .signaturesRegistered(let signatures):
-            let haveElements = signatures.contains { $0.sent != nil || $0.streamed != nil }
-            write(haveElements ? Kind.streamSignaturesRegistered : Kind.signaturesRegistered)
-            write(list: signatures) { $0.write(signature: $1, withElements: haveElements) }
+            let haveParameters = signatures.contains { $0.parameters != .any }
+            let haveElements = haveParameters || signatures.contains { $0.sent != nil || $0.streamed != nil }
+            write(
+                haveParameters
+                    ? Kind.shapedSignaturesRegistered : haveElements ? Kind.streamSignaturesRegistered : Kind.signaturesRegistered)
+            write(list: signatures) { $0.write(signature: $1, withElements: haveElements, withParameters: haveParameters) }
         case .workerEnded(let number):
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
@@ -275,9 +280,14 @@ extension ByteReader {
         case Kind.offersRegistered:
             return .offersRegistered(try offers())
         case Kind.signaturesRegistered:
-            return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature(withElements: false) })
+            return .signaturesRegistered(
+                try list { reader throws(DecodingFailure) in try reader.signature(withElements: false, withParameters: false) })
         case Kind.streamSignaturesRegistered:
-            return .signaturesRegistered(try list { reader throws(DecodingFailure) in try reader.signature(withElements: true) })
+            return .signaturesRegistered(
+                try list { reader throws(DecodingFailure) in try reader.signature(withElements: true, withParameters: false) })
+        case Kind.shapedSignaturesRegistered:
+            return .signaturesRegistered(
+                try list { reader throws(DecodingFailure) in try reader.signature(withElements: true, withParameters: true) })
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
         case Kind.submitted, Kind.submittedWithHost, Kind.submittedUnchecked:

@@ -12,10 +12,14 @@ public struct OperationSignature: Hashable, Sendable {
     public var sent: ValueType?
     /// Of the elements that it receives while their producer runs; nil: it receives none.
     public var streamed: ValueType?
+    /// Of its parameters.
+    public var parameters: ParameterShape
 
     public init(
-        name: String, version: Int = 1, oldestVersion: Int? = nil, input: ValueType? = .any, output: ValueType = .any
+        name: String, version: Int = 1, oldestVersion: Int? = nil, input: ValueType? = .any, output: ValueType = .any,
+        parameters: ParameterShape = .any
     ) {
+        self.parameters = parameters
         self.name = name
         self.version = max(1, version)
         self.oldestVersion = min(max(1, oldestVersion ?? version), self.version)

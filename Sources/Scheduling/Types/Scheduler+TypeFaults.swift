@@ -1,6 +1,6 @@
-/// What a graph asks of operations that workers have registered: their versions, and that values fit.
+/// What a graph asks of operations that workers have registered: their versions, that values fit, and that parameters do.
 extension Scheduler {
-    /// Versions that nobody has registered, and deliveries between types that differ.
+    /// Versions that nobody has registered, parameters that cannot be decoded, and deliveries between types that differ.
     ///
     /// Of what no worker has told, nothing is said. The graph is well formed and without circles.
     /// - Parameter withVersions: whether a version that nobody has registered is a fault.
@@ -19,7 +19,15 @@ private struct TypeCheck {
 
     private let graph: Graph
     private let table: SignatureTable
+    private struct Given: Hashable {
+        let key: Key
+        let parameters: Int
+        let isTemplated: Bool
+    }
+
     private var known: [Key: [OperationSignature]] = [:]
+    /// What is wrong with parameters.
+    private var judged: [Given: String?] = [:]
     /// By groups, the children of those that deliver.
     private var children: [Int: [Int]] = [:]
 
@@ -41,7 +49,9 @@ private struct TypeCheck {
         for (index, node) in graph.nodes.enumerated() {
             if case .decider(let decider) = node.kind, !node.isHosted {
                 let group = OperationNode(type: decider.type, version: decider.version, parameters: decider.parameters)
-                if withVersions, candidates(group).isEmpty, let fault = versionFault(group) { faults.append(graph.fault(index, fault)) }
+                let signatures = candidates(group)
+                let fault = signatures.isEmpty ? withVersions ? versionFault(group) : nil : parameterFault(group, signatures)
+                if let fault { faults.append(graph.fault(index, fault)) }
                 continue
             }
             guard case .operation(let operation) = node.kind, !node.isHosted else { continue }
@@ -50,6 +60,7 @@ private struct TypeCheck {
                 if withVersions, let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }
                 continue
             }
+            if let fault = parameterFault(operation, signatures) { faults.append(graph.fault(index, fault)) }
             if !node.receives.isEmpty, let fault = deliveryFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
             if let fault = streamFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
         }
@@ -71,6 +82,25 @@ private struct TypeCheck {
         let versions = there.map { $0.oldestVersion == $0.version ? "\($0.version)" : "\($0.oldestVersion) to \($0.version)" }
         return "asks for version \(operation.version) of `\(operation.type)`; workers have registered \(versions.joined(separator: ", "))"
             + "; start one with that version, or submit with --wait-for-workers"
+    }
+
+    private mutating func parameterFault(_ operation: OperationNode, _ signatures: [OperationSignature]) -> String? {
+        let given = Given(
+            key: Key(type: operation.type, version: operation.version), parameters: operation.parameters,
+            isTemplated: operation.isTemplated)
+        if let fault = judged[given] { return fault }
+        var fault: String?
+        for signature in signatures.reversed() {
+            let found = signature.parameters.fault(
+                of: graph.parameters[operation.parameters], isTemplated: operation.isTemplated)
+            guard let found else {
+                fault = nil
+                break
+            }
+            fault = fault ?? "has parameters that `\(operation.type)` cannot read: \(found); see its Parameters"
+        }
+        judged[given] = .some(fault)
+        return fault
     }
 
     private mutating func deliveryFault(

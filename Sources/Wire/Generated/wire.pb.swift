@@ -932,68 +932,207 @@ public nonisolated struct WireResourceAmount: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireOperationType: Sendable {
+public nonisolated struct WireOperationType: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  public var name: String = String()
+  public var name: String {
+    get {_storage._name}
+    set {_uniqueStorage()._name = newValue}
+  }
 
-  public var version: UInt32 = 0
+  public var version: UInt32 {
+    get {_storage._version}
+    set {_uniqueStorage()._version = newValue}
+  }
 
-  public var receives: Bool = false
+  public var receives: Bool {
+    get {_storage._receives}
+    set {_uniqueStorage()._receives = newValue}
+  }
 
   /// whose units it takes as well; 0: `version`
-  public var oldestVersion: UInt32 = 0
+  public var oldestVersion: UInt32 {
+    get {_storage._oldestVersion}
+    set {_uniqueStorage()._oldestVersion = newValue}
+  }
 
   /// absent, and it receives: unknown
   public var input: WireValueType {
-    get {_input ?? WireValueType()}
-    set {_input = newValue}
+    get {_storage._input ?? WireValueType()}
+    set {_uniqueStorage()._input = newValue}
   }
   /// Returns true if `input` has been explicitly set.
-  public var hasInput: Bool {self._input != nil}
+  public var hasInput: Bool {_storage._input != nil}
   /// Clears the value of `input`. Subsequent reads from it will return its default value.
-  public mutating func clearInput() {self._input = nil}
+  public mutating func clearInput() {_uniqueStorage()._input = nil}
 
   /// absent: unknown
   public var output: WireValueType {
-    get {_output ?? WireValueType()}
-    set {_output = newValue}
+    get {_storage._output ?? WireValueType()}
+    set {_uniqueStorage()._output = newValue}
   }
   /// Returns true if `output` has been explicitly set.
-  public var hasOutput: Bool {self._output != nil}
+  public var hasOutput: Bool {_storage._output != nil}
   /// Clears the value of `output`. Subsequent reads from it will return its default value.
-  public mutating func clearOutput() {self._output = nil}
+  public mutating func clearOutput() {_uniqueStorage()._output = nil}
 
   /// elements that it sends while it runs; absent: none that others can read
   public var sent: WireValueType {
-    get {_sent ?? WireValueType()}
-    set {_sent = newValue}
+    get {_storage._sent ?? WireValueType()}
+    set {_uniqueStorage()._sent = newValue}
   }
   /// Returns true if `sent` has been explicitly set.
-  public var hasSent: Bool {self._sent != nil}
+  public var hasSent: Bool {_storage._sent != nil}
   /// Clears the value of `sent`. Subsequent reads from it will return its default value.
-  public mutating func clearSent() {self._sent = nil}
+  public mutating func clearSent() {_uniqueStorage()._sent = nil}
 
   /// elements that it receives while their producer runs; absent: none
   public var streamed: WireValueType {
-    get {_streamed ?? WireValueType()}
-    set {_streamed = newValue}
+    get {_storage._streamed ?? WireValueType()}
+    set {_uniqueStorage()._streamed = newValue}
   }
   /// Returns true if `streamed` has been explicitly set.
-  public var hasStreamed: Bool {self._streamed != nil}
+  public var hasStreamed: Bool {_storage._streamed != nil}
   /// Clears the value of `streamed`. Subsequent reads from it will return its default value.
-  public mutating func clearStreamed() {self._streamed = nil}
+  public mutating func clearStreamed() {_uniqueStorage()._streamed = nil}
+
+  /// absent: unknown
+  public var parameters: WireParameterShape {
+    get {_storage._parameters ?? WireParameterShape()}
+    set {_uniqueStorage()._parameters = newValue}
+  }
+  /// Returns true if `parameters` has been explicitly set.
+  public var hasParameters: Bool {_storage._parameters != nil}
+  /// Clears the value of `parameters`. Subsequent reads from it will return its default value.
+  public mutating func clearParameters() {_uniqueStorage()._parameters = nil}
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _input: WireValueType? = nil
-  fileprivate var _output: WireValueType? = nil
-  fileprivate var _sent: WireValueType? = nil
-  fileprivate var _streamed: WireValueType? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// of JSON
+public nonisolated struct WireParameterShape: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var kind: WireParameterShape.Kind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
+
+  public var choices: [String] {
+    get {_storage._choices}
+    set {_uniqueStorage()._choices = newValue}
+  }
+
+  public var element: WireParameterShape {
+    get {_storage._element ?? WireParameterShape()}
+    set {_uniqueStorage()._element = newValue}
+  }
+  /// Returns true if `element` has been explicitly set.
+  public var hasElement: Bool {_storage._element != nil}
+  /// Clears the value of `element`. Subsequent reads from it will return its default value.
+  public mutating func clearElement() {_uniqueStorage()._element = nil}
+
+  public var fields: [WireParameterShape.Field] {
+    get {_storage._fields}
+    set {_uniqueStorage()._fields = newValue}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case any // = 0
+    case bool // = 1
+    case integer // = 2
+    case number // = 3
+    case text // = 4
+    case choice // = 5
+    case array // = 6
+    case object // = 7
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .any
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .any
+      case 1: self = .bool
+      case 2: self = .integer
+      case 3: self = .number
+      case 4: self = .text
+      case 5: self = .choice
+      case 6: self = .array
+      case 7: self = .object
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .any: return 0
+      case .bool: return 1
+      case .integer: return 2
+      case .number: return 3
+      case .text: return 4
+      case .choice: return 5
+      case .array: return 6
+      case .object: return 7
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireParameterShape.Kind] = [
+      .any,
+      .bool,
+      .integer,
+      .number,
+      .text,
+      .choice,
+      .array,
+      .object,
+    ]
+
+  }
+
+  public nonisolated struct Field: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    public var name: String = String()
+
+    public var shape: WireParameterShape {
+      get {_shape ?? WireParameterShape()}
+      set {_shape = newValue}
+    }
+    /// Returns true if `shape` has been explicitly set.
+    public var hasShape: Bool {self._shape != nil}
+    /// Clears the value of `shape`. Subsequent reads from it will return its default value.
+    public mutating func clearShape() {self._shape = nil}
+
+    public var required: Bool = false
+
+    public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    public init() {}
+
+    fileprivate var _shape: WireParameterShape? = nil
+  }
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 public nonisolated struct WireValueType: Sendable {
@@ -5572,7 +5711,228 @@ nonisolated extension WireResourceAmount: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationType"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0\u{2}D\u{1}sent\0\u{1}streamed\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0\u{2}D\u{1}sent\0\u{1}streamed\0\u{2}<parameters\0")
+
+  fileprivate class _StorageClass {
+    var _name: String = String()
+    var _version: UInt32 = 0
+    var _receives: Bool = false
+    var _oldestVersion: UInt32 = 0
+    var _input: WireValueType? = nil
+    var _output: WireValueType? = nil
+    var _sent: WireValueType? = nil
+    var _streamed: WireValueType? = nil
+    var _parameters: WireParameterShape? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _name = source._name
+      _version = source._version
+      _receives = source._receives
+      _oldestVersion = source._oldestVersion
+      _input = source._input
+      _output = source._output
+      _sent = source._sent
+      _streamed = source._streamed
+      _parameters = source._parameters
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._name) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._version) }()
+        case 3: try { try decoder.decodeSingularBoolField(value: &_storage._receives) }()
+        case 280: try { try decoder.decodeSingularUInt32Field(value: &_storage._oldestVersion) }()
+        case 281: try { try decoder.decodeSingularMessageField(value: &_storage._input) }()
+        case 282: try { try decoder.decodeSingularMessageField(value: &_storage._output) }()
+        case 350: try { try decoder.decodeSingularMessageField(value: &_storage._sent) }()
+        case 351: try { try decoder.decodeSingularMessageField(value: &_storage._streamed) }()
+        case 411: try { try decoder.decodeSingularMessageField(value: &_storage._parameters) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._name.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._name, fieldNumber: 1)
+      }
+      if _storage._version != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._version, fieldNumber: 2)
+      }
+      if _storage._receives != false {
+        try visitor.visitSingularBoolField(value: _storage._receives, fieldNumber: 3)
+      }
+      if _storage._oldestVersion != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._oldestVersion, fieldNumber: 280)
+      }
+      try { if let v = _storage._input {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 281)
+      } }()
+      try { if let v = _storage._output {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 282)
+      } }()
+      try { if let v = _storage._sent {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 350)
+      } }()
+      try { if let v = _storage._streamed {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 351)
+      } }()
+      try { if let v = _storage._parameters {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 411)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireOperationType, rhs: WireOperationType) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._name != rhs_storage._name {return false}
+        if _storage._version != rhs_storage._version {return false}
+        if _storage._receives != rhs_storage._receives {return false}
+        if _storage._oldestVersion != rhs_storage._oldestVersion {return false}
+        if _storage._input != rhs_storage._input {return false}
+        if _storage._output != rhs_storage._output {return false}
+        if _storage._sent != rhs_storage._sent {return false}
+        if _storage._streamed != rhs_storage._streamed {return false}
+        if _storage._parameters != rhs_storage._parameters {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireParameterShape: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ParameterShape"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}choices\0\u{1}element\0\u{1}fields\0")
+
+  fileprivate class _StorageClass {
+    var _kind: WireParameterShape.Kind = .any
+    var _choices: [String] = []
+    var _element: WireParameterShape? = nil
+    var _fields: [WireParameterShape.Field] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _kind = source._kind
+      _choices = source._choices
+      _element = source._element
+      _fields = source._fields
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 2: try { try decoder.decodeRepeatedStringField(value: &_storage._choices) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._element) }()
+        case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._fields) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._kind != .any {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 1)
+      }
+      if !_storage._choices.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._choices, fieldNumber: 2)
+      }
+      try { if let v = _storage._element {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if !_storage._fields.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._fields, fieldNumber: 4)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireParameterShape, rhs: WireParameterShape) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._choices != rhs_storage._choices {return false}
+        if _storage._element != rhs_storage._element {return false}
+        if _storage._fields != rhs_storage._fields {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireParameterShape.Kind: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ANY\0\u{1}BOOL\0\u{1}INTEGER\0\u{1}NUMBER\0\u{1}TEXT\0\u{1}CHOICE\0\u{1}ARRAY\0\u{1}OBJECT\0")
+}
+
+nonisolated extension WireParameterShape.Field: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = WireParameterShape.protoMessageName + ".Field"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}shape\0\u{1}required\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5581,13 +5941,8 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
-      case 3: try { try decoder.decodeSingularBoolField(value: &self.receives) }()
-      case 280: try { try decoder.decodeSingularUInt32Field(value: &self.oldestVersion) }()
-      case 281: try { try decoder.decodeSingularMessageField(value: &self._input) }()
-      case 282: try { try decoder.decodeSingularMessageField(value: &self._output) }()
-      case 350: try { try decoder.decodeSingularMessageField(value: &self._sent) }()
-      case 351: try { try decoder.decodeSingularMessageField(value: &self._streamed) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._shape) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.required) }()
       default: break
       }
     }
@@ -5601,39 +5956,19 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
     }
-    if self.version != 0 {
-      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 2)
+    try { if let v = self._shape {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.required != false {
+      try visitor.visitSingularBoolField(value: self.required, fieldNumber: 3)
     }
-    if self.receives != false {
-      try visitor.visitSingularBoolField(value: self.receives, fieldNumber: 3)
-    }
-    if self.oldestVersion != 0 {
-      try visitor.visitSingularUInt32Field(value: self.oldestVersion, fieldNumber: 280)
-    }
-    try { if let v = self._input {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 281)
-    } }()
-    try { if let v = self._output {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 282)
-    } }()
-    try { if let v = self._sent {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 350)
-    } }()
-    try { if let v = self._streamed {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 351)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: WireOperationType, rhs: WireOperationType) -> Bool {
+  public static func ==(lhs: WireParameterShape.Field, rhs: WireParameterShape.Field) -> Bool {
     if lhs.name != rhs.name {return false}
-    if lhs.version != rhs.version {return false}
-    if lhs.receives != rhs.receives {return false}
-    if lhs.oldestVersion != rhs.oldestVersion {return false}
-    if lhs._input != rhs._input {return false}
-    if lhs._output != rhs._output {return false}
-    if lhs._sent != rhs._sent {return false}
-    if lhs._streamed != rhs._streamed {return false}
+    if lhs._shape != rhs._shape {return false}
+    if lhs.required != rhs.required {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

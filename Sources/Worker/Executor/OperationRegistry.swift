@@ -89,6 +89,7 @@ struct OperationRegistry: Sendable {
                 $0.output = interface.output.wire
                 if let sent = interface.sent { $0.sent = sent.wire }
                 if let streamed = interface.streamed { $0.streamed = streamed.wire }
+                if interface.parameters != .any { $0.parameters = interface.parameters.wire }
             }
         }
     }
@@ -112,6 +113,35 @@ extension ClusterInterface.ValueType {
         case .json: .json
         case .text, .bytes: .text
         case nil: .own
+        }
+    }
+}
+
+extension ParameterShape {
+    fileprivate var wire: WireParameterShape {
+        .with {
+            switch self {
+            case .any: $0.kind = .any
+            case .bool: $0.kind = .bool
+            case .integer: $0.kind = .integer
+            case .number: $0.kind = .number
+            case .text: $0.kind = .text
+            case .choice(let texts):
+                $0.kind = .choice
+                $0.choices = texts
+            case .array(let element):
+                $0.kind = .array
+                $0.element = element.wire
+            case .object(let fields):
+                $0.kind = .object
+                $0.fields = fields.map { field in
+                    .with {
+                        $0.name = field.name
+                        $0.shape = field.shape.wire
+                        $0.required = field.isRequired
+                    }
+                }
+            }
         }
     }
 }
