@@ -36,6 +36,8 @@ public enum Input: Sendable {
     case request(RequestID, Request)
     /// What the clocks of time zones show, before the request whose graph names them.
     case zones([ZoneTable])
+    /// Why nothing new is to be admitted: the disk is full. nil: there is room again.
+    case diskFilled(String?)
 }
 
 public struct ExecutorAttachment: Sendable {

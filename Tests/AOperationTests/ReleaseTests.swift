@@ -88,4 +88,22 @@ struct ReleaseTests {
         await gate.ended()
         await gone.wait()
     }
+
+    /// It stays in line in the lane of the group around it, and its own lane holds that one.
+    @Test func groupThatIsCancelledWhileItIsInLine_isReleased() async {
+        weak var waiting: GroupOperation?
+        let gate = Gate()
+        do {
+            let inner = GroupOperation(Step())
+            waiting = inner
+            let group = GroupOperation(gate, inner)
+            group.maxConcurrentOperationCount = 1
+            group.add(to: AOperationQueue())
+            await gate.started.wait()
+            group.cancel()
+            gate.open()
+            await group.ended()
+        }
+        await until { waiting == nil }
+    }
 }

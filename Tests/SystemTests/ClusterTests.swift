@@ -162,6 +162,17 @@ extension SystemTests {
             }
         }
 
+        @Test func diskWithoutRoom_admitsNothingNew_andSaysWhatToDo() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator("--disk-reserve", "\(Int64.max)")
+                let graph = try harness.write("small.yaml", "group:\n  - {id: a, exec: [\"true\"]}\n")
+                let busy = try await harness.aop("submit", graph)
+                #expect(busy.status == 75, "\(busy)")
+                #expect(busy.stderr.contains("less than its reserve"))
+                #expect(busy.stderr.contains("--disk-reserve"))
+            }
+        }
+
         @Test func graphLargerThanAMessageMayCarryInline_isSubmittedWhole() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

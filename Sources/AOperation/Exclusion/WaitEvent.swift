@@ -85,25 +85,22 @@ extension Foundation.Operation {
 }
 
 extension GroupOperation {
-    /// What must come first before the turn of a child that has not been started.
+    /// What must come first before the turn of a child that has not been started. In an ordered group that is the nearest one
+    /// before it that has not ended: it waits for those before it.
     fileprivate func needs(toStart child: Foundation.Operation) -> [WaitEvent] {
-        if core.withLock({ $0.state.isUnstarted }) { return [.start(self)] }
-        return isOrdered ? openPredecessors(of: child).map { .end($0) } : []
+        let start: [WaitEvent] = core.withLock { $0.state.isUnstarted } ? [.start(self)] : []
+        guard isOrdered, let predecessor = openPredecessor(of: child) else { return start }
+        return start + [.end(predecessor)]
     }
 
-    /// In an ordered group: the children before `operation` that have started and not ended, and the nearest plain one
-    /// that has not started; that waits for those before it.
-    private func openPredecessors(of operation: Foundation.Operation) -> [Foundation.Operation] {
-        var open: [Foundation.Operation] = []
-        for predecessor in operations.prefix(while: { $0 !== operation }).reversed() {
-            if let predecessor = predecessor as? AOperation {
-                if !predecessor.isInitialized, !predecessor.isEnded { open.append(predecessor) }
-            } else if !predecessor.isFinished {
-                open.append(predecessor)
-                if predecessor.groupToStartPlain === self { break }
-            }
+    /// - Complexity: O(1 + ended children between the two).
+    private func openPredecessor(of child: Foundation.Operation) -> Foundation.Operation? {
+        var place = roster.withLock { $0.place(of: child) }
+        while let predecessor = roster.withLock({ $0.operation(before: place) }) {
+            if !predecessor.isOver { return predecessor }
+            place -= 1
         }
-        return open
+        return nil
     }
 }
 

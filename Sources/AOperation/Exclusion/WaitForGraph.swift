@@ -66,6 +66,12 @@ enum WaitForGraph {
         search(from: WaitEvent.Needs(all: [.init(.end(first))]), to: operation.ends + [.start(operation)]) != nil
     }
 
+    /// Which of `operations` cannot end before `group` has, or one around it: they cannot be its children.
+    static func thoseWhoWait(for group: AOperation, among operations: [AOperation]) -> Set<ObjectIdentifier> {
+        let search = WaitSearch(from: WaitEvent.Needs(all: operations.map { .init(.end($0)) }), to: group.ends, isInLine: false)
+        return Set(operations.filter { search.keepsAway(.end($0)) }.map { ObjectIdentifier($0) })
+    }
+
     /// Twice: a search is no snapshot, and a wait that ended while it went on may have looked like a part of a circle.
     private static func search(from needs: WaitEvent.Needs, to targets: [WaitEvent]) -> Circle? {
         guard WaitSearch(from: needs, to: targets).circle != nil else { return nil }

@@ -108,6 +108,12 @@ struct WaitSearch {
         return comes
     }
 
+    /// Whether what the beginning needs stays away because of the targets.
+    func keepsAway(_ event: WaitEvent) -> Bool {
+        guard !staysAway.isEmpty, let node = known[event.key] else { return false }
+        return staysAway[node]
+    }
+
     /// One way from the beginning to a target; nil if it can come without them, or stays away for another reason.
     var circle: WaitForGraph.Circle? {
         guard staysAway.first == true else { return nil }

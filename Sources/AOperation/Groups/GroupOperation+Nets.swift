@@ -2,17 +2,32 @@ import Foundation
 
 extension GroupOperation {
     /// The children in child order, with what delivers to them or receives from them and is in no group or queue: that
-    /// becomes a child too, a producer just before the first that needs it, a receiver just after its last producer. In
-    /// an ordered group a producer that is listed after its receiver is moved before it.
+    /// becomes a child too, a producer just before the first that needs it, a receiver just after the last that it needs. In
+    /// an ordered group a producer that is listed after its receiver is moved before it, and what is inside of children
+    /// counts as well.
     final func listWithNets(_ operations: [Foundation.Operation]) -> [Foundation.Operation] {
         guard operations.contains(where: { ($0 as? AOperation)?.hasDeliveryNet == true }) else { return operations }
         var nets = NetArrangement(operations, movesListed: isOrdered)
         for operation in operations where !nets.knows(operation) {
-            nets.add(belongings(of: operation)) { [self] member in
-                member.neighboursInNet.before.compactMap { $0.representative(in: self) }
-            }
+            nets.add(belongings(of: operation))
         }
+        nets.connect { [self] member in needs(of: member) }
         return nets.arranged()
+    }
+
+    /// The children that must have ended before `child` can: what delivers to it, or in an ordered group, where it makes a
+    /// difference, to something in it; and there what else that waits for.
+    private func needs(of child: AOperation) -> (producers: [AOperation], others: [AOperation]) {
+        var producers: [AOperation] = []
+        var others: [AOperation] = []
+        var pending = [child]
+        while let operation = pending.popLast() {
+            producers += operation.neighboursInNet.before
+            guard isOrdered else { break }
+            others += operation.dependencies.compactMap { $0 as? AOperation }
+            if let group = operation as? GroupOperation { pending += group.operations.compactMap { $0 as? AOperation } }
+        }
+        return (producers.compactMap { $0.representative(in: self) }, others.compactMap { $0.representative(in: self) })
     }
 
     /// An operation with what belongs to its delivery net and may be a child of this group: it is one from now on.
@@ -36,13 +51,23 @@ extension GroupOperation {
     /// a group around this one is asked before.
     final func candidates(near operation: AOperation) -> [AOperation] {
         guard operation.hasDeliveryNet else { return [operation] }
-        var waitsForGroup: [ObjectIdentifier: Bool] = [:]
-        return AdmissionOrder.collect(
+        let all = candidates(near: operation, without: [])
+        let known = Set(all.map { ObjectIdentifier($0) })
+        let waiting = all.filter { member in
+            guard member !== operation, !roster.withLock({ $0.contains(member) }) else { return false }
+            return member.dependencies.contains { !known.contains(ObjectIdentifier($0)) && !$0.isOver }
+        }
+        guard !waiting.isEmpty else { return all }
+        let excluded = WaitForGraph.thoseWhoWait(for: self, among: waiting)
+        return excluded.isEmpty ? all : candidates(near: operation, without: excluded)
+    }
+
+    private func candidates(near operation: AOperation, without excluded: Set<ObjectIdentifier>) -> [AOperation] {
+        AdmissionOrder.collect(
             from: operation,
             standingFor: { [self] neighbour in
-                guard let member = neighbour.representative(in: self) else { return nil }
-                let isChild = roster.withLock { $0.contains(member) }
-                return !isChild && member.waits(forGroup: self, &waitsForGroup) ? nil : member
+                guard let member = neighbour.representative(in: self), !excluded.contains(ObjectIdentifier(member)) else { return nil }
+                return member
             }
         ) { member in
             member.neighboursInNet
@@ -51,35 +76,6 @@ extension GroupOperation {
 }
 
 extension AOperation {
-    /// Whether it waits, directly or not, for `group` or one around it: it cannot be a child then.
-    ///
-    /// - Parameter known: what is known of other operations.
-    fileprivate func waits(forGroup group: GroupOperation, _ known: inout [ObjectIdentifier: Bool]) -> Bool {
-        if let answer = known[ObjectIdentifier(self)] { return answer }
-        var around: Set<ObjectIdentifier> = []
-        var outer: GroupOperation? = group
-        while let next = outer {
-            around.insert(ObjectIdentifier(next))
-            outer = next.core.withLock { $0.group }
-        }
-        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
-        var pending: [AOperation] = [self]
-        while let operation = pending.popLast() {
-            guard !operation.isEnded else { continue }
-            for case let dependency as AOperation in operation.dependencies {
-                if around.contains(ObjectIdentifier(dependency)) || known[ObjectIdentifier(dependency)] == true {
-                    known[ObjectIdentifier(self)] = true
-                    return true
-                }
-                if known[ObjectIdentifier(dependency)] == nil, seen.insert(ObjectIdentifier(dependency)).inserted {
-                    pending.append(dependency)
-                }
-            }
-        }
-        for one in seen { known[one] = false }
-        return false
-    }
-
     /// The child of `group` that this operation is, or is in; the operation itself when it is in no group; nil when
     /// it is somewhere else.
     fileprivate func representative(in group: GroupOperation) -> AOperation? {

@@ -271,7 +271,12 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     final override func reclaimSlot(_ held: Bool) -> (hasSlot: Bool, isRunning: Bool) {
-        guard let lane = lane.withLock({ $0 }) else { return (held, held) }
+        // An ended group may still be in line in the lane around its own, which that one holds.
+        let taken = lane.withLock { lane in
+            defer { lane = nil }
+            return lane
+        }
+        guard let lane = taken else { return (held, held) }
         let (hasSlot, isYielded) = lane.close()
         return (hasSlot, held && !isYielded)
     }

@@ -180,6 +180,12 @@ extension GroupRoster {
         }
     }
 
+    /// Where `operation` stands; for one that is no child, behind all.
+    func place(of operation: Foundation.Operation) -> Int { places[ObjectIdentifier(operation)] ?? children.count }
+
+    /// Nil before the first place.
+    func operation(before place: Int) -> Foundation.Operation? { place > 0 ? children[place - 1].operation : nil }
+
     /// Whether it has not started, nor was it abandoned.
     var isGathering: Bool { if case .gathering = phase { true } else { false } }
 

@@ -22,24 +22,35 @@ struct NetArrangement {
 
     func knows(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
 
-    /// A whole net, each member after those it receives from. Members that are known already are left where they are: a
-    /// child that has ended before is found from itself only, with neighbours that others have led to.
-    mutating func add(_ net: [Foundation.Operation], producers: (AOperation) -> [AOperation]) {
-        let new = net.compactMap { $0 as? AOperation }.filter { !knows($0) }
-        for member in new {
+    /// A net, or a child that belongs to none. Members that are known already are left where they are.
+    mutating func add(_ net: [Foundation.Operation]) {
+        for case let member as AOperation in net where !knows(member) {
             places[ObjectIdentifier(member)] = members.count
             members.append(member)
             before.append([])
             after.append([])
         }
-        for member in new {
-            guard let place = places[ObjectIdentifier(member)] else { continue }
-            for producer in Set(producers(member).compactMap { places[ObjectIdentifier($0)] }).sorted() where producer != place {
-                before[place].append(producer)
-                after[producer].append(place)
+    }
+
+    /// What the members wait for, once all are known.
+    ///
+    /// - Parameter needs: producers of a member, or of what is in it, and what else it waits for. The latter moves nothing
+    ///   that is listed before something else that is.
+    mutating func connect(_ needs: (AOperation) -> (producers: [AOperation], others: [AOperation])) {
+        for (place, member) in members.enumerated() {
+            let (producers, others) = needs(member)
+            var found = Set(producers.compactMap { places[ObjectIdentifier($0)] })
+            for other in others.compactMap({ places[ObjectIdentifier($0)] }) where !(isListed(place) && isListed(other)) {
+                found.insert(other)
+            }
+            for need in found.sorted() where need != place {
+                before[place].append(need)
+                after[need].append(place)
             }
         }
     }
+
+    private func isListed(_ place: Int) -> Bool { listedKeys.contains(ObjectIdentifier(members[place])) }
 
     func arranged() -> [Foundation.Operation] {
         var arranging = Arranging(self)
@@ -66,7 +77,7 @@ struct NetArrangement {
 
         init(_ nets: NetArrangement) {
             self.nets = nets
-            isListed = nets.members.map { nets.listedKeys.contains(ObjectIdentifier($0)) }
+            isListed = nets.members.indices.map { nets.isListed($0) }
             isPut = nets.members.map { _ in false }
             isVisited = isPut
             missing = nets.before.map(\.count)

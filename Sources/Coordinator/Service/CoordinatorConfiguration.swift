@@ -24,6 +24,9 @@ public struct CoordinatorConfiguration: Sendable {
     /// Bytes of partial results kept of all submissions together. From there on those of submissions that have ended are
     /// removed, the first ones first, and operations that send more are held back.
     public var partialResultBytes: Int64 = 1 << 30
+    /// Bytes that must be free on the data directory's file system for something new to be admitted; what was admitted goes on.
+    /// 0: that is not looked at.
+    public var diskReserveBytes: Int64 = 1 << 30
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
     /// Registered names of the operations that every worker of this release has.

@@ -36,7 +36,17 @@ extension CoordinatorLoop {
         peer.requests[nextNumber] = pending
         let tables = zones.tables(for: body.zones, at: now.wall)
         if !tables.isEmpty { inputs.append(.zones(tables)) }
+        if case .submit = body { noteFreeSpace() }
         inputs.append(.request(RequestID(peer: peer.id, number: nextNumber), body))
+    }
+
+    private func noteFreeSpace() {
+        switch diskReserve.look(at: now.boot) {
+        case .unchanged: break
+        case .changed(let shortage):
+            if let shortage { logger.error("\(shortage)") }
+            inputs.append(.diskFilled(shortage))
+        }
     }
 
     /// The scheduler's answer.

@@ -34,6 +34,7 @@ final class CoordinatorLoop {
     var labels = AttemptLabels()
     var zones = ZoneTables()
     var counters = ProtocolCounters()
+    var diskReserve: DiskReserve
     /// Dispatches some of whose inputs are being stored.
     var storing: [StoreID: StoredInput] = [:]
     /// Whom each large value is asked of.
@@ -94,6 +95,7 @@ final class CoordinatorLoop {
         let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
         let elements = try ElementService(recovery.elements, logger: logger) { mailbox.post(.elements($0)) }
         self.configuration = configuration
+        diskReserve = DiskReserve(bytes: configuration.diskReserveBytes, directory: configuration.dataDirectory)
         self.logger = logger
         self.mailbox = mailbox
         self.journal = journal

@@ -62,6 +62,7 @@ extension Scheduler {
             return .failed(
                 .sessionOver("the graph has hosted code, and the session of the process that submits it is not open; submit it again"))
         }
+        if let fullDisk { return .failed(.busy(fullDisk)) }
         let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
         guard held + graph.nodes.count <= configuration.unitsMax else {
             return .failed(

@@ -59,6 +59,8 @@ public struct Scheduler {
     var demands = DemandBoard()
     /// Of submissions that were admitted before their types were known: what does not fit, by node. Looked up, never iterated.
     var misfits: [SubmissionNumber: [Int32: String]] = [:]
+    /// Why nothing new is admitted; nil: there is room.
+    var fullDisk: String?
     /// What running operations said last of how far they have come. Looked up, never iterated.
     var progress: [UnitID: Progress] = [:]
     /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
@@ -139,6 +141,7 @@ public struct Scheduler {
             acceptProduct(peer, unit, attempt, number, addition, &outputs)
         case .request(let request, let body): answer(request, body, &outputs)
         case .zones(let tables): register(tables, &outputs)
+        case .diskFilled(let reason): fullDisk = reason
         }
     }
 

@@ -39,12 +39,18 @@ struct CoordinatorCommand: ToolCommand {
     var partialResultBytes: Int64 = 1 << 30
     @Option(
         help: ArgumentHelp(
+            "Bytes that must be free on the disk of --data for new submissions; with less they are answered \"busy\", and what runs goes on. 0: any.",
+            valueName: "bytes"))
+    var diskReserve: Int64 = 1 << 30
+    @Option(
+        help: ArgumentHelp(
             "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))
     var privateDirectory: String?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard partialResultBytes > 0 else { throw ValidationError("--partial-result-bytes is \(partialResultBytes): it must be positive") }
+        guard diskReserve >= 0 else { throw ValidationError("--disk-reserve is \(diskReserve): it must be 0 or more") }
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
@@ -65,6 +71,7 @@ struct CoordinatorCommand: ToolCommand {
         var configuration = CoordinatorConfiguration(dataDirectory: dataDirectory)
         if !listen.isEmpty { configuration.endpoints = listen }
         configuration.partialResultBytes = partialResultBytes
+        configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         configuration.http = noHTTP ? nil : try HTTPAddress(http)
         // Off loopback is refused before anything is made.
         let logger = Logger(label: "aop.coordinator")

@@ -1,0 +1,44 @@
+import Foundation
+
+/// Free space that is kept for what was admitted already.
+struct DiskReserve {
+    enum Finding: Equatable {
+        case unchanged
+        /// With what is missing; nil: there is room again.
+        case changed(String?)
+    }
+
+    let bytes: Int64
+    let directory: String
+    private var lookAgainAt = Int64.min
+    private var isShort = false
+
+    init(bytes: Int64, directory: String) {
+        self.bytes = bytes
+        self.directory = directory
+    }
+
+    /// Space is not asked for more often.
+    private static let intervalMilliseconds: Int64 = 1_000
+
+    /// - Parameter boot: milliseconds of boot time.
+    mutating func look(at boot: Int64) -> Finding {
+        guard bytes > 0, boot >= lookAgainAt else { return .unchanged }
+        lookAgainAt = boot + Self.intervalMilliseconds
+        guard let free = freeBytes, free < bytes else {
+            defer { isShort = false }
+            return isShort ? .changed(nil) : .unchanged
+        }
+        guard !isShort else { return .unchanged }
+        isShort = true
+        return .changed(
+            "\(free) bytes are free where the coordinator keeps its data (\(directory)), less than its reserve of \(bytes) (--disk-reserve);"
+                + " make room there, or try again later")
+    }
+
+    /// For processes without privileges. nil: the file system does not say; the journal will.
+    private var freeBytes: Int64? {
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: directory)
+        return (attributes?[.systemFreeSize] as? NSNumber)?.int64Value
+    }
+}
