@@ -202,6 +202,30 @@ struct OutcomeTests {
         await callbacksDelivered(callbacks)
         #expect(place.entries == ["mine", "mine"])
     }
+
+    @Test func endThatComesWhileACancellationIsTold_isToldAfterIt() async {
+        final class Held: VoidOperation, @unchecked Sendable {
+            let started = Signal()
+            override func execute() { started.fire() }
+        }
+        let (operation, log) = (Held(), Log<String>())
+        operation.addObserver(
+            CancelledObserver { operation in
+                let isOver = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    (operation as? Held)?.finish()
+                    isOver.signal()
+                }
+                isOver.wait()
+                log.append("cancelled")
+            })
+        operation.addObserver(BlockObserver(finishHandler: { _, _ in log.append("finished") }))
+        AOperationQueue().addOperation(operation)
+        await operation.started.wait()
+        operation.cancel()
+        await operation.ended()
+        #expect(log.entries == ["cancelled", "finished"])
+    }
 }
 
 @Suite(.timeLimit(Load.patience))

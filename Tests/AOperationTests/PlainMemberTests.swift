@@ -51,6 +51,38 @@ struct PlainMemberTests {
         await second.isDone.wait()
         #expect(second.wasOverlooked)
     }
+
+    /// Foundation hears of the end of such a child when its group starts: until then the plain operation takes no slot.
+    @Test func plainOperation_thatDependsOnACancelledChildOfAWaitingGroup_runs_andTakesNoSlotMeanwhile() async {
+        let queue = AOperationQueue(slots: 1)
+        let (gate, child, plain) = (Gate(), Step(), BlockOperation {})
+        let group = GroupOperation(child)
+        group.addDependency(gate)
+        plain.addDependency(child)
+        queue.addOperation(group)
+        queue.addOperation(plain)
+        child.cancel()
+        queue.addOperation(gate)
+        await gate.started.wait()
+        gate.open()
+        await group.ended()
+        await queue.idle()
+        #expect(plain.isFinished)
+    }
+
+    @Test(arguments: [false, true])
+    func plainOperation_thatDependsOnAProducer_cancelledBeforeItsReceiverIsAdded_runs(isInGroup: Bool) async {
+        let queue = AOperationQueue(slots: 1)
+        let (producer, receiver, plain) = (Value(1), Keep<Int>(), BlockOperation {})
+        producer.deliver(to: receiver)
+        plain.addDependency(producer)
+        producer.cancel()
+        queue.addOperation(plain)
+        queue.addOperation(isInGroup ? GroupOperation(receiver) : receiver)
+        await receiver.ended()
+        await queue.idle()
+        #expect(plain.isFinished)
+    }
 }
 
 /// Answers that it is not ready, although it has become so while it was asked.

@@ -96,7 +96,7 @@ private struct ChildRecipe {
         made.name = child.name
         made.queuePriority = child.queuePriority
         if child.qualityOfService != .default { made.qualityOfService = child.qualityOfService }
-        child.willBegin(made)
+        child.passSettings(to: made)
         fresh[ObjectIdentifier(child)] = made
         return made
     }

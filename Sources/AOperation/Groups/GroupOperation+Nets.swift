@@ -33,9 +33,16 @@ extension GroupOperation {
     /// An operation with what belongs to its delivery net and may be a child of this group: it is one from now on.
     final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
         guard let operation = operation as? AOperation else { return [operation] }
-        let members = candidates(near: operation)
+        var members = candidates(near: operation)
         guard members.count > 1 else { return members }
         let isOutside = core.withLock { $0.membership?.lane.root === Lane.outside }
+        members.removeAll { member in
+            guard member !== operation, !member.isInitialized else { return false }
+            // Cancelled before it was in any queue: no child, but it counts as added, which Foundation is told. In a plain queue the
+            // program adds it by itself.
+            if !isOutside { member.enter(.outside, of: nil, announcement: .due) }
+            return true
+        }
         for member in members {
             member.core.withLock { core in
                 guard core.group == nil else { return }

@@ -295,11 +295,15 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
     }
 
-    final override func willBegin(_ attempt: AOperation) {
+    final override func passSettings(to attempt: AOperation) {
         guard let attempt = attempt as? GroupOperation else { return }
         attempt.onFailure = onFailure
         attempt.maxConcurrentOperationCount = maxConcurrentOperationCount
-        again.withLock { $0.latest = attempt }
+    }
+
+    final override func willBegin(_ attempt: AOperation) {
+        passSettings(to: attempt)
+        if let attempt = attempt as? GroupOperation { again.withLock { $0.latest = attempt } }
     }
 
     /// Whether it is no subclass: a plain group would not do what that does.

@@ -78,7 +78,8 @@ extension AOperation: Waiter {
     final func startByFoundation() {
         if isInitialized {
             enterNet { member in
-                if member !== self { member.enter(.outside, of: nil, announcement: .onStart) }
+                // What was cancelled before it was in a queue may yet be added to one that would not take it then.
+                if member !== self, member.isInitialized { member.enter(.outside, of: nil, announcement: .onStart) }
             }
             if enter(.outside, of: nil, announcement: .due, isInline: true) { return }
         }
@@ -137,7 +138,7 @@ extension AOperation: Waiter {
             if untilAnnounced { core.attach().followers.append(waiter) }
             return (true, core.state.isProvisional, false)
         }
-        if isDue { announceEnd(to: []) }
+        if isDue { announceEnd(to: core.withLock { $0.takeWaiters(evenFollowers: true) }) }
         // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
         if isDecisive { acceptAttempt() }
         return isAdded

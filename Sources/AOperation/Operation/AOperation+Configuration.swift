@@ -13,7 +13,7 @@ extension AOperation {
     @discardableResult
     public final func add(to queue: AOperationQueue) -> Self {
         if let intake = queue.intake {
-            intake(queue, unqueuedDependencies())
+            intake(queue, unqueuedDependencies().filter { $0 === self || $0.isInitialized })
         } else {
             for operation in unqueuedDependencies() { queue.addOperation(operation) }
         }
@@ -37,7 +37,7 @@ extension AOperation {
     final func deliveryNet() -> [AOperation] {
         guard hasDeliveryNet || core.withLock({ $0.group != nil }) else { return [self] }
         let net = AdmissionOrder.collect(from: self, standingFor: \.outermost) { $0.neighboursInNet }
-        RetryScope.assign(to: net)
+        RetryScope.assign(to: net.filter(\.isInitialized))
         return net
     }
 

@@ -88,6 +88,7 @@ extension AOperation {
     /// Tells everybody of the decided outcome, in this order: observers, delegate, the group or queue it is in; then
     /// it counts as finished, and `didFinish` is told.
     final func settle() {
+        guard core.withLock({ $0.mayTellEnd() }) else { return }
         let (ending, observers, delegate, membership, scope, hasProduced) = core.withLock { core in
             (
                 core.state.ending, core.observers, core.delegate, core.membership, core.retryScope,
@@ -146,7 +147,9 @@ extension AOperation {
         guard var departure = core.withLock({ $0.depart() }) else { return }
         Debugger.event(.ended, of: self)
         if departure.announces { didChangeValue(forKey: "isFinished") }
-        if departure.isOpen, completionBlock != nil, core.withLock({ $0.mustAnnounce() }) { announceEnd(to: []) }
+        if departure.isOpen, completionBlock != nil, core.withLock({ $0.mustAnnounce() }) {
+            announceEnd(to: core.withLock { $0.takeWaiters(evenFollowers: true) })
+        }
         if departure.announcesReadiness { announceReadiness() }
         for watch in departure.watches { watch.stop() }
         if let request = departure.lockRequest { LockTable.shared.release(request) }

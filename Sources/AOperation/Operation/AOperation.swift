@@ -143,6 +143,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         Debugger.event(.cancelled, of: self)
         let (observers, producers, isMirror) = core.withLock { ($0.observers, $0.producers, $0.attachments?.remote != nil) }
         for observer in observers { observer.operationDidCancel(self) }
+        if core.withLock({ $0.cancelTold() }) { settle() }
         carryOutCancellation()
         if isMirror { cancelRemoteBody() }
         DeliveryNet.cancelUnneeded(producers)
@@ -218,6 +219,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// `attempt` is about to be run in place of this operation's own body.
     func willBegin(_ attempt: AOperation) {}
+
+    /// Gives what the program has set to one that is to do the same.
+    func passSettings(to attempt: AOperation) {}
 
     /// Ends the operation because of its conditions or locks. A group ends its children first.
     func failBeforeExecution(_ errors: [AOperationError]) {

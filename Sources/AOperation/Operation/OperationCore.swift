@@ -5,6 +5,13 @@ import Foundation
 /// A value under one lock: its methods change the state and say what is to be done; the operation does it after the
 /// lock is let go.
 struct OperationCore {
+    private enum CancelTelling {
+        case over
+        case underWay
+        /// The end has come meanwhile.
+        case holdsEnd
+    }
+
     var state = OperationState.initialized
 
     /// What the operation ends with whatever its body or its attempts report: it was cancelled in time, or stopped for
@@ -16,6 +23,8 @@ struct OperationCore {
     var announcement = Announcement.unknown
     /// The lane it was admitted to, until it has ended.
     var membership: Membership?
+    /// How far the listeners have been told of a cancellation.
+    private var cancelTelling = CancelTelling.over
 
     /// What it waits for, until it has ended.
     var dependencies = DependencyList()
@@ -297,7 +306,21 @@ extension OperationCore {
     mutating func requestCancel(_ cancelled: Ending) -> Bool {
         guard state.ending == nil, verdict == nil, attachments?.remote?.isDecided != true else { return false }
         verdict = cancelled
+        cancelTelling = .underWay
         return true
+    }
+
+    /// The listeners have been told of the cancellation. Returns whether the end is to be told now.
+    mutating func cancelTold() -> Bool {
+        defer { cancelTelling = .over }
+        return cancelTelling == .holdsEnd
+    }
+
+    /// Whether the end may be told. If not, it is told as soon as the cancellation has been.
+    mutating func mayTellEnd() -> Bool {
+        guard cancelTelling != .over else { return true }
+        cancelTelling = .holdsEnd
+        return false
     }
 
     /// What a free slot is used for.
@@ -522,7 +545,7 @@ extension OperationCore {
         let departure = Departure(
             membership: membership,
             wasRunning: holdsSlot,
-            waiters: waiters,
+            waiters: takeWaiters(evenFollowers: announces || announcement == .done),
             lockRequest: lockRequest,
             uniqueness: uniqueness,
             handlers: endHandlers,
@@ -538,7 +561,6 @@ extension OperationCore {
             left: hasLeftovers ? takeLeftovers() : nil
         )
         membership = nil
-        waiters = []
         endHandlers = []
         dependencies = DependencyList()
         watches = WatchList()
@@ -568,7 +590,24 @@ extension OperationCore {
         return AdmissionOrder.Neighbours(before: lost.producers, after: lost.receivers)
     }
 
+    /// Whether it was in no queue, though it may have been cancelled.
+    var isInNoQueue: Bool { membership == nil && (state.isInitialized || announcement == .unknown) }
+
     var hasNet: Bool { !producers.isEmpty || !receivers.isEmpty || attachments?.lostNet != nil }
+
+    /// Those who are told of the end.
+    ///
+    /// - Parameter evenFollowers: whether Foundation hears of it, too. Plain operations that depend on it wait for that: until then
+    ///   they would take a slot and not start.
+    mutating func takeWaiters(evenFollowers: Bool) -> [any Waiter] {
+        guard !evenFollowers, let followers = attachments?.followers, !followers.isEmpty else {
+            defer { waiters = [] }
+            return waiters
+        }
+        let kept = Set(followers.map { ObjectIdentifier($0) })
+        defer { waiters.removeAll { !kept.contains(ObjectIdentifier($0)) } }
+        return waiters.filter { !kept.contains(ObjectIdentifier($0)) }
+    }
 
     /// Foundation hears of the end: those who are told by it may go then.
     mutating func takeFollowers() -> [any Waiter] {

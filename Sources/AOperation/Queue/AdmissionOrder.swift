@@ -7,9 +7,9 @@ enum AdmissionOrder {
         var after: [AOperation]
     }
 
-    /// `first`, and all operations that can be reached from it and may still be put into a queue, each after those it waits
-    /// for (circles aside). The way may lead over some that were cancelled before they were in any queue. `stand` says
-    /// which operation stands for a neighbour, e.g. its group; nil leaves it out.
+    /// `first`, and all operations that can be reached from it and are in no queue, each after those it waits for (circles
+    /// aside); those that were cancelled before they were in any queue, too. `stand` says which operation stands for a
+    /// neighbour, e.g. its group; nil leaves it out.
     ///
     /// - Complexity: O(operations and their neighbours); iterative, as chains are as long as a program makes them.
     static func collect(
@@ -19,7 +19,7 @@ enum AdmissionOrder {
         var found: [AOperation] = []
         var before: [ObjectIdentifier: [AOperation]] = [:]
         walk(from: [first]) { operation in
-            guard operation === first || operation.core.withLock({ $0.membership == nil }) else { return nil }
+            guard operation === first || operation.core.withLock(\.isInNoQueue) else { return nil }
             let near = neighbours(operation)
             let waitsFor = near.before.compactMap(stand)
             before[ObjectIdentifier(operation)] = waitsFor
@@ -27,8 +27,7 @@ enum AdmissionOrder {
         } leave: {
             found.append($0)
         }
-        let isWanted = { (operation: AOperation) in operation === first || operation.isInitialized }
-        guard found.count > 2 else { return found.filter(isWanted) }
+        guard found.count > 2 else { return found }
         // On the way to one operation others were left that wait for it: now only along what they wait for.
         var order: [AOperation] = []
         walk(from: found) { operation in
@@ -36,7 +35,7 @@ enum AdmissionOrder {
         } leave: {
             order.append($0)
         }
-        return order.filter(isWanted)
+        return order
     }
 
     private enum Step {

@@ -84,10 +84,12 @@ extension AOperation {
     package final var errorName: String { publisherName }
 
     /// The operation and its delivery net, as far as they are in no queue; producers come before their receivers.
-    package final func netInNoQueue() -> [AOperation] { deliveryNet() }
+    package final func netInNoQueue() -> [AOperation] { deliveryNet().filter { $0 === self || $0.isInitialized } }
 
     /// The same, with everything they wait for.
-    package final func everythingInNoQueue() -> [AOperation] { unqueuedDependencies() }
+    package final func everythingInNoQueue() -> [AOperation] {
+        unqueuedDependencies().filter { $0 === self || $0.isInitialized }
+    }
 
     private func noteFailureInGroup() {
         guard let group = core.withLock({ $0.group }) else { return }

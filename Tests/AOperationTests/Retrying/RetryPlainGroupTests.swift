@@ -46,6 +46,17 @@ struct RetryPlainGroupTests {
         #expect(log.entries == ["second 1", "first 1", "second 2", "first 2"])
     }
 
+    /// The outer group's second attempt has another inner group; the first one is what it was.
+    @Test func outcomesOfAGroup_areThoseOfItsOwnAttempts() async {
+        let log = Log<String>()
+        let inner = GroupOperation(step("a", log, fails: 2)).retry(RetryPolicy(attempts: 2))
+        let outer = GroupOperation(inner).retry(RetryPolicy(attempts: 2))
+        #expect(await outer.result(on: AOperationQueue()).error == nil)
+        #expect(inner.outcome?.isFailure == true)
+        #expect(inner.outcomes.map(\.isSuccess) == [false])
+        #expect(outer.outcomes.map(\.isSuccess) == [true])
+    }
+
     @Test func nestedGroups_areMadeAnew_withWhatTheirChildrenWaitFor() async {
         let log = Log<String>()
         let (inner, outer) = (step("inner", log), step("outer", log, fails: 1))
