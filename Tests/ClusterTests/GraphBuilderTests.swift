@@ -257,6 +257,28 @@ import Wire
             faults.contains { $0.contains("which executes in this process and delivers Raw, which has no codec; make that type Codable") })
     }
 
+    @Test func whatHasASayInItsEnd_isAskedHere_withinTheTimeOfTheQueue() {
+        let (held, tried) = (Emit("a").willFinish { _, finish in finish() }, Emit("b").retryOnFailure { _, _, retry in retry(false) })
+        let (choosy, growing) = (
+            Emit("c").retry(RetryPolicy(attempts: 2, retries: { _ in true })),
+            Emit("d").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3)))
+        )
+        let group = GroupOperation(Emit("e").retry(RetryPolicy(attempts: 2)).willFinish { _, finish in finish() })
+        group.willFinish { _, finish in finish() }
+        let operations = [held, tried, choosy, growing, group]
+        let graph = GraphBuilder.graph(of: operations, hostedTimeout: .milliseconds(1_500))
+        #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
+        #expect(graph.wire.nodes.map(\.willFinish) == [false, true, false, false, false, true, true])
+        #expect(graph.wire.nodes.map(\.retryOnFailure) == [false, false, true, true, true, false, false])
+        // What can be said in a graph is.
+        #expect(graph.wire.nodes.map(\.retries) == [0, 0, 0, 0, 0, 0, 1])
+        #expect(graph.wire.nodes.map(\.hostedTimeoutMilliseconds) == [0, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500])
+        let fresh = Emit("a").willFinish { _, finish in finish() }
+        #expect(self.graph(fresh).wire.nodes[1].hostedTimeoutMilliseconds == 0)
+        let refused = GraphBuilder.graph(of: [fresh, tried], requiresRemote: true).faults
+        #expect(refused.count == 2 && refused.allSatisfy { $0.message.contains("the queue has `requireRemote`; ") })
+    }
+
     // MARK: Groups that decide
 
     @Test func groupThatDecides_hasANodeForThat_whichIsNoneOfItsChildren() throws {
@@ -354,11 +376,13 @@ import Wire
         ),
         ("has a gate, which is asked", { GatedOperation(operation: Emit("a")) { true } }),
         ("plain operation `", { GroupOperation(BlockOperation {}) }),
-        ("`willFinish`", { Emit("a").willFinish { _, finish in finish() } }),
-        ("`retryOnFailure`", { Emit("a").retryOnFailure { _, _, retry in retry(false) } }),
-        ("chooses among errors", { Emit("a").retry(RetryPolicy(attempts: 2, retries: { _ in true })) }),
-        ("by the factor 3.0", { Emit("a").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3))) }),
-        ("is a group with a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
+        (
+            "makes the operation that it runs and has a `retryOnFailure` closure",
+            { Wrapper().retryOnFailure { _, _, retry in retry(false) } }
+        ),
+        ("has a `retryOnFailure` closure and executes in", { AOperationBlock { $0() }.retryOnFailure { _, _, retry in retry(false) } }),
+        ("is a group and has a `retryOnFailure` closure", { GroupOperation(Emit("a")).retryOnFailure { _, _, retry in retry(false) } }),
+        ("is a group and has a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
         ("condition Quiet, with a dependent operation", { Emit("a").conditions(Quiet(dependent: true)) }),
         ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
@@ -376,7 +400,7 @@ import Wire
     }
 
     @Test func everythingWrongIsTold_eachByItsOperation() {
-        let group = GroupOperation(Unique(String(repeating: "x", count: 300)), Emit("a").willFinish { _, finish in finish() }, Emit("fine"))
+        let group = GroupOperation(Unique(String(repeating: "x", count: 300)), Emit("a").injectResult(from: Emit("b")) { _, _, _ in }, Emit("fine"))
         let faults = graph(group).faults
         #expect(faults.map(\.path) == ["Unique", "Emit"])
         #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })

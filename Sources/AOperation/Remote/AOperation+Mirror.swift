@@ -18,6 +18,7 @@ extension AOperation {
         defer { withExtendedLifetime(before) {} }
         let isInTime = core.withLock { core in
             guard core.state.isInitialized, core.verdict == nil else { return false }
+            body.retryDecider = core.retryDecider
             let attachments = core.attachments ?? OperationAttachments()
             attachments.remote = body
             attachments.retryPolicy = nil
@@ -106,6 +107,7 @@ extension AOperation {
     }
 
     final func takeLeafEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        guard !takeConcludedEnd(ending) else { return }
         // A body that still runs here counts no more.
         core.withLock { $0.giveUpHosting() }?(.cancelled)
         let step = core.withLock { core -> Step in
@@ -143,6 +145,8 @@ extension AOperation {
     private enum Execution {
         case wait
         case conclude(RemoteEnding)
+        /// Its end is known, and does not count before it was asked about that.
+        case ask(@Sendable () -> Void)
         /// Here, on somebody's behalf.
         case execute
         /// It was to be, but the outcome is decided.
@@ -154,6 +158,7 @@ extension AOperation {
         let execution = core.withLock { core -> Execution in
             guard let remote = core.attachments?.remote else { return .wait }
             if let ending = remote.takeEnding() { return .conclude(ending) }
+            if let job = remote.whenAwaited.take() { return .ask(job) }
             guard case .due(let listener) = remote.hosting else { return .wait }
             guard core.isBodyDue else {
                 remote.hosting = .used(.none)
@@ -165,6 +170,7 @@ extension AOperation {
         switch execution {
         case .wait: makePartOfMirror()
         case .conclude(let ending): conclude(with: ending)
+        case .ask(let job): job()
         case .execute: execute()
         case .drop(let listener): listener(.cancelled)
         }
@@ -173,7 +179,7 @@ extension AOperation {
     /// Whether its body was asked for here and has not ended.
     final var isHosting: Bool { attachment { $0.remote?.hosting.listener } != nil }
 
-    private func conclude(with ending: RemoteEnding) {
+    final func conclude(with ending: RemoteEnding) {
         switch ending {
         case .success(let value):
             guard !concludeWithHostedValue() else { return }

@@ -11,7 +11,7 @@ enum HostedBody: Sendable {
     /// Another attempt of it.
     case attempt(AOperation)
     case conditions(HostedConditions)
-    /// What a group does next, which is known in a while; it cannot be stopped, but given up.
+    /// What a group does next, or what is said to an end, which is known in a while; it cannot be stopped, but given up.
     case decision(giveUp: @Sendable () -> Void)
 
     /// Asks it to end.
