@@ -159,6 +159,7 @@ import TrialOperations
         trial.run(emit)
         emit.remoteDidStart()
         trial.ask(emit, failure("once"), retries: 0)
+        while trial.answered.isEmpty { await Task.yield() }
         #expect(trial.answered == ["again 0.0 seconds"] && trial.heard.isEmpty)
         trial.ask(emit, failure("twice"), retries: 1)
         await trial.waitForTelling()

@@ -224,6 +224,31 @@ import Wire
         #expect(graph.wire.nodes[2].exclusive.count == 1)
     }
 
+    @Test func whatIsMadeOfOthers_isEvaluatedHereAsAWhole_withTheLocksOfAll() {
+        let emit = Emit("a").conditions(
+            OrCondition(Quiet(), AndCondition(MutuallyExclusive<Int>(), NegatedCondition(Quiet(from: 1)))),
+            SilentCondition(AndCondition(Quiet(dependent: true))), IgnoredCondition(NoFailedDependencies()))
+        let graph = graph(emit)
+        #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
+        let node = graph.wire.nodes[1]
+        #expect(node.conditions.map(\.probe.hosted) == [true, true, true] && node.conditions.allSatisfy { !$0.negated })
+        #expect(node.conditions.map(\.probe.type) == ["OrCondition", "Silent<AndCondition>", "Ignored<NoFailedDependencies>"])
+        #expect(Set(node.exclusive.map(\.key)).count == 2)
+        let refused = GraphBuilder.graph(of: [Emit("a").conditions(OrCondition(TrueCondition()))], requiresRemote: true)
+        #expect(refused.faults.map(\.message).contains { $0.contains("has the condition OrCondition, which this process evaluates") })
+    }
+
+    @Test func gate_isAConditionOfAGroupOfOne() {
+        let gated = GatedOperation(operation: Emit("a")) { true }.conditions(NoFailedDependencies())
+        let graph = graph(gated, Emit("b"))
+        #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
+        #expect(graph.wire.nodes.map(\.conditions.count) == [0, 2, 0, 0])
+        #expect(graph.wire.nodes[1].conditions[1].probe.type == "Gate" && graph.wire.nodes[1].conditions[1].probe.hosted)
+        #expect(graph.wire.nodes.allSatisfy { $0.decider.type.isEmpty })
+        #expect(graph.members[1].hostedConditions[1]?.isGate == true)
+        #expect(self.graph(GatedOperation(operation: BlockOperation {}) { true }).faults.first?.message.contains("plain operation") == true)
+    }
+
     /// Its name is longer than a coordinator takes.
     struct Box<Content>: Sendable {}
 
@@ -374,7 +399,6 @@ import Wire
             "has the condition BlockCondition, which this process evaluates, and the condition Quiet",
             { Emit("a").conditions(Quiet()).condition { $0(.success) } }
         ),
-        ("has a gate, which is asked", { GatedOperation(operation: Emit("a")) { true } }),
         ("plain operation `", { GroupOperation(BlockOperation {}) }),
         (
             "makes the operation that it runs and has a `retryOnFailure` closure",
@@ -385,7 +409,11 @@ import Wire
         ("is a group and has a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
         ("condition Quiet, with a dependent operation", { Emit("a").conditions(Quiet(dependent: true)) }),
-        ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
+        ("condition Quiet, with a dependent", { Emit("a").conditions(OrCondition(TrueCondition(), Quiet(dependent: true))) }),
+        (
+            "has the condition OrCondition, which this process evaluates, and the condition Quiet",
+            { Emit("a").conditions(Quiet(), OrCondition(TrueCondition())) }
+        ),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
         ("partial results, which have no wire form", { Leak.read() }),
@@ -400,7 +428,8 @@ import Wire
     }
 
     @Test func everythingWrongIsTold_eachByItsOperation() {
-        let group = GroupOperation(Unique(String(repeating: "x", count: 300)), Emit("a").injectResult(from: Emit("b")) { _, _, _ in }, Emit("fine"))
+        let group = GroupOperation(
+            Unique(String(repeating: "x", count: 300)), Emit("a").injectResult(from: Emit("b")) { _, _, _ in }, Emit("fine"))
         let faults = graph(group).faults
         #expect(faults.map(\.path) == ["Unique", "Emit"])
         #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })

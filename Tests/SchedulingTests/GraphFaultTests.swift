@@ -107,6 +107,9 @@ import Testing
             .attemptEnded(unit, attempt, .failure([failure]), startedAt: 1, at: 2),
             .attemptEnded(unit, attempt, .stopped, startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .elements([[1], []]), startedAt: 0, at: 2),
+            .judged(unit, [Verdict(condition: 1, finding: .ignored, reason: "r", at: 3)], at: 4),
+            .attemptEnded(
+                unit, attempt, .answers([ConditionAnswer(condition: 2, finding: .ignored)]), startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .concluded(nil), startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .concluded(1_500), startedAt: 0, at: 2),
             .attemptLost(unit, attempt, .suspected, at: 3),

@@ -96,6 +96,70 @@ extension SystemTests {
             }
         }
 
+        /// Gates, and conditions that are made of others.
+        private struct Guarded {
+            let log = CallbackLog()
+            let root: GroupOperation
+
+            init() {
+                func allowed(_ isAllowed: Bool) -> HostedCode.Allowed { HostedCode.Allowed(isAllowed: isAllowed) }
+                func emit(_ name: String, _ conditions: any AOperationCondition...) -> Emit {
+                    let emit = Emit(name).conditions(conditions)
+                    emit.name = name
+                    return emit
+                }
+                let bad = Emit("bad", log: nil, failures: 9)
+                let afterBad = emit("afterBad", OrCondition(NoFailedDependencies(), allowed(false)))
+                let afterBadAnyway = emit("anyway", OrCondition(NoFailedDependencies(), FileThere(path: "/")))
+                afterBad.addDependency(bad)
+                afterBadAnyway.addDependency(bad)
+                let operations: [Emit] = [
+                    bad, afterBad, afterBadAnyway, emit("both", AndCondition(allowed(true), FileThere(path: "/"))),
+                    emit("neither", AndCondition(allowed(false), FileThere(path: "/nothing-there"))),
+                    emit("not", NegatedCondition(OrCondition(allowed(false), allowed(true)))),
+                    emit("silent", SilentCondition(AndCondition(allowed(false)))), emit("ignored", IgnoredCondition(allowed(false))),
+                    emit("notIgnored", IgnoredCondition(allowed(false)), allowed(false)),
+                ]
+                bad.name = "bad"
+                let (open, closed, behind) = (
+                    GatedOperation(operation: emit("through")) { true }, GatedOperation(operation: emit("stopped")) { false },
+                    GatedOperation(operation: emit("unasked")) { fatalError("the gate is asked only when its turn has come") }
+                )
+                for (name, gated) in ["open": open, "closed": closed, "behind": behind] {
+                    log.listen(to: gated, as: name)
+                    if let emit = gated.operation as? Emit { log.listen(to: emit, as: emit.name ?? "") }
+                }
+                behind.conditions(allowed(false))
+                for operation in operations { log.listen(to: operation, as: operation.name ?? "") }
+                root = GroupOperation(operations + [open, closed, behind])
+            }
+        }
+
+        @Test func gatesAndConditionsMadeOfOthers_endAlikeOnBothQueues() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let (here, there) = (Guarded(), Guarded())
+                _ = await here.root.result(on: AOperationQueue())
+                let cluster = try await harness.trialCluster()
+                _ = await there.root.result(on: cluster)
+                try await eventually("all listeners have been told") {
+                    [here, there].allSatisfy { $0.log.byName.values.allSatisfy { $0.last?.hasPrefix("didFinish") == true } }
+                }
+                #expect(Set(there.log.byName.keys) == Set(here.log.byName.keys))
+                // A gated operation whose gate is closed has begun on a queue, and has not where that is a condition.
+                for name in here.log.byName.keys.sorted() where name != "closed" {
+                    #expect(there.log.byName[name] == here.log.byName[name], "\(name)")
+                }
+                #expect(there.log.byName["closed"] == here.log.byName["closed"].map { Array($0.suffix(2)) })
+                for name in ["both", "anyway", "through", "open"] {
+                    #expect(there.log.byName[name]?.contains("finished []") == true, "\(name)")
+                }
+                #expect(there.log.byName["ignored"]?.first == "cancelled")
+                #expect(there.log.byName["closed"]?.last?.contains("(condition, closed)") == true)
+                await cluster.close()
+            }
+        }
+
         @Test func coordinatorKilled_whileWillFinishHolds_itIsToldOnce_andTheLocksStay() async throws {
             try await ProcessHarness.with { harness in
                 let first = try await harness.startCoordinator()

@@ -37,7 +37,9 @@ extension AOperation {
     ) {
         let ask: @Sendable () -> Void = { [self] in askAboutEnd(ending, retries: retries, tells: tells, answer) }
         let isToStart = core.withLock { core in
-            guard hasStarted, core.verdict == nil, let remote = core.attachments?.remote, remote.isAway, !remote.isAwaited else { return false }
+            guard hasStarted, core.verdict == nil, let remote = core.attachments?.remote, remote.isAway, !remote.isAwaited else {
+                return false
+            }
             guard !isContainer, core.state.ending == nil else { return false }
             remote.whenAwaited = ask
             return true

@@ -81,6 +81,21 @@ extension AOperation {
     /// Calls `handler` once outcome and body are over; at once when that is past.
     package final func whenOver(_ handler: @escaping @Sendable () -> Void) { onEnd { _ in handler() } }
 
+    /// Calls `handler` once everything that it depends on is over.
+    package final func whenDependenciesAreOver(_ handler: @escaping @Sendable () -> Void) {
+        let awaited = dependencies.compactMap { $0 as? AOperation }
+        let open = Guarded(awaited.count + 1)
+        let letGo: @Sendable () -> Void = {
+            let isLast = open.withLock { open in
+                open -= 1
+                return open == 0
+            }
+            if isLast { handler() }
+        }
+        for operation in awaited { operation.whenOver(letGo) }
+        letGo()
+    }
+
     /// The name with which its errors are published.
     package final var errorName: String { publisherName }
 

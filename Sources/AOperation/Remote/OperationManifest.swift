@@ -106,7 +106,8 @@ extension AOperation {
         let core = core.withLock { $0 }
         let limits = core.timeLimits
         let isHosted = if case .hosted = body { true } else { false }
-        let conditions = ConditionManifests(of: core.conditions, for: self, isHosted: isHosted)
+        let gate = (self as? GatedOperation).map { [$0.condition] as [any AOperationCondition] } ?? []
+        let conditions = ConditionManifests(of: core.conditions + gate, for: self, isHosted: isHosted)
         let timeouts = core.attemptObservers.compactMap { ($0 as? TimeoutObserver)?.timeout }
         let decidesRetry = core.retryDecider != nil && core.attachments?.retryPolicy?.isPortable != true
         var (delay, notBefore): (Duration?, Date?)
@@ -129,12 +130,6 @@ extension AOperation {
 
     private func manifestBody() -> OperationManifest.Body {
         if let group = self as? GroupOperation {
-            guard !(group is GatedOperation) else {
-                return .none(
-                    .init(
-                        "has a gate, which is asked when its turn has come", "give its operation a condition, and the queue that operation")
-                )
-            }
             let limit = group.maxConcurrentOperationCount
             return .group(
                 .init(

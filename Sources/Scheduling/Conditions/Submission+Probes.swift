@@ -62,6 +62,7 @@ extension Submission {
                     switch answer.finding {
                     case .satisfied: .satisfied
                     case .failed: .failed
+                    case .ignored: .ignored
                     case .retryAfter(let milliseconds): .notNow(until: at + max(1, milliseconds))
                     }
                 return Verdict(

@@ -310,6 +310,9 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
   case satisfied // = 0
   case failed // = 1
   case notNow // = 2
+
+  /// it does not hold, and that is no failure: the operation is cancelled
+  case ignored // = 3
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -321,6 +324,7 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
     case 0: self = .satisfied
     case 1: self = .failed
     case 2: self = .notNow
+    case 3: self = .ignored
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -330,6 +334,7 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
     case .satisfied: return 0
     case .failed: return 1
     case .notNow: return 2
+    case .ignored: return 3
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -339,6 +344,7 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
     .satisfied,
     .failed,
     .notNow,
+    .ignored,
   ]
 
 }
@@ -1681,6 +1687,9 @@ public nonisolated struct WireConclusionQuestion: Sendable {
 
   /// whether there is another attempt
   public var asksForRetry: Bool = false
+
+  /// whether an attempt has begun at all
+  public var started: Bool = false
 
   public var ending: WireConclusionQuestion.OneOf_Ending? = nil
 
@@ -4921,7 +4930,7 @@ nonisolated extension WireUnitKind: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension WireConditionFinding: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CONDITION_FINDING_SATISFIED\0\u{1}CONDITION_FINDING_FAILED\0\u{1}CONDITION_FINDING_NOT_NOW\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CONDITION_FINDING_SATISFIED\0\u{1}CONDITION_FINDING_FAILED\0\u{1}CONDITION_FINDING_NOT_NOW\0\u{1}CONDITION_FINDING_IGNORED\0")
 }
 
 nonisolated extension WireOutputStream: SwiftProtobuf._ProtoNameProviding {
@@ -6722,7 +6731,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ConclusionQuestion"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}failed_attempts\0\u{3}tells_will_finish\0\u{3}asks_for_retry\0\u{1}success\0\u{1}failure\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}failed_attempts\0\u{3}tells_will_finish\0\u{3}asks_for_retry\0\u{1}success\0\u{1}failure\0\u{1}started\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6760,6 +6769,7 @@ nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtob
           self.ending = .failure(v)
         }
       }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.started) }()
       default: break
       }
     }
@@ -6793,6 +6803,9 @@ nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtob
     }()
     case nil: break
     }
+    if self.started != false {
+      try visitor.visitSingularBoolField(value: self.started, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6801,6 +6814,7 @@ nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtob
     if lhs.failedAttempts != rhs.failedAttempts {return false}
     if lhs.tellsWillFinish != rhs.tellsWillFinish {return false}
     if lhs.asksForRetry != rhs.asksForRetry {return false}
+    if lhs.started != rhs.started {return false}
     if lhs.ending != rhs.ending {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
