@@ -448,7 +448,7 @@ extension UnitEnding {
     /// What it has done, if it has; else that it was stopped, and must not run again.
     fileprivate var orStoppedForGood: UnitEnding {
         switch self {
-        case .success, .production, .elements, .storedElements, .answers, .decided: self
+        case .success, .production, .elements, .storedElements, .answers, .decided, .concluded: self
         case .failure, .cancelled: .failure([.stoppedForGood])
         }
     }

@@ -79,4 +79,5 @@ package enum UnitEnding: Equatable, Sendable {
     case storedElements(WireBlobReference)
     case answers([WireConditionAnswer])
     case decided(WireDecision)
+    case concluded(WireConclusion)
 }

@@ -39,6 +39,7 @@ extension WireAttemptEnd {
             case .storedElements(let reference): $0.storedElements = reference
             case .answers(let answers): $0.answers = .with { $0.answers = answers }
             case .decided(let decision): $0.decided = decision
+            case .concluded(let conclusion): $0.concluded = conclusion
             }
         }
     }

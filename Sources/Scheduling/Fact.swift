@@ -123,6 +123,8 @@ public enum AttemptOutcome: Hashable, Sendable {
     case answers([ConditionAnswer])
     /// Of a decide unit of a group.
     case decided(GroupDecision)
+    /// Of a submitter that was asked about an end: in how many milliseconds it is tried again; nil: it counts.
+    case concluded(Int64?)
 }
 
 public enum LossCause: UInt8, Hashable, Sendable {

@@ -26,6 +26,10 @@ public struct NodeOptions: Hashable, Sendable {
     public var requires = Requirements()
     /// It exists in the process that submitted the graph, and executes there. Of operations only.
     public var isHosted = false
+    /// In what ends of it the process has a say that submitted the graph. Not of a forEach.
+    public var say = SubmitterSay()
+    /// How long a step in that process may take, other than to execute; 0: 60 s.
+    public var hostedTimeoutMilliseconds: Int64 = 0
     /// Locks that it holds from before its first attempt to its end. Not of a forEach: its body names them.
     public var exclusive: [Exclusion] = []
     /// What must hold before each attempt. Not of a forEach: its body names them.

@@ -62,7 +62,7 @@ public struct ProductReceipt: Hashable, Sendable {
     public var isNew: Bool
 }
 
-public enum UnitKind: Hashable, Sendable { case execute, decide, evaluate }
+public enum UnitKind: Hashable, Sendable { case execute, decide, evaluate, conclude }
 
 public struct Assignment: Sendable {
     public var unit: UnitID
@@ -96,6 +96,8 @@ public struct Assignment: Sendable {
     public var questions: [ConditionQuestion] = []
     /// Of a decide unit of a group: what it is asked; nil: it is to split a list for a forEach.
     public var decision: DecisionQuestion?
+    /// To its submitter: what that is asked about its end.
+    public var conclusion: ConclusionQuestion?
 }
 
 /// The attempt of an operation whose elements another one receives.

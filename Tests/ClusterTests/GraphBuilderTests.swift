@@ -224,6 +224,31 @@ import Wire
         #expect(graph.wire.nodes[2].exclusive.count == 1)
     }
 
+    @Test func whatIsMadeOfOthers_isEvaluatedHereAsAWhole_withTheLocksOfAll() {
+        let emit = Emit("a").conditions(
+            OrCondition(Quiet(), AndCondition(MutuallyExclusive<Int>(), NegatedCondition(Quiet(from: 1)))),
+            SilentCondition(AndCondition(Quiet(dependent: true))), IgnoredCondition(NoFailedDependencies()))
+        let graph = graph(emit)
+        #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
+        let node = graph.wire.nodes[1]
+        #expect(node.conditions.map(\.probe.hosted) == [true, true, true] && node.conditions.allSatisfy { !$0.negated })
+        #expect(node.conditions.map(\.probe.type) == ["OrCondition", "Silent<AndCondition>", "Ignored<NoFailedDependencies>"])
+        #expect(Set(node.exclusive.map(\.key)).count == 2)
+        let refused = GraphBuilder.graph(of: [Emit("a").conditions(OrCondition(TrueCondition()))], requiresRemote: true)
+        #expect(refused.faults.map(\.message).contains { $0.contains("has the condition OrCondition, which this process evaluates") })
+    }
+
+    @Test func gate_isAConditionOfAGroupOfOne() {
+        let gated = GatedOperation(operation: Emit("a")) { true }.conditions(NoFailedDependencies())
+        let graph = graph(gated, Emit("b"))
+        #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
+        #expect(graph.wire.nodes.map(\.conditions.count) == [0, 2, 0, 0])
+        #expect(graph.wire.nodes[1].conditions[1].probe.type == "Gate" && graph.wire.nodes[1].conditions[1].probe.hosted)
+        #expect(graph.wire.nodes.allSatisfy { $0.decider.type.isEmpty })
+        #expect(graph.members[1].hostedConditions[1]?.isGate == true)
+        #expect(self.graph(GatedOperation(operation: BlockOperation {}) { true }).faults.first?.message.contains("plain operation") == true)
+    }
+
     /// Its name is longer than a coordinator takes.
     struct Box<Content>: Sendable {}
 
@@ -255,6 +280,28 @@ import Wire
         let faults = graph(other, remote).faults.map(\.message)
         #expect(
             faults.contains { $0.contains("which executes in this process and delivers Raw, which has no codec; make that type Codable") })
+    }
+
+    @Test func whatHasASayInItsEnd_isAskedHere_withinTheTimeOfTheQueue() {
+        let (held, tried) = (Emit("a").willFinish { _, finish in finish() }, Emit("b").retryOnFailure { _, _, retry in retry(false) })
+        let (choosy, growing) = (
+            Emit("c").retry(RetryPolicy(attempts: 2, retries: { _ in true })),
+            Emit("d").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3)))
+        )
+        let group = GroupOperation(Emit("e").retry(RetryPolicy(attempts: 2)).willFinish { _, finish in finish() })
+        group.willFinish { _, finish in finish() }
+        let operations = [held, tried, choosy, growing, group]
+        let graph = GraphBuilder.graph(of: operations, hostedTimeout: .milliseconds(1_500))
+        #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
+        #expect(graph.wire.nodes.map(\.willFinish) == [false, true, false, false, false, true, true])
+        #expect(graph.wire.nodes.map(\.retryOnFailure) == [false, false, true, true, true, false, false])
+        // What can be said in a graph is.
+        #expect(graph.wire.nodes.map(\.retries) == [0, 0, 0, 0, 0, 0, 1])
+        #expect(graph.wire.nodes.map(\.hostedTimeoutMilliseconds) == [0, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500])
+        let fresh = Emit("a").willFinish { _, finish in finish() }
+        #expect(self.graph(fresh).wire.nodes[1].hostedTimeoutMilliseconds == 0)
+        let refused = GraphBuilder.graph(of: [fresh, tried], requiresRemote: true).faults
+        #expect(refused.count == 2 && refused.allSatisfy { $0.message.contains("the queue has `requireRemote`; ") })
     }
 
     // MARK: Groups that decide
@@ -352,16 +399,21 @@ import Wire
             "has the condition BlockCondition, which this process evaluates, and the condition Quiet",
             { Emit("a").conditions(Quiet()).condition { $0(.success) } }
         ),
-        ("has a gate, which is asked", { GatedOperation(operation: Emit("a")) { true } }),
         ("plain operation `", { GroupOperation(BlockOperation {}) }),
-        ("`willFinish`", { Emit("a").willFinish { _, finish in finish() } }),
-        ("`retryOnFailure`", { Emit("a").retryOnFailure { _, _, retry in retry(false) } }),
-        ("chooses among errors", { Emit("a").retry(RetryPolicy(attempts: 2, retries: { _ in true })) }),
-        ("by the factor 3.0", { Emit("a").retry(RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: 3))) }),
-        ("is a group with a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
+        (
+            "makes the operation that it runs and has a `retryOnFailure` closure",
+            { Wrapper().retryOnFailure { _, _, retry in retry(false) } }
+        ),
+        ("has a `retryOnFailure` closure and executes in", { AOperationBlock { $0() }.retryOnFailure { _, _, retry in retry(false) } }),
+        ("is a group and has a `retryOnFailure` closure", { GroupOperation(Emit("a")).retryOnFailure { _, _, retry in retry(false) } }),
+        ("is a group and has a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
         ("condition Quiet, with a dependent operation", { Emit("a").conditions(Quiet(dependent: true)) }),
-        ("condition AndCondition, which is made of others", { Emit("a").conditions(AndCondition(TrueCondition())) }),
+        ("condition Quiet, with a dependent", { Emit("a").conditions(OrCondition(TrueCondition(), Quiet(dependent: true))) }),
+        (
+            "has the condition OrCondition, which this process evaluates, and the condition Quiet",
+            { Emit("a").conditions(Quiet(), OrCondition(TrueCondition())) }
+        ),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
         ("partial results, which have no wire form", { Leak.read() }),
@@ -376,7 +428,8 @@ import Wire
     }
 
     @Test func everythingWrongIsTold_eachByItsOperation() {
-        let group = GroupOperation(Unique(String(repeating: "x", count: 300)), Emit("a").willFinish { _, finish in finish() }, Emit("fine"))
+        let group = GroupOperation(
+            Unique(String(repeating: "x", count: 300)), Emit("a").injectResult(from: Emit("b")) { _, _, _ in }, Emit("fine"))
         let faults = graph(group).faults
         #expect(faults.map(\.path) == ["Unique", "Emit"])
         #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })

@@ -92,6 +92,10 @@ import Testing
                             Sketch.op("a", receives: []).having {
                                 $0.requires = Requirements(labels: ["b", "a"], resources: [ResourceAmount(name: "gpus", amount: 0)])
                             },
+                            Sketch.op("say").having {
+                                $0.say = SubmitterSay(holds: true, retries: false)
+                                $0.hostedTimeoutMilliseconds = 5_000
+                            },
                             .forEach("f", of: nil, list: ["1"], body: .op("b", after: ["a"], retries: 2, timeout: 9)),
                         ]
                     ).graph(), at: 1
@@ -103,6 +107,11 @@ import Testing
             .attemptEnded(unit, attempt, .failure([failure]), startedAt: 1, at: 2),
             .attemptEnded(unit, attempt, .stopped, startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .elements([[1], []]), startedAt: 0, at: 2),
+            .judged(unit, [Verdict(condition: 1, finding: .ignored, reason: "r", at: 3)], at: 4),
+            .attemptEnded(
+                unit, attempt, .answers([ConditionAnswer(condition: 2, finding: .ignored)]), startedAt: 0, at: 2),
+            .attemptEnded(unit, attempt, .concluded(nil), startedAt: 0, at: 2),
+            .attemptEnded(unit, attempt, .concluded(1_500), startedAt: 0, at: 2),
             .attemptLost(unit, attempt, .suspected, at: 3),
             .cancelRequested(unit, reason: "r", now: true, at: 4),
             .timedOut(unit, at: 5),

@@ -52,6 +52,20 @@ import Testing
         #expect(cluster.operations().last?.attempts == 0)
     }
 
+    @Test func conditionThatIsIgnored_cancels_unlessAnotherOneFails() {
+        var cluster = cluster(slots: 4)
+        let group = Sketch.group("g", [.op("in")]).having { $0.conditions = [probe()] }
+        cluster.submit(
+            Sketch.group("root", [op("a", [probe()]), op("b", [Condition(.noCancelledDependencies), probe()], after: ["a"]), group])
+                .graph())
+        cluster.end("a", answer(.ignored, "not today"))
+        #expect(cluster.state("a") == .cancelled)
+        cluster.end("b", answer(.ignored, "not today", to: 1))
+        #expect(cluster.operations(failedOnly: true).first { $0.path == "b" }?.errors.map(\.publisher) == ["NoCancelledDependencies"])
+        cluster.end("g", answer(.ignored))
+        #expect(cluster.state("g") == .cancelled && cluster.state("g/in") == .cancelled)
+    }
+
     @Test func errorOfACondition_keepsItsImage_acrossARestart() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [op("a", [probe()])]).graph())

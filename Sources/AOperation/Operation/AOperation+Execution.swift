@@ -54,6 +54,7 @@ extension AOperation {
         case .held(let ending):
             tellHold()
             tellWillFinish(ending) { [self] in
+                if let letGo = core.withLock({ $0.letGoElsewhere() }) { return letGo() }
                 if core.withLock({ $0.release() }) { settle() }
             }
         case .deliberating:

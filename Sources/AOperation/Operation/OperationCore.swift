@@ -388,11 +388,12 @@ extension OperationCore {
             return .ignored
         }
         if let hosted = takeHostedEnding(ending, commit: commit) { return hosted }
+        let isTelling = attachments?.remote?.conclusion.isTelling
         switch state {
         case .executing:
             commit()
             isProposedByBody = !isStopped
-            return conclude(ending, body: .over, isHeld: isHeld, isOpen: isOpen)
+            return conclude(ending, body: .over, isHeld: isHeld && isTelling ?? true, isOpen: isOpen)
         case .preparing:
             commit()
             isProposedByBody = false
@@ -402,7 +403,8 @@ extension OperationCore {
             state = .telling(verdict ?? ending, .over)
             return .decided
         case .deliberating, .telling, .finished:
-            return bodyEnded()
+            // Of what runs elsewhere that is reported.
+            return isTelling == true ? .ignored : bodyEnded()
         case .ended:
             isBodyGivenUp = false
             return .ignored

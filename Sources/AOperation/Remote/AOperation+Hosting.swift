@@ -142,7 +142,7 @@ extension OperationCore {
     mutating func takeHostedEnding(_ ending: Ending, commit: () -> Void) -> Proposal? {
         guard let remote = attachments?.remote else { return nil }
         // What a body says that was given up, or says for the second time.
-        if case .used = remote.hosting, remote.isAway { return .ignored }
+        if case .used = remote.hosting, remote.isAway, !remote.conclusion.isTelling { return .ignored }
         guard case .executing(let listener) = remote.hosting else { return nil }
         commit()
         isStopped = false

@@ -18,6 +18,7 @@ extension AOperation {
         defer { withExtendedLifetime(before) {} }
         let isInTime = core.withLock { core in
             guard core.state.isInitialized, core.verdict == nil else { return false }
+            body.retryDecider = core.retryDecider
             let attachments = core.attachments ?? OperationAttachments()
             attachments.remote = body
             attachments.retryPolicy = nil
@@ -80,6 +81,21 @@ extension AOperation {
     /// Calls `handler` once outcome and body are over; at once when that is past.
     package final func whenOver(_ handler: @escaping @Sendable () -> Void) { onEnd { _ in handler() } }
 
+    /// Calls `handler` once everything that it depends on is over.
+    package final func whenDependenciesAreOver(_ handler: @escaping @Sendable () -> Void) {
+        let awaited = dependencies.compactMap { $0 as? AOperation }
+        let open = Guarded(awaited.count + 1)
+        let letGo: @Sendable () -> Void = {
+            let isLast = open.withLock { open in
+                open -= 1
+                return open == 0
+            }
+            if isLast { handler() }
+        }
+        for operation in awaited { operation.whenOver(letGo) }
+        letGo()
+    }
+
     /// The name with which its errors are published.
     package final var errorName: String { publisherName }
 
@@ -108,6 +124,7 @@ extension AOperation {
     }
 
     final func takeLeafEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        guard !takeConcludedEnd(ending) else { return }
         // A body that still runs here counts no more.
         core.withLock { $0.giveUpHosting() }?(.cancelled)
         let step = core.withLock { core -> Step in
@@ -145,6 +162,8 @@ extension AOperation {
     private enum Execution {
         case wait
         case conclude(RemoteEnding)
+        /// Its end is known, and does not count before it was asked about that.
+        case ask(@Sendable () -> Void)
         /// Here, on somebody's behalf.
         case execute
         /// It was to be, but the outcome is decided.
@@ -156,6 +175,7 @@ extension AOperation {
         let execution = core.withLock { core -> Execution in
             guard let remote = core.attachments?.remote else { return .wait }
             if let ending = remote.takeEnding() { return .conclude(ending) }
+            if let job = remote.whenAwaited.take() { return .ask(job) }
             guard case .due(let listener) = remote.hosting else { return .wait }
             guard core.isBodyDue else {
                 remote.hosting = .used(.none)
@@ -167,6 +187,7 @@ extension AOperation {
         switch execution {
         case .wait: makePartOfMirror()
         case .conclude(let ending): conclude(with: ending)
+        case .ask(let job): job()
         case .execute: execute()
         case .drop(let listener): listener(.cancelled)
         }
@@ -175,7 +196,7 @@ extension AOperation {
     /// Whether its body was asked for here and has not ended.
     final var isHosting: Bool { attachment { $0.remote?.hosting.listener } != nil }
 
-    private func conclude(with ending: RemoteEnding) {
+    final func conclude(with ending: RemoteEnding) {
         switch ending {
         case .success(let value):
             guard !concludeWithHostedValue() else { return }

@@ -26,6 +26,9 @@ package struct HostedCondition: @unchecked Sendable {
     /// Its name in errors.
     package var key: String { type(of: condition).key.shownName }
 
+    /// Whether it is to be asked only when everything else holds.
+    package var isGate: Bool { condition is Gate }
+
     /// Calls `completion` with every answer; the first counts.
     package func evaluate(for operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
         condition.evaluateForOperation(operation, completion: completion)
@@ -108,6 +111,16 @@ struct ConditionManifests {
         add(.hosted(HostedCondition(whole)), false)
     }
 
+    /// What is made of others is evaluated here as a whole, whatever they are.
+    private mutating func hostAll(_ whole: any AOperationCondition, for operation: AOperation) {
+        let tree = ConditionTree([whole])
+        for leaf in tree.leaves where leaf.runsDependentOperation {
+            guard leaf.condition.dependencyForOperation(operation) == nil else { return refuseDependent(of: leaf.condition) }
+        }
+        exclusions += tree.exclusions
+        add(.hosted(HostedCondition(whole)), false)
+    }
+
     private mutating func refuseDependent(of condition: any AOperationCondition) {
         refuse(condition, "with a dependent operation", "make that an operation of the graph, or the condition silent")
     }
@@ -122,7 +135,7 @@ struct ConditionManifests {
         case .silence:
             for part in composite.components { take(part, of: whole, for: operation, isNegated: isNegated, isSilent: true) }
         case .other:
-            refuse(composite, "which is made of others", "give the operation these conditions one by one")
+            hostAll(whole, for: operation)
         }
     }
 

@@ -28,7 +28,7 @@ extension GroupOperation {
 
     /// Who decides, if it runs elsewhere, what it does next.
     final var decider: OperationManifest.Decider? {
-        guard !isPlainGroup, type(of: self) != ComposedOperation.self else { return nil }
+        guard !isPlainGroup, type(of: self) != ComposedOperation.self, type(of: self) != GatedOperation.self else { return nil }
         guard let group = self as? any ClusterGroup else { return .hosted("\(type(of: self))".shownName) }
         switch type(of: group).decidesAfter {
         case .never: return nil

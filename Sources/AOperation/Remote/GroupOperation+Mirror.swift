@@ -13,6 +13,7 @@ extension GroupOperation {
 
     /// The group has ended elsewhere: so it does here when all its children have.
     final func takeGroupEnd(_ ending: RemoteEnding, hasStarted: Bool) {
+        guard !takeConcludedEnd(ending) else { return }
         let wasStarted = core.withLock { core -> Bool? in
             guard let remote = core.attachments?.remote else { return nil }
             switch remote.phase {
@@ -36,7 +37,7 @@ extension GroupOperation {
         case .cancelled:
             cancel()
         }
-        letGo()
+        if !core.withLock({ $0.attachments?.remote?.conclusion.wasAsked ?? false }) { letGo() }
     }
 
     /// The group runs elsewhere and got one more child there, whose mirror this is.

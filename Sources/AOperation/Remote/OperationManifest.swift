@@ -77,6 +77,10 @@ package struct OperationManifest {
     package let conditions: [ConditionManifest]
     package let exclusions: [MutualExclusion]
     package let retry: RetryPolicy?
+    /// Whether this process decides, after each failure, if it is tried again.
+    package let decidesRetry: Bool
+    /// Whether `willFinish` is told of its end, and holds that back.
+    package let holdsEnd: Bool
     /// Of one attempt, in seconds.
     package let timeout: TimeInterval?
     /// Nil: as usual.
@@ -102,8 +106,10 @@ extension AOperation {
         let core = core.withLock { $0 }
         let limits = core.timeLimits
         let isHosted = if case .hosted = body { true } else { false }
-        let conditions = ConditionManifests(of: core.conditions, for: self, isHosted: isHosted)
+        let gate = (self as? GatedOperation).map { [$0.condition] as [any AOperationCondition] } ?? []
+        let conditions = ConditionManifests(of: core.conditions + gate, for: self, isHosted: isHosted)
         let timeouts = core.attemptObservers.compactMap { ($0 as? TimeoutObserver)?.timeout }
+        let decidesRetry = core.retryDecider != nil && core.attachments?.retryPolicy?.isPortable != true
         var (delay, notBefore): (Duration?, Date?)
         switch limits.start {
         case .delay(let wait)?: delay = wait
@@ -114,7 +120,8 @@ extension AOperation {
             name: publisherName, body: body, reception: reception(core),
             streamProducer: core.attachments?.stream?.source, dependencies: core.dependencies.all,
             conditions: conditions.conditions, exclusions: conditions.exclusions,
-            retry: core.attachments?.retryPolicy, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
+            retry: decidesRetry ? nil : core.attachments?.retryPolicy, decidesRetry: decidesRetry,
+            holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
             requirements: core.attachments?.requirements ?? WorkerRequirements(), unique: manifestUnique(),
@@ -123,12 +130,6 @@ extension AOperation {
 
     private func manifestBody() -> OperationManifest.Body {
         if let group = self as? GroupOperation {
-            guard !(group is GatedOperation) else {
-                return .none(
-                    .init(
-                        "has a gate, which is asked when its turn has come", "give its operation a condition, and the queue that operation")
-                )
-            }
             let limit = group.maxConcurrentOperationCount
             return .group(
                 .init(
@@ -173,28 +174,20 @@ extension AOperation {
         parts += conditions.localParts
         if makesParts {
             isHosted = true
-            if core.attachments?.retryPolicy != nil {
-                found("makes the operation that it runs and has a RetryPolicy", "give that operation the policy")
+            if core.retryDecider != nil {
+                found("makes the operation that it runs and \(retryText(core))", "give that operation the retry")
             }
             if self is any UniqueOperation { found("makes the operation that it runs and has a unique id", "give that operation the id") }
         }
-        if core.retryDecider != nil, core.attachments?.retryPolicy == nil {
-            found("has a `retryOnFailure` closure", "use `retry` with a RetryPolicy")
-        }
-        if let policy = core.attachments?.retryPolicy {
-            if policy.hasFilter { found("has a RetryPolicy that chooses among errors", "use one without `retries`") }
-            if case .exponential(_, let factor) = policy.backoff, factor != 2 {
-                found("has a RetryPolicy whose waits grow by the factor \(factor)", "use 2, or another kind of back-off")
+        if core.retryDecider != nil {
+            if isContainer {
+                found("is a group and \(retryText(core))", "let its children be tried again, each with a policy of its own")
             }
-            if isContainer { found("is a group with a RetryPolicy", "let its children be tried again, each with a policy of its own") }
             if retriesProducers(core) {
                 found(
-                    "is the end of a delivery net and has a RetryPolicy, which tries its producers again as well",
+                    "is the end of a delivery net and \(retryText(core)), which tries its producers again as well",
                     "let these be tried again themselves, each with a policy of its own")
             }
-        }
-        if self.core.withLock({ _ in holdsBack() }) {
-            found("has a `willFinish` closure", "use `didFinish`, or an operation that comes after it")
         }
         if (self as? any UniqueOperation)?.uniqueId.utf8.count ?? 1 > Self.uniqueIdBytesMax {
             found("has a unique id of more than \(Self.uniqueIdBytesMax) bytes", "use a shorter one, a digest for example")
@@ -230,10 +223,10 @@ extension AOperation {
     /// What keeps an operation that executes here from being part of a graph elsewhere.
     private func hostedParts(_ core: OperationCore, _ hosted: OperationManifest.Hosted) -> [OperationManifest.LocalPart] {
         var parts: [OperationManifest.LocalPart] = []
-        if core.attachments?.retryPolicy != nil, !isRetryable {
+        if core.retryDecider != nil, !isRetryable {
             parts.append(
                 .init(
-                    "has a RetryPolicy and executes in this process, but is no RetryableOperation",
+                    "\(retryText(core)) and executes in this process, but is no RetryableOperation",
                     "conform it to RetryableOperation, and make a fresh operation in new()"))
         }
         let requirements = core.attachments?.requirements ?? WorkerRequirements()
@@ -247,6 +240,10 @@ extension AOperation {
                     "make that type Codable, or a ClusterValue"))
         }
         return parts
+    }
+
+    private func retryText(_ core: OperationCore) -> String {
+        core.attachments?.retryPolicy == nil ? "has a `retryOnFailure` closure" : "has a RetryPolicy"
     }
 
     /// As a cluster takes them.

@@ -32,6 +32,12 @@ final class RemoteBody {
     var stopsItself = false
     /// Where its body stands if it is executed here after all.
     var hosting = Hosting.unused
+    /// Who decides here whether it is tried again there, where that asks for it.
+    var retryDecider: RetryDecider?
+    /// Where an end stands in which this process has a say.
+    var conclusion = Conclusion.open
+    /// What is asked about its end, once the operation has told its start here.
+    var whenAwaited: (@Sendable () -> Void)?
     /// Called when the operation is cancelled here while the body is away.
     let whenCancelled: @Sendable (AOperation) -> Void
     /// Opens a cursor for a reader of its partial results.

@@ -46,6 +46,12 @@ public struct RetryPolicy: Sendable {
         hasFilter = retries != nil
     }
 
+    /// Whether all of it can be said in a graph: it asks no closure, and its waits grow as they do there.
+    package var isPortable: Bool {
+        if case .exponential(_, let factor) = backoff, factor != 2 { return false }
+        return !hasFilter
+    }
+
     /// The wait before another attempt; nil when there is none.
     ///
     /// - Parameters:

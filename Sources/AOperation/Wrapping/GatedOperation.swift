@@ -17,10 +17,30 @@ open class GatedOperation: ComposedOperation, @unchecked Sendable {
     }
 
     open override func execute() {
-        guard gate() else {
+        // Elsewhere it has been asked before.
+        guard isMirror || gate() else {
             let error = AOperationError.GateIsClosed(operation)
             return abandon(with: .failure([AOperationError(error, state: .condition, publisher: publisherName)]))
         }
         super.execute()
+    }
+
+    /// What the gate is where others evaluate conditions.
+    final var condition: any AOperationCondition { Gate(gate: gate, operation: operation, name: publisherName) }
+}
+
+/// The gate of a gated operation, asked as a condition of it.
+struct Gate: AOperationCondition {
+    let gate: @Sendable () -> Bool
+    let operation: Foundation.Operation
+    /// Of the gated operation.
+    let name: String
+
+    func evaluateForOperation(
+        _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
+    ) {
+        guard !gate() else { return completion(.success) }
+        let error = AOperationError.GateIsClosed(self.operation)
+        completion(.failure(AOperationError(error, state: .condition, publisher: name)))
     }
 }

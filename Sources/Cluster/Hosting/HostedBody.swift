@@ -11,7 +11,7 @@ enum HostedBody: Sendable {
     /// Another attempt of it.
     case attempt(AOperation)
     case conditions(HostedConditions)
-    /// What a group does next, which is known in a while; it cannot be stopped, but given up.
+    /// What a group does next, or what is said to an end, which is known in a while; it cannot be stopped, but given up.
     case decision(giveUp: @Sendable () -> Void)
 
     /// Asks it to end.
@@ -31,6 +31,7 @@ final class HostedConditions: Sendable {
     private struct State {
         var answers: [WireConditionAnswer?]
         var failed: [Failed] = []
+        var isGateAsked = false
         var completion: (@Sendable ([WireConditionAnswer], [Failed]) -> Void)?
     }
 
@@ -59,14 +60,37 @@ final class HostedConditions: Sendable {
 
     /// On any thread: conditions may take their time.
     func begin() {
-        for (index, (question, condition)) in questions.enumerated() {
-            guard let condition else {
-                answer(index, .failed("the condition `\(question.type)` is not known in this process", nil))
-                continue
+        // What a condition asks about them is known here then.
+        operation.whenDependenciesAreOver { [self] in
+            for (index, (question, condition)) in questions.enumerated() {
+                guard let condition else {
+                    answer(index, .failed("the condition `\(question.type)` is not known in this process", nil))
+                    continue
+                }
+                if !condition.isGate { condition.evaluate(for: operation) { result in self.answer(index, Finding(result)) } }
             }
-            condition.evaluate(for: operation) { result in self.answer(index, Finding(result)) }
+            askGate()
+            endIfAnswered()
         }
-        endIfAnswered()
+    }
+
+    /// A gate is asked when everything else holds.
+    private func askGate() {
+        guard let gate = questions.firstIndex(where: { $0.condition?.isGate == true }), let condition = questions[gate].condition else {
+            return
+        }
+        let holds = state.withLock { state -> Bool? in
+            guard state.answers[gate] == nil, !state.isGateAsked else { return nil }
+            let others = state.answers.indices.filter { $0 != gate }.map { state.answers[$0] }
+            guard others.allSatisfy({ $0 != nil }) else { return nil }
+            state.isGateAsked = true
+            return others.allSatisfy { $0?.finding == .satisfied }
+        }
+        switch holds {
+        case true?: condition.evaluate(for: operation) { result in self.answer(gate, Finding(result)) }
+        case false?: answer(gate, .holds)
+        case nil: break
+        }
     }
 
     func stop() {
@@ -76,13 +100,14 @@ final class HostedConditions: Sendable {
     private enum Finding {
         case holds
         case failed(String, AOperationError?)
+        case ignored
         case notNow(milliseconds: Int64, String)
 
         init(_ result: OperationConditionResult) {
             switch result {
             case .success: self = .holds
             case .failure(let error): self = .failed(error.localizedDescription, error)
-            case .ignored: self = .failed("the condition says that the operation is not to run", nil)
+            case .ignored: self = .ignored
             case .retry(let after, let reason):
                 self = .notNow(milliseconds: Int64(min(max(1, after / .milliseconds(1)), Double(UInt32.max))), reason)
             }
@@ -109,6 +134,9 @@ final class HostedConditions: Sendable {
                         $0.state = .condition
                     })
             }
+        case .ignored:
+            answer.finding = .ignored
+            answer.reason = "the condition says that the operation is not to run"
         case .notNow(let milliseconds, let reason):
             answer.finding = .notNow
             answer.retryAfterMilliseconds = UInt32(clamping: milliseconds)
@@ -119,6 +147,7 @@ final class HostedConditions: Sendable {
             state.answers[index] = answer
             if let failed { state.failed.append(failed) }
         }
+        askGate()
         endIfAnswered()
     }
 

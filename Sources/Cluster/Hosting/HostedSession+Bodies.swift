@@ -18,6 +18,7 @@ extension HostedSession {
         }
         guard let mirrors, let member = known else { return }
         if assignment.kind == .decide { return decide(key, assignment, member, mirrors) }
+        if assignment.kind == .conclude { return conclude(key, assignment, mirrors) }
         let graph = mirrors.graph
         guard let operation = member.operation, !(operation is AddedOperation) else {
             return fail(key, "the operation `\(assignment.path)` is not known in the process that submitted it", of: assignment)
@@ -32,7 +33,7 @@ extension HostedSession {
             }
             state.withLock { $0.bodies[key] = .conditions(conditions) }
             Self.background.async { conditions.begin() }
-        case .decide, .UNRECOGNIZED:
+        case .decide, .conclude, .UNRECOGNIZED:
             fail(key, "the process of a submitter does no units of kind \(assignment.kind)", of: assignment)
         }
     }

@@ -28,7 +28,7 @@ final class HostedSession: Sendable {
         /// What came before it was known which submission is which.
         var unclaimed: [String: [(key: UnitKey, assignment: WireAssignment)]] = [:]
         var bodies: [UnitKey: HostedBody] = [:]
-        /// What groups are asked that have not answered: for whom.
+        /// What groups are asked, and what is asked about ends, that has no answer yet: for whom.
         var asking: [String: UnitKey] = [:]
         /// Called when no body is left.
         var whenIdle: (@Sendable () -> Void)?
@@ -48,12 +48,15 @@ final class HostedSession: Sendable {
     let desk = DispatchQueue(label: "aop.hosted-session")
     private let link = Mutex<PeerLink?>(nil)
     private let context: ZMQContext
+    /// Fetches large values.
+    let connection: ClusterConnection
     /// Where attempts after the first run.
     let queue = AOperationQueue()
 
     /// Begins to attach.
     init(for connection: ClusterConnection) throws {
         context = try ZMQContext()
+        self.connection = connection
         var configuration = PeerLink.Configuration(
             endpoint: connection.endpoint, role: .executor, cookie: connection.cookie, incarnation: incarnation)
         configuration.executorHello = { [weak self] in self?.hello() ?? WireExecutorHello() }

@@ -25,9 +25,11 @@ import Wire
 /// execute here. When this process ends, those of them that have not ended fail with ``SubmitterGone``; the work on the
 /// cluster goes on. ``requireRemote`` refuses them.
 ///
-/// What else has code in this process (groups of one's own, sequences, wrappers, `willFinish`, …) cannot be submitted: all
-/// operations of such a graph fail with errors that name each such thing and what to do about it. So they do when the
-/// coordinator refuses the graph.
+/// So do `willFinish`, which holds an end back, and `retryOnFailure`; each has ``hostedTimeout``. When this process has ended,
+/// the one is passed over, and the other has answered no.
+///
+/// What else has code in this process (gates, injected results, …) cannot be submitted: all operations of such a graph fail
+/// with errors that name each such thing and what to do about it. So they do when the coordinator refuses the graph.
 ///
 /// A lost connection is made anew, and nothing is lost by that, nor by a restart of the coordinator. After ``close()``
 /// everything that has not ended fails with a ``ClusterError``; the work on the cluster goes on.
@@ -44,6 +46,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         var slots = OperationQueue.defaultMaxConcurrentOperationCount
         var waitsForWorkers = false
         var requiresRemote = false
+        var hostedTimeout = WireNode.hostedTimeout
         /// Where what is hosted executes; made when it is needed, and anew when it is over.
         var hosted: HostedSession?
         /// The last one.
@@ -143,7 +146,7 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         let fresh = operations.filter(\.isInitialized)
         for operation in operations where !operation.isInitialized { super.addOperation(operation) }
         guard !fresh.isEmpty else { return nil }
-        var graph = GraphBuilder.graph(of: fresh, requiresRemote: requireRemote)
+        var graph = GraphBuilder.graph(of: fresh, requiresRemote: requireRemote, hostedTimeout: hostedTimeout)
         if Self.weights.contains(weight) {
             // Of the standard one nothing need be said.
             if weight != 1 { graph.wire.nodes[0].weight = UInt32(weight) }
@@ -268,6 +271,16 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     public var requireRemote: Bool {
         get { state.withLock { $0.requiresRemote } }
         set { state.withLock { $0.requiresRemote = newValue } }
+    }
+
+    /// How long each step in this process may take that is part of a graph, other than to execute an operation: a condition, what
+    /// a group does next, `retryOnFailure`, `willFinish`; 60 s by default, 49 days at most.
+    ///
+    /// A condition that takes longer has failed, and so has the decision of a group; `retryOnFailure` is taken to have answered
+    /// no, and `willFinish` is passed over. It counts for what is added after it was set.
+    public var hostedTimeout: Duration {
+        get { state.withLock { $0.hostedTimeout } }
+        set { state.withLock { $0.hostedTimeout = newValue } }
     }
 
     /// Runs `barrier` in this process when everything that is in the queue has ended; what is added later is not

@@ -46,6 +46,22 @@ struct NodeReport: Sendable {
         if view.hasAdded { added = view.added }
     }
 
+    /// An end that this process is asked about.
+    static func ended(_ node: Int, _ question: WireConclusionQuestion) -> NodeReport {
+        var event = WireEvent()
+        event.unit = UInt32(node)
+        event.startedAt = 1
+        event.state = .succeeded
+        switch question.ending {
+        case .failure(let failures)?:
+            event.state = .failed
+            event.errors = failures.errors
+        case .success(let value)?: event.value = value
+        case nil: break
+        }
+        return NodeReport(event)
+    }
+
     /// Its value lies at the coordinator, and has to be fetched.
     var isLarge: Bool { if case .blob? = value.storage { true } else { false } }
 

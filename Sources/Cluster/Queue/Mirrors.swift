@@ -1,5 +1,6 @@
 import AOperation
 import Executing
+import Foundation
 import Synchronization
 import Wire
 
@@ -36,6 +37,10 @@ final class Mirrors: Sendable {
         var shelf = ProductShelf()
         /// What groups have decided in this process, by what they were asked; see `HostedSession`.
         var decisions: [String: MadeDecision] = [:]
+        /// What was said here to ends, by the numbers of the questions.
+        var conclusions: [UInt32: WireConclusion] = [:]
+        /// Groups that have taken errors of their own when they were asked about their ends.
+        var asked: Set<Int> = []
         /// Called when the graph has become larger.
         var whenGrown: (@Sendable () -> Void)?
     }
@@ -131,6 +136,11 @@ final class Mirrors: Sendable {
         state.withLock { $0.decisions[question] = MadeDecision(decision: decision, attempt: attempt) }
     }
 
+    /// What was said to an end, once; it is said again to another attempt to ask.
+    func conclusion(_ question: UInt32) -> WireConclusion? { state.withLock { $0.conclusions[question] } }
+
+    func keep(_ conclusion: WireConclusion, _ question: UInt32) { state.withLock { $0.conclusions[question] = conclusion } }
+
     /// It will not become part of the graph.
     func discard(attempt: UInt64, id: String?) {
         let operations = state.withLock { $0.shelf.takeAll(.init(attempt: attempt, id: id)) }
@@ -172,10 +182,34 @@ final class Mirrors: Sendable {
                     operation.remoteDidEnd(.failure(change.ownErrors), hasStarted: hasStarted)
                     continue
                 }
-                if !change.ownErrors.isEmpty { (operation as? GroupOperation)?.takeDecisionErrors(change.ownErrors) }
+                let wasAsked = state.withLock { $0.asked.contains(change.node) }
+                if !change.ownErrors.isEmpty, !wasAsked { (operation as? GroupOperation)?.takeDecisionErrors(change.ownErrors) }
                 operation.remoteDidEnd(ending, hasStarted: hasStarted)
             }
         }
+    }
+
+    /// Asks the operation at `path` what becomes of an end of it that does not count yet.
+    func conclude(
+        at path: String, _ question: WireConclusionQuestion, bytes: Data, answer: @escaping @Sendable (ConclusionAnswer) -> Void
+    ) {
+        let graph = graph
+        guard let node = graph.places[path], let operation = graph.members[node].operation else { return answer(.final) }
+        let change = NodeReport.ended(node, question).change(graph, bytes: bytes)
+        guard case .ended(let ending, _)? = change?.news else { return answer(.final) }
+        let own = change?.ownErrors ?? []
+        if let group = operation as? GroupOperation, !own.isEmpty {
+            let isNews = state.withLock { $0.asked.insert(node).inserted }
+            if isNews { group.takeDecisionErrors(own) }
+        }
+        let retries = question.asksForRetry ? Int(question.failedAttempts) - 1 : nil
+        let ask: @Sendable (RemoteEnding) -> Void = { ending in
+            operation.concludeElsewhere(
+                ending, hasStarted: question.started, retries: retries, tells: question.tellsWillFinish, answer: answer)
+        }
+        // A wrapper's end follows from that of what it has made, after it.
+        guard let part = operation.madePart else { return ask(ending) }
+        part.whenOver { ask(ending.orErrors(own, of: part)) }
     }
 
     /// As the local library does: the listeners of who has produced it, then the group.

@@ -14,6 +14,7 @@ extension Assignment {
         case .execute: wire.kind = .execute
         case .decide: wire.kind = .decide
         case .evaluate: wire.kind = .evaluate
+        case .conclude: wire.kind = .conclude
         }
         wire.submission = submission
         wire.path = path
@@ -37,6 +38,7 @@ extension Assignment {
             wire.stream.attemptNumber = UInt32(clamping: stream.attemptNumber)
         }
         if let decision { wire.decision = decision.wire }
+        if let conclusion { wire.conclusion = conclusion.wire }
         return wire
     }
 
@@ -48,6 +50,7 @@ extension Assignment {
             + fences.reduce(0) { $0 + $1.key.utf8.count + 16 }
             + resources.reduce(0) { $0 + $1.name.utf8.count + 2 * $1.indices.count + 16 }
             + questions.reduce(0) { $0 + $1.type.utf8.count + $1.parameters.count + 24 } + (decision?.wireBytes ?? 0)
+            + (conclusion?.wireBytes ?? 0)
     }
 }
 

@@ -39,6 +39,9 @@ enum ReportedEnd {
             var read: [ConditionAnswer] = []
             for answer in answers.answers { read.append(try ConditionAnswer(wire: answer)) }
             return .whole(.answers(read))
+        case .concluded(let conclusion):
+            let wait = conclusion.hasRetryAfterMilliseconds ? Int64(min(conclusion.retryAfterMilliseconds, UInt64(UInt32.max))) : nil
+            return .whole(.concluded(wait))
         case .decided(let decision): return .whole(.decided(try GroupDecision(wire: decision)))
         case nil: throw TranslationError("it has no outcome; the worker may be newer than this coordinator")
         }

@@ -56,6 +56,7 @@ extension ConditionAnswer {
         switch wire.finding {
         case .satisfied: finding = .satisfied
         case .failed: finding = .failed
+        case .ignored: finding = .ignored
         case .notNow: finding = .retryAfter(milliseconds: Int64(wire.retryAfterMilliseconds))
         case .UNRECOGNIZED(let number): throw TranslationError("an answer to a condition with the unknown finding \(number)")
         }
@@ -75,6 +76,7 @@ extension ConditionView {
         switch verdict.finding {
         case .satisfied: wire.finding = .satisfied
         case .failed: wire.finding = .failed
+        case .ignored: wire.finding = .ignored
         case .notNow(let until):
             wire.finding = .notNow
             wire.until = until

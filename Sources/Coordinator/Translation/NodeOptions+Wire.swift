@@ -32,6 +32,8 @@ extension NodeOptions {
         for reason in wire.retryOn { retryOn.append(try RetryReason(wire: reason, node: index)) }
         atMostOnce = wire.atMostOnce
         isHosted = wire.hosted
+        say = SubmitterSay(holds: wire.willFinish, retries: wire.retryOnFailure)
+        hostedTimeoutMilliseconds = try duration(wire.hostedTimeoutMilliseconds, "time limit for hosted steps")
         if wire.hasStream { stream = Int(wire.stream) }
         if wire.hasPriority { priority = Int(wire.priority) }
         weight = Int(wire.weight)

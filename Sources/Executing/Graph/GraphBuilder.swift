@@ -42,10 +42,15 @@ package struct GraphBuilder {
 
     /// The graph of `operations` and everything inside of them, with whatever is wrong with it.
     ///
-    /// - Parameter requiresRemote: what only this process has is wrong, too.
-    package static func graph(of operations: [AOperation], requiresRemote: Bool = false) -> OperationGraph {
+    /// - Parameters:
+    ///   - requiresRemote: what only this process has is wrong, too.
+    ///   - hostedTimeout: how long a step in this process may take, other than to execute.
+    package static func graph(
+        of operations: [AOperation], requiresRemote: Bool = false, hostedTimeout: Duration = WireNode.hostedTimeout
+    ) -> OperationGraph {
         var builder = GraphBuilder(.submitter(requiresRemote: requiresRemote), isAddition: false)
         builder.build(operations)
+        if hostedTimeout != WireNode.hostedTimeout { builder.graph.limitHostedSteps(to: hostedTimeout) }
         return builder.graph
     }
 
@@ -88,6 +93,12 @@ package struct GraphBuilder {
             node.take(next.manifest)
             graph.append(.init(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup), node)
             take(next.manifest.conditions, index)
+            if next.manifest.holdsEnd {
+                refuseHosted("has a `willFinish` closure", "use `didFinish`, or an operation that comes after it", index)
+            }
+            if next.manifest.decidesRetry {
+                refuseHosted("has a retry that this process decides", "use `retry` with a RetryPolicy without `retries`", index)
+            }
             for part in next.manifest.localParts { graph.fault(index, "\(part.what); \(part.remedy)") }
             for (name, amount) in next.manifest.requirements.resources.sorted(by: { $0.key < $1.key }) where amount < 0 {
                 graph.fault(index, "requires \(amount) of `\(name)`; give it 0 or more")

@@ -40,6 +40,8 @@ extension WireNode {
             }
         }
         if let retry = manifest.retry { take(retry) }
+        willFinish = manifest.holdsEnd
+        retryOnFailure = manifest.decidesRetry
         var limits: [String: Int] = [:]
         for exclusion in manifest.exclusions { limits[exclusion.key] = min(exclusion.limit, limits[exclusion.key] ?? .max) }
         exclusive = limits.sorted { $0.key < $1.key }.map { key, limit in
@@ -77,6 +79,12 @@ extension WireNode {
         if let limit = manifest.deadline { deadlineMilliseconds = Self.milliseconds(limit) }
     }
 
+    /// How long a step in the process of a submitter may take, other than to execute, if nothing else is said.
+    package static let hostedTimeout = Duration.seconds(60)
+
+    /// Whether something of it is done in the process that submits it.
+    fileprivate var hasHostedSteps: Bool { hosted || willFinish || retryOnFailure || conditions.contains(where: \.probe.hosted) }
+
     /// The one place where a retry policy becomes part of a node.
     private mutating func take(_ policy: RetryPolicy) {
         retries = UInt32(clamping: policy.attempts - 1)
@@ -107,4 +115,14 @@ extension WireNode {
     }
 
     private static func milliseconds(_ duration: Duration) -> UInt64 { milliseconds(duration / .seconds(1)) }
+}
+
+extension OperationGraph {
+    /// Says how long steps in this process may take.
+    mutating func limitHostedSteps(to limit: Duration) {
+        let milliseconds = UInt64(min(max(1, limit / .milliseconds(1)), Double(UInt32.max)))
+        for node in wire.nodes.indices where wire.nodes[node].hasHostedSteps {
+            wire.nodes[node].hostedTimeoutMilliseconds = milliseconds
+        }
+    }
 }

@@ -13,6 +13,7 @@ private enum FindingKind {
     static let notNow: UInt8 = 2
     /// Failed with an error that has an image.
     static let failedWithImage: UInt8 = 3
+    static let ignored: UInt8 = 200
 }
 
 extension ByteWriter {
@@ -51,6 +52,7 @@ extension ByteWriter {
             case .failed:
                 writer.write(FindingKind.failedWithImage)
                 writer.write(verdict.image)
+            case .ignored: writer.write(FindingKind.ignored)
             case .notNow(let until):
                 writer.write(FindingKind.notNow)
                 writer.write(until)
@@ -70,6 +72,7 @@ extension ByteWriter {
             case .failed:
                 writer.write(FindingKind.failedWithImage)
                 writer.write(answer.image)
+            case .ignored: writer.write(FindingKind.ignored)
             case .retryAfter(let milliseconds):
                 writer.write(FindingKind.notNow)
                 writer.write(milliseconds)
@@ -126,6 +129,7 @@ extension ByteReader {
             case FindingKind.failedWithImage:
                 finding = .failed
                 image = try reader.content()
+            case FindingKind.ignored: finding = .ignored
             case FindingKind.notNow: finding = .notNow(until: try reader.signed())
             case let other: throw DecodingFailure("\(other) is nothing that a condition says")
             }
@@ -146,6 +150,7 @@ extension ByteReader {
             case FindingKind.failedWithImage:
                 finding = .failed
                 image = try reader.content()
+            case FindingKind.ignored: finding = .ignored
             case FindingKind.notNow: finding = .retryAfter(milliseconds: try reader.signed())
             case let other: throw DecodingFailure("\(other) is no answer to a condition")
             }

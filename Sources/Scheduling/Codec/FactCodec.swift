@@ -228,6 +228,9 @@ extension ByteWriter {
             write(UInt8(5))
             write(payload: payload)
             write(addition: addition)
+        case .concluded(let wait):
+            write(UInt8(7))
+            write(optional: wait) { $0.write($1) }
         case .decided(let decision):
             write(UInt8(6))
             write(decision: decision) { writer, failures in writer.write(list: failures) { $0.write(failure: $1) } }
@@ -367,6 +370,7 @@ extension ByteReader {
                 try decision { reader throws(DecodingFailure) in
                     try reader.list { reader throws(DecodingFailure) in try reader.failure() }
                 })
+        case 7: return .concluded(try optional { reader throws(DecodingFailure) in try reader.signed() })
         case let other: throw DecodingFailure("\(other) is no outcome of an attempt")
         }
     }

@@ -18,6 +18,8 @@ private enum Section {
     static let unique: UInt8 = 120
     static let hosted: UInt8 = 140
     static let stream: UInt8 = 180
+    static let say: UInt8 = 200
+    static let hostedTimeout: UInt8 = 201
 }
 
 extension ByteWriter {
@@ -67,6 +69,17 @@ extension ByteWriter {
             $0.stream != nil
         } content: { writer, options in
             writer.write(count: options.stream ?? 0)
+        }
+        write(section: Section.say, of: graph) {
+            $0.say != SubmitterSay()
+        } content: { writer, options in
+            writer.write(options.say.holds)
+            writer.write(options.say.retries)
+        }
+        write(section: Section.hostedTimeout, of: graph) {
+            $0.hostedTimeoutMilliseconds != 0
+        } content: { writer, options in
+            writer.write(options.hostedTimeoutMilliseconds)
         }
         write(section: Section.priority, of: graph) {
             $0.priority != nil
@@ -168,6 +181,10 @@ extension ByteReader {
             options.isHosted = true
         case Section.stream:
             options.stream = try index()
+        case Section.say:
+            options.say = SubmitterSay(holds: try flag(), retries: try flag())
+        case Section.hostedTimeout:
+            options.hostedTimeoutMilliseconds = try signed()
         case Section.priority:
             options.priority = Int(try signed())
         case Section.weight:

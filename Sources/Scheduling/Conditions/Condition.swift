@@ -75,6 +75,8 @@ public struct ConditionAnswer: Hashable, Sendable {
     public enum Finding: Hashable, Sendable {
         case satisfied
         case failed
+        /// It does not hold, and that is no failure: the operation is cancelled.
+        case ignored
         /// Not now: it is to be asked again.
         case retryAfter(milliseconds: Int64)
     }
@@ -130,6 +132,8 @@ public struct Verdict: Hashable, Sendable {
     public enum Finding: Hashable, Sendable {
         case satisfied
         case failed
+        /// It does not hold, and that is no failure: the unit is cancelled.
+        case ignored
         /// It is to be asked again at this wall time.
         case notNow(until: Int64)
     }

@@ -46,6 +46,11 @@ extension Submission {
             settle(at: at, &effects)
             return []
         }
+        guard !verdicts.contains(where: { $0.finding == .ignored }) else {
+            stop(unit, .cancelled, at, &effects)
+            settle(at: at, &effects)
+            return []
+        }
         guard let postponement = postponement(of: unit, verdicts, at) else {
             if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was judged without its locks") }
             if case .group = node(unit).kind {

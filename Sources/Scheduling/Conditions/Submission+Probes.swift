@@ -62,6 +62,7 @@ extension Submission {
                     switch answer.finding {
                     case .satisfied: .satisfied
                     case .failed: .failed
+                    case .ignored: .ignored
                     case .retryAfter(let milliseconds): .notNow(until: at + max(1, milliseconds))
                     }
                 return Verdict(
@@ -69,8 +70,8 @@ extension Submission {
                     image: answer.image)
             }
         case .failure(let failures): reason = failures.first?.message ?? "could not be evaluated"
-        case .success, .production, .stopped, .elements, .decided:
-            reason = "was not evaluated within \(Duration.text(milliseconds: Self.evaluationMilliseconds))"
+        case .success, .production, .stopped, .elements, .decided, .concluded:
+            reason = "was not evaluated within \(Duration.text(milliseconds: stepMilliseconds(unit)))"
         }
         return probes(of: unit).map { Verdict(condition: $0, finding: .failed, reason: reason, evaluator: evaluator, at: at) }
     }
@@ -117,11 +118,11 @@ extension Node {
 
 extension Assignment {
     /// Makes it an evaluate unit.
-    mutating func ask(_ questions: [ConditionQuestion]) {
+    mutating func ask(_ questions: [ConditionQuestion], within milliseconds: Int64) {
         kind = .evaluate
         attemptNumber += 1
         receivesArray = false
-        timeoutMilliseconds = Submission.evaluationMilliseconds
+        timeoutMilliseconds = milliseconds
         self.questions = questions
     }
 }
@@ -133,7 +134,7 @@ extension Scheduler {
         case .answers(let answers) where answers.map(\.condition) == probes: outcome
         case .failure(let failures) where !failures.isEmpty: outcome
         case .stopped: outcome
-        case .answers, .failure, .success, .production, .elements, .decided:
+        case .answers, .failure, .success, .production, .elements, .decided, .concluded:
             .failure([
                 Failure(
                     code: .operation, message: "the worker answered with something else than was asked for; check its version",

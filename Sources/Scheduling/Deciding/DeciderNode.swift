@@ -104,6 +104,7 @@ extension Graph {
             if !decided.insert(node.parent).inserted { faults.append(fault(index, "is the second decider of its group")) }
             var options = NodeOptions()
             options.isHosted = node.isHosted
+            options.hostedTimeoutMilliseconds = node.options.hostedTimeoutMilliseconds
             let isPlain =
                 node.receives.isEmpty && node.after.isEmpty && node.retries == 0 && node.timeoutMilliseconds == 0
                 && (node.hasOptions ? node.options : .standard) == options

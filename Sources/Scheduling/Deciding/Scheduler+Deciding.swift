@@ -22,7 +22,7 @@ extension Scheduler {
         switch outcome {
         case .decided, .stopped: outcome
         case .failure(let failures) where !failures.isEmpty: outcome
-        case .failure, .success, .production, .elements, .answers:
+        case .failure, .success, .production, .elements, .answers, .concluded:
             .failure([
                 Failure(
                     code: .operation, message: "the worker answered with something else than a decision; check its version",
@@ -41,7 +41,7 @@ extension Scheduler {
         assignment.operation = decider.type
         assignment.version = decider.version
         assignment.parameters = durable.submissions[index].graph.parameters[decider.parameters]
-        assignment.timeoutMilliseconds = Submission.evaluationMilliseconds
+        assignment.timeoutMilliseconds = durable.submissions[index].stepMilliseconds(unit)
         if !assignment.isHosted { assignment.inputs = durable.submissions[index].decidedInput(for: unit) }
     }
 

@@ -130,7 +130,7 @@ extension Submission {
             failDecision(decider, failures, at, &effects)
         case .stopped:
             failDecision(decider, [Failure(code: .operation, message: "was given up", typeName: "DecisionFailed")], at, &effects)
-        case .success, .production, .elements, .answers:
+        case .success, .production, .elements, .answers, .concluded:
             throw FactMismatch("\(path(of: decider)) was asked to decide but something else came")
         }
     }
@@ -216,7 +216,7 @@ extension Submission {
         case .submitterGone?:
             failDecision(decider, [submitterGoneFailure(decider)], at, &effects)
         case .timedOut?:
-            let limit = Duration.text(milliseconds: Self.evaluationMilliseconds)
+            let limit = Duration.text(milliseconds: stepMilliseconds(decider))
             failDecision(
                 decider, [Failure(code: .timeout, message: "it was not made within \(limit)", typeName: "DecisionFailed")], at, &effects)
         case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .lockCycle?,

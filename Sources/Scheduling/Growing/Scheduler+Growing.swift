@@ -22,7 +22,9 @@ extension Scheduler {
         guard durable.submissions[index].units[unit.index].stop == nil else { return .success(payload) }
         if let problem = problem(with: addition, by: unit) { return .failure([refusal(problem)]) }
         // It gets its names when it counts.
-        if durable.submissions[index].isProvisional(outcome, of: unit.index) { return outcome }
+        if durable.submissions[index].isProvisional(outcome, of: unit.index) || durable.submissions[index].holdsSuccess(unit.index) {
+            return outcome
+        }
         return .production(
             payload,
             durable.submissions[index].named(addition, in: durable.submissions[index].growingGroup(around: unit.index)))
@@ -41,6 +43,7 @@ extension Scheduler {
         defer { pending.productReceipts[worker.index, default: []].append(receipt) }
         let index = durable.index(of: unit.submission)
         guard isCurrent(unit, attempt, worker), !durable.submissions[index].units[unit.index].isEvaluating,
+            !durable.submissions[index].isConcluding(unit.index),
             durable.submissions[index].units[unit.index].stop == nil
         else { return }
         let group = durable.submissions[index].growingGroup(around: unit.index)

@@ -30,7 +30,7 @@ extension Submission {
             if depths[index] > GraphLimits().depthMax {
                 bad("would be nested \(depths[index]) deep, deeper than the limit of \(GraphLimits().depthMax)")
             }
-            if !isHostedThere, node.isHosted || node.isAskedAtSubmitter {
+            if !isHostedThere, node.needsSubmitter {
                 bad("executes in the process that submitted the graph, but was produced on a worker")
             }
             if node.unique?.joins == true {

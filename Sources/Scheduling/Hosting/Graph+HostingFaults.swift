@@ -8,10 +8,18 @@ extension Node {
     }
 }
 
+extension Node {
+    /// Whether that process has a say in its end.
+    var isConcludedAtSubmitter: Bool { hasOptions && options.say != SubmitterSay() }
+
+    /// Whether something of it is in the process that submitted the graph.
+    var needsSubmitter: Bool { isHosted || isAskedAtSubmitter || isConcludedAtSubmitter }
+}
+
 extension Graph {
     /// What cannot be hosted.
     func hostingFaults() -> [AdmissionError] {
-        guard nodes.contains(where: { $0.isHosted || $0.isAskedAtSubmitter }) else { return [] }
+        guard nodes.contains(where: \.needsSubmitter) else { return [] }
         var faults: [AdmissionError] = []
         // By node: whether it is made once per element of a forEach.
         var isRepeated = [Bool](repeating: false, count: nodes.count)
@@ -24,9 +32,12 @@ extension Graph {
     }
 
     private func problems(withHostingOf node: Node, isRepeated: Bool) -> [String] {
-        guard node.isHosted || node.isAskedAtSubmitter else { return [] }
+        guard node.needsSubmitter else { return [] }
         var problems: [String] = []
         if isRepeated { problems.append("has hosted code inside of a forEach, whose elements its submitter does not know") }
+        if node.isConcludedAtSubmitter, case .forEach = node.kind {
+            problems.append("is a forEach in whose end its submitter has a say; only operations and groups are")
+        }
         if node.isHosted, !node.isOperation, !node.isDecider { problems.append("is hosted and no operation; only operations are") }
         if node.isHosted, !node.requires.isEmpty {
             problems.append("is hosted and requires something of a worker; take `requires` off")

@@ -4,6 +4,7 @@ extension Submission {
     func isForSubmitter(_ unit: Int) -> Bool {
         let node = Int(units[unit].node)
         guard layout.graph.nodes[node].hasOptions else { return false }
+        if isConcluding(unit) { return true }
         if layout.graph.nodes[node].options.isHosted { return true }
         guard layout.graph.nodes[node].isAskedAtSubmitter else { return false }
         if case .assigned = units[unit].phase { return units[unit].isEvaluating }
@@ -16,7 +17,8 @@ extension Submission {
         case .wanting, .locking, .ready, .postponed, .assigned: true
         // A group begins anew first.
         case .retryWait: node(unit).isOperation
-        case .blocked, .delayed, .held, .paused, .provisional, .open, .ended, .dropped: false
+        case .provisional: isConcluding(unit)
+        case .blocked, .delayed, .held, .paused, .open, .ended, .dropped: false
         }
     }
 

@@ -63,6 +63,6 @@ extension Node {
 extension Submission {
     /// What an attempt of the unit takes of its worker's host.
     func need(of unit: Int) -> [ResourceAmount] {
-        layout.requirements?.requirements(of: Int(units[unit].node))?.resources ?? []
+        isConcluding(unit) ? [] : layout.requirements?.requirements(of: Int(units[unit].node))?.resources ?? []
     }
 }

@@ -90,7 +90,8 @@ extension Scheduler {
         switch durable.phase(unit) {
         // A unit in retryWait or postponed is queued only when its time has come.
         case .ready, .retryWait, .postponed: !isPaused(unit) && !lacksStream(unit)
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .provisional, .open, .ended, .dropped: false
+        case .provisional: durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped: false
         }
     }
 
@@ -142,8 +143,9 @@ extension Scheduler {
     /// - Returns: whether it was handed out; else its conditions did not hold.
     @discardableResult
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
-        if endQuarantined(unit, &outputs) || endMisfit(unit, &outputs) { return false }
-        if durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
+        let isConcluding = durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
+        if !isConcluding, endQuarantined(unit, &outputs) || endMisfit(unit, &outputs) { return false }
+        if !isConcluding, durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
             switch judge(unit, &outputs) {
             case .start, .evaluate: break
             case .leave: return false
@@ -167,7 +169,7 @@ extension Scheduler {
             path: durable.submissions[index].path(of: unit), attemptNumber: Int(durable.submissions[index].units[unit].attempts),
             operation: "", version: 0, parameters: [], isTemplated: false,
             bindings: durable.submissions[index].bindings(of: unit),
-            inputs: durable.submissions[index].units[unit].isEvaluating || node.isHosted
+            inputs: durable.submissions[index].units[unit].isEvaluating || node.isHosted || durable.submissions[index].isConcluding(unit)
                 ? []
                 : node.receives.map { producer in
                     durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
@@ -179,8 +181,12 @@ extension Scheduler {
             resources: durable.resources.holding(of: id)
         )
         assignment.isHosted = node.isHosted
+        if let question = durable.submissions[index].conclusion(of: unit) {
+            ask(question, unit, index, in: &assignment)
+            return assignment
+        }
         if durable.submissions[index].units[unit].isEvaluating {
-            assignment.ask(durable.submissions[index].questions(for: unit))
+            assignment.ask(durable.submissions[index].questions(for: unit), within: durable.submissions[index].stepMilliseconds(unit))
             return assignment
         }
         assignment.stream = durable.submissions[index].streamSource(of: unit)

@@ -5,6 +5,8 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         if lacksSubmitter(unit) {
             abandoned.append(unit)
+        } else if durable.submissions[index].isConcluding(unit.index) {
+            ready.push(unit, lane: operationClass(of: unit), durable.submissions[index].standing(unit.index))
         } else if lacksStream(unit) {
             return  // it is queued when its producer has begun
         } else if durable.submissions[index].units[unit.index].isSuspect {
@@ -26,7 +28,7 @@ extension Scheduler {
     mutating func markRunning(_ unit: UnitID) {
         let index = durable.index(of: unit.submission)
         let state = durable.submissions[index].units[unit.index]
-        guard !state.isRunning, !state.isEvaluating else { return }
+        guard !state.isRunning, !state.isEvaluating, !durable.submissions[index].isConcluding(unit.index) else { return }
         durable.submissions[index].units[unit.index].isRunning = true
         if case .operation = durable.submissions[index].node(unit.index).kind { durable.submissions[index].counts.running += 1 }
     }
@@ -36,7 +38,7 @@ extension Scheduler {
         markRunning(unit)
         beginStream(of: unit, attempt, &outputs)
         let index = durable.index(of: unit.submission)
-        if !durable.submissions[index].units[unit.index].isEvaluating {
+        if !durable.submissions[index].units[unit.index].isEvaluating, !durable.submissions[index].isConcluding(unit.index) {
             durable.submissions[index].units[unit.index].startedAt = wallTime(reported: at)
             noteChange(unit, at: now.wall, errors: [])
         }
@@ -49,10 +51,11 @@ extension Scheduler {
 
     /// Begins the coordinator's own watch over a running attempt's timeout.
     mutating func watchTimeout(ofAttempt attempt: Attempt, _ unit: UnitID) {
-        let node = durable.submissions[durable.index(of: unit.submission)].node(unit.index)
-        let isEvaluating = durable.submissions[durable.index(of: unit.submission)].units[unit.index].isEvaluating
-        let isQuestion = isEvaluating || node.isDecider
-        let timeout = isQuestion ? Submission.evaluationMilliseconds : node.timeoutMilliseconds
+        let index = durable.index(of: unit.submission)
+        let node = durable.submissions[index].node(unit.index)
+        let isEvaluating = durable.submissions[index].units[unit.index].isEvaluating
+        let isQuestion = isEvaluating || node.isDecider || durable.submissions[index].isConcluding(unit.index)
+        let timeout = isQuestion ? durable.submissions[index].stepMilliseconds(unit.index) : node.timeoutMilliseconds
         guard isQuestion || node.isOperation, timeout > 0 else { return }
         let grace = node.graceMilliseconds ?? configuration.graceMillisecondsDefault
         timers.insert(
@@ -86,6 +89,7 @@ extension Scheduler {
     private func checked(_ outcome: AttemptOutcome, _ unit: UnitID) -> AttemptOutcome? {
         let index = durable.index(of: unit.submission)
         let kind = durable.submissions[index].node(unit.index).kind
+        if durable.submissions[index].isConcluding(unit.index) { return checkedConclusion(outcome) }
         if durable.submissions[index].units[unit.index].isEvaluating {
             return checkedAnswers(outcome, durable.submissions[index].probes(of: unit.index))
         }
@@ -94,7 +98,8 @@ extension Scheduler {
             return nil
         case (.decider, _):
             return checkedDecision(outcome)
-        case (.forEach, .success), (.forEach, .production), (.operation, .elements), (_, .answers), (_, .decided):
+        case (.forEach, .success), (.forEach, .production), (.operation, .elements), (_, .answers), (_, .decided),
+            (_, .concluded):
             return .failure([
                 Failure(
                     code: .operation, message: "the worker answered with another kind of outcome than was asked for; check its version",

@@ -57,7 +57,7 @@ extension Scheduler {
         guard errors.isEmpty else {
             return .failed(.refused(message: "the graph cannot run: \(errors.count) error\(errors.count == 1 ? "" : "s")", errors: errors))
         }
-        let needsSubmitter = graph.nodes.contains { $0.isHosted || $0.isAskedAtSubmitter }
+        let needsSubmitter = graph.nodes.contains(where: \.needsSubmitter)
         if needsSubmitter, !isOpenSubmitter(submitter) {
             return .failed(
                 .sessionOver("the graph has hosted code, and the session of the process that submits it is not open; submit it again"))

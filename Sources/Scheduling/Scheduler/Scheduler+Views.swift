@@ -30,8 +30,12 @@ extension Scheduler {
         case .wanting, .ready: .queued
         case .locking: .locking
         case .postponed: .evaluating
-        case .provisional: .running
-        case .assigned: unit.stop != nil ? .stopping : unit.isEvaluating ? .evaluating : unit.isRunning ? .running : .queued
+        // One that is asked about the failure of its conditions has not begun.
+        case .provisional: unit.startedAt > 0 ? .running : .queued
+        case .assigned where unit.stop != nil: .stopping
+        case .assigned where unit.isEvaluating: .evaluating
+        // It has begun, also if it is asked about its end.
+        case .assigned: unit.isRunning || unit.startedAt > 0 ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
         case .ended(.success): .succeeded

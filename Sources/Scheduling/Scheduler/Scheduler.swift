@@ -204,6 +204,7 @@ public struct Scheduler {
                 watchQueueTimeoutAgain(of: id)
                 switch durable.submissions[index].units[unit].phase {
                 case .ready: queue(id)
+                case .provisional where durable.submissions[index].isConcluding(unit): queue(id)
                 case .wanting: lockIntake.wanting.append(id)
                 case .retryWait(let until): timers.insert(.retry(id, until), due: now.boot + max(0, until - now.wall))
                 case .assigned(_, let worker): workers.sessions[worker.index].units.append(id)

@@ -41,7 +41,7 @@ extension Submission {
     /// Whether somebody waits for the unit's attempt to begin.
     func isStreamAwaited(_ unit: Int) -> Bool {
         guard let plan = layout.streams, !plan.receivers(of: units[unit].node).isEmpty else { return false }
-        return !units[unit].isEvaluating && !begunStreams.contains(Int32(unit))
+        return !units[unit].isEvaluating && !isConcluding(unit) && !begunStreams.contains(Int32(unit))
     }
 
     // MARK: The producer
@@ -131,7 +131,7 @@ extension Submission {
         guard units[unit].stop == nil, openStreamProducer(of: unit) != nil else { return false }
         switch outcome {
         case .success, .production: return true
-        case .failure, .stopped, .elements, .answers, .decided: return false
+        case .failure, .stopped, .elements, .answers, .decided, .concluded: return false
         }
     }
 
@@ -144,7 +144,7 @@ extension Submission {
         case .production(let payload, let addition):
             guard addition.graph.nodes.count > 1 else { throw FactMismatch("\(path(of: unit)) has produced nothing and says it had") }
             provisional[Int32(unit)] = ProvisionalSuccess(payload: payload, addition: addition, attempt: attempt)
-        case .failure, .stopped, .elements, .answers, .decided:
+        case .failure, .stopped, .elements, .answers, .decided, .concluded:
             throw FactMismatch("\(path(of: unit)): only successes wait for a producer")
         }
         units[unit].phase = .provisional
@@ -153,6 +153,14 @@ extension Submission {
 
     mutating func acceptProvisional(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         guard case .provisional = units[unit].phase, let success = provisional.removeValue(forKey: Int32(unit)) else { return }
+        guard !holdsSuccess(unit) else {
+            return holdSuccess(unit, success.payload, success.addition, success.attempt, at, &effects)
+        }
+        accept(success, of: unit, at, &effects)
+    }
+
+    /// A success that was kept counts.
+    mutating func accept(_ success: ProvisionalSuccess, of unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         if let addition = success.addition {
             let group = growingGroup(around: unit)
             // It is about to be stopped with its group.
@@ -183,6 +191,7 @@ extension Submission {
             let isKept = provisional[Int32(unit)] != nil
             switch units[unit].phase {
             case .provisional:
+                if isConcluding(unit) { continue }
                 if !isKept || openStreamProducer(of: unit) == nil { found.append("\(id)/\(path(of: unit)): waits for no producer") }
             case .assigned:
                 if lacksStream(unit), units[unit].stop == nil, !units[unit].isEvaluating {

@@ -151,6 +151,7 @@ extension Submission {
         if !pauses.isEmpty { pauses[Int32(unit)] = nil }
         if !standings.isEmpty { letGoOfID(unit) }
         if !provisional.isEmpty { provisional[Int32(unit)] = nil }
+        if !heldEnds.isEmpty { heldEnds[Int32(unit)] = nil }
         let hadBegunStream = endStream(of: unit)
         var errors: [Failure] = []
         if case .failure(let failures) = outcome { errors = failures }
@@ -253,7 +254,9 @@ extension Submission {
         case nil:
             let own = decisionFailures(unit)
             if units[unit].unsuccessfulChildren > 0 || !own.isEmpty {
-                failAttempt(unit, own, at, &effects)
+                failAttempt(unit, own, isByBody: true, at, &effects)
+            } else if holdsSuccess(unit) {
+                holdSuccess(unit, .void, nil, Attempt(rawValue: 0), at, &effects)
             } else {
                 finish(unit, .success(.void), at, &effects)
             }
@@ -261,14 +264,28 @@ extension Submission {
     }
 
     /// An attempt of the unit failed: it is tried again, or that is its outcome.
-    mutating func failAttempt(_ unit: Int, _ failures: [Failure], _ at: Int64, _ effects: inout [Effect]) {
+    ///
+    /// - Parameter isByBody: nothing else has ended the attempt.
+    mutating func failAttempt(
+        _ unit: Int, _ failures: [Failure], isByBody: Bool = false, _ at: Int64, _ effects: inout [Effect]
+    ) {
         units[unit].failedAttempts += 1
         guard Int(units[unit].failedAttempts) <= node(unit).retries, let leading = worthRetry(unit, failures) else {
+            guard !holdsFailure(unit, isByBody: isByBody) else {
+                return hold(unit, .failure(failures), isByBody: isByBody, at, &effects)
+            }
             return finish(unit, .failure(failures), at, &effects)
         }
+        let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
+        waitForRetry(unit, failures, leading: leading, due: due, at, &effects)
+    }
+
+    /// It is tried again at this wall time.
+    mutating func waitForRetry(
+        _ unit: Int, _ failures: [Failure], leading: Failure?, due: Int64, _ at: Int64, _ effects: inout [Effect]
+    ) {
         voidStream(of: unit, at, &effects)
         lastFailures[Int32(unit)] = leading
-        let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
         units[unit].phase = .retryWait(until: due)
         units[unit].stop = nil
         noteNotRunning(unit)
@@ -296,6 +313,8 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
+        case .provisional where reason == .submitterGone && isConcluding(unit):
+            passOver(unit, at, &effects)
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait, .provisional:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {

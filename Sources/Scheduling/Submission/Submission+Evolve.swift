@@ -7,6 +7,7 @@ public struct FactMismatch: Error, Hashable, Sendable, CustomStringConvertible {
 /// Facts about units.
 extension Submission {
     mutating func assign(_ unit: Int, _ attempt: Attempt, _ worker: WorkerNumber, at: Int64) throws(FactMismatch) {
+        if isConcluding(unit) { return try beginConclusion(unit, attempt, worker) }
         switch units[unit].phase {
         case .ready, .postponed: break
         // It has waited for a worker since then.
@@ -39,6 +40,10 @@ extension Submission {
         _ effects: inout [Effect]
     ) throws(FactMismatch) {
         try takeBack(unit, attempt, &effects)
+        if isConcluding(unit) {
+            endConclusion(unit, outcome, at, &effects)
+            return settle(at: at, &effects)
+        }
         if units[unit].isEvaluating {
             endEvaluation(unit, outcome, evaluator, at, &effects)
             return settle(at: at, &effects)
@@ -59,16 +64,22 @@ extension Submission {
         case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
             (.lockCycle?, _), (.quarantined?, _), (.unfit?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
+        case (nil, .success(let payload)) where holdsSuccess(unit):
+            holdSuccess(unit, payload, nil, attempt, at, &effects)
+        case (nil, .production(let payload, let addition)) where holdsSuccess(unit):
+            holdSuccess(unit, payload, addition, attempt, at, &effects)
         case (nil, .success(let payload)):
             finish(unit, .success(payload), at, &effects)
         case (nil, .production(let payload, let addition)):
             try add(addition, by: unit, attempt, at: at, &effects)
             finish(unit, .success(payload), at, &effects)
         case (nil, .failure(let failures)):
-            failAttempt(unit, named(failures, unit), at, &effects)
+            failAttempt(unit, named(failures, unit), isByBody: failures.first?.code != .timeout, at, &effects)
         case (nil, .stopped):
             // The operation cancelled itself.
             finish(unit, .cancelled, at, &effects)
+        case (nil, .concluded):
+            throw FactMismatch("\(path(of: unit)) was not asked about its end but an answer came")
         case (nil, .decided):
             throw FactMismatch("\(path(of: unit)) decides for no group but a decision came")
         case (nil, .answers):
@@ -87,6 +98,11 @@ extension Submission {
         _ unit: Int, _ attempt: Attempt, _ cause: LossCause, crashLimit: Int, at: Int64, _ effects: inout [Effect]
     ) throws(FactMismatch) -> Bool {
         try takeBack(unit, attempt, &effects)
+        if isConcluding(unit) {
+            loseConclusion(unit, at, &effects)
+            settle(at: at, &effects)
+            return false
+        }
         // When it began was only said, and is in no journal.
         units[unit].startedAt = 0
         switch cause {
@@ -144,7 +160,7 @@ extension Submission {
     mutating func produce(
         _ unit: Int, _ attempt: Attempt, _ addition: Addition, at: Int64, _ effects: inout [Effect]
     ) throws(FactMismatch) {
-        guard case .assigned(attempt, _) = units[unit].phase, !units[unit].isEvaluating else {
+        guard case .assigned(attempt, _) = units[unit].phase, !units[unit].isEvaluating, !isConcluding(unit) else {
             throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) produced something and is not the current one")
         }
         try add(addition, by: unit, attempt, at: at, &effects)
@@ -243,6 +259,7 @@ extension Submission {
         if !producers.isEmpty { producers[Int32(inner)] = nil }
         endedEarly.remove(Int32(inner))
         forgetStream(of: inner)
+        if !heldEnds.isEmpty { heldEnds[Int32(inner)] = nil }
         units[inner].phase = .dropped
     }
 

@@ -74,6 +74,9 @@ struct Submission {
     var begunStreams: Set<Int32> = []
     /// What units succeeded with that are `provisional`. Looked up, never iterated.
     var provisional: [Int32: ProvisionalSuccess] = [:]
+    /// Ends in which the submitter has a say. Looked up, never iterated.
+    var heldEnds: [Int32: HeldEnd] = [:]
+    var heldEndCount = 0
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 

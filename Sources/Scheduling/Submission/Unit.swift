@@ -19,7 +19,8 @@ struct Unit {
         case postponed(Postponement)
         /// Given to a worker; journaled before it was sent.
         case assigned(Attempt, WorkerNumber)
-        /// Its attempt has succeeded, which counts when the attempt of the producer whose stream it has received is decided.
+        /// Its attempt has ended, which counts when somebody else has decided: the attempt of the producer whose stream it has
+        /// received, or its submitter.
         case provisional
         /// The last attempt failed; the next may begin at this wall time.
         case retryWait(until: Int64)

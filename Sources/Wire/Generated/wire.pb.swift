@@ -266,6 +266,9 @@ public nonisolated enum WireUnitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
 
   /// forEach: split the received list into elements; with a `decision`: what a group does next
   case decide // = 2
+
+  /// to the process that submitted it: what it says to an end
+  case conclude // = 3
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -277,6 +280,7 @@ public nonisolated enum WireUnitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
     case 0: self = .execute
     case 1: self = .evaluate
     case 2: self = .decide
+    case 3: self = .conclude
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -286,6 +290,7 @@ public nonisolated enum WireUnitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
     case .execute: return 0
     case .evaluate: return 1
     case .decide: return 2
+    case .conclude: return 3
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -295,6 +300,7 @@ public nonisolated enum WireUnitKind: SwiftProtobuf.Enum, Swift.CaseIterable {
     .execute,
     .evaluate,
     .decide,
+    .conclude,
   ]
 
 }
@@ -304,6 +310,9 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
   case satisfied // = 0
   case failed // = 1
   case notNow // = 2
+
+  /// it does not hold, and that is no failure: the operation is cancelled
+  case ignored // = 3
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -315,6 +324,7 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
     case 0: self = .satisfied
     case 1: self = .failed
     case 2: self = .notNow
+    case 3: self = .ignored
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -324,6 +334,7 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
     case .satisfied: return 0
     case .failed: return 1
     case .notNow: return 2
+    case .ignored: return 3
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -333,6 +344,7 @@ public nonisolated enum WireConditionFinding: SwiftProtobuf.Enum, Swift.CaseIter
     .satisfied,
     .failed,
     .notNow,
+    .ignored,
   ]
 
 }
@@ -1780,11 +1792,98 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
   /// Clears the value of `decision`. Subsequent reads from it will return its default value.
   public mutating func clearDecision() {_uniqueStorage()._decision = nil}
 
+  /// of a conclude unit
+  public var conclusion: WireConclusionQuestion {
+    get {_storage._conclusion ?? WireConclusionQuestion()}
+    set {_uniqueStorage()._conclusion = newValue}
+  }
+  /// Returns true if `conclusion` has been explicitly set.
+  public var hasConclusion: Bool {_storage._conclusion != nil}
+  /// Clears the value of `conclusion`. Subsequent reads from it will return its default value.
+  public mutating func clearConclusion() {_uniqueStorage()._conclusion = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// An end that does not count before the process has had its say that submitted the graph.
+public nonisolated struct WireConclusionQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// among those of the submission, from 1: the same number is the same question
+  public var number: UInt32 = 0
+
+  /// this one included, if it has failed
+  public var failedAttempts: UInt32 = 0
+
+  /// if it is the end
+  public var tellsWillFinish: Bool = false
+
+  /// whether there is another attempt
+  public var asksForRetry: Bool = false
+
+  /// whether an attempt has begun at all
+  public var started: Bool = false
+
+  public var ending: WireConclusionQuestion.OneOf_Ending? = nil
+
+  /// of hosted code: nothing, as it has it
+  public var success: WireValue {
+    get {
+      if case .success(let v)? = ending {return v}
+      return WireValue()
+    }
+    set {ending = .success(newValue)}
+  }
+
+  /// of a group: its own
+  public var failure: WireFailures {
+    get {
+      if case .failure(let v)? = ending {return v}
+      return WireFailures()
+    }
+    set {ending = .failure(newValue)}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum OneOf_Ending: Equatable, Sendable {
+    /// of hosted code: nothing, as it has it
+    case success(WireValue)
+    /// of a group: its own
+    case failure(WireFailures)
+
+  }
+
+  public init() {}
+}
+
+/// What that process says.
+public nonisolated struct WireConclusion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// absent: the end counts
+  public var retryAfterMilliseconds: UInt64 {
+    get {_retryAfterMilliseconds ?? 0}
+    set {_retryAfterMilliseconds = newValue}
+  }
+  /// Returns true if `retryAfterMilliseconds` has been explicitly set.
+  public var hasRetryAfterMilliseconds: Bool {self._retryAfterMilliseconds != nil}
+  /// Clears the value of `retryAfterMilliseconds`. Subsequent reads from it will return its default value.
+  public mutating func clearRetryAfterMilliseconds() {self._retryAfterMilliseconds = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _retryAfterMilliseconds: UInt64? = nil
 }
 
 /// An attempt of an operation of the same submission.
@@ -2253,6 +2352,15 @@ public nonisolated struct WireAttemptEnd: Sendable {
     set {outcome = .decided(newValue)}
   }
 
+  /// of a conclude unit
+  public var concluded: WireConclusion {
+    get {
+      if case .concluded(let v)? = outcome {return v}
+      return WireConclusion()
+    }
+    set {outcome = .concluded(newValue)}
+  }
+
   /// beside a success: what the attempt has produced for its group
   public var addition: WireAddition {
     get {_addition ?? WireAddition()}
@@ -2278,6 +2386,8 @@ public nonisolated struct WireAttemptEnd: Sendable {
     case answers(WireConditionAnswers)
     /// of a decide unit of a group
     case decided(WireDecision)
+    /// of a conclude unit
+    case concluded(WireConclusion)
 
   }
 
@@ -2959,6 +3069,24 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public var hosted: Bool {
     get {_storage._hosted}
     set {_uniqueStorage()._hosted = newValue}
+  }
+
+  /// of an operation or group: ends that its body proposes are told to the process that submitted it
+  public var willFinish: Bool {
+    get {_storage._willFinish}
+    set {_uniqueStorage()._willFinish = newValue}
+  }
+
+  /// that process decides, after each failure, whether there is another attempt
+  public var retryOnFailure: Bool {
+    get {_storage._retryOnFailure}
+    set {_uniqueStorage()._retryOnFailure = newValue}
+  }
+
+  /// of steps in that process, other than to execute; 0: 60 s
+  public var hostedTimeoutMilliseconds: UInt64 {
+    get {_storage._hostedTimeoutMilliseconds}
+    set {_uniqueStorage()._hostedTimeoutMilliseconds = newValue}
   }
 
   /// of the root: how many of its units go before the next submission's turn, 1 to 100; 0: one
@@ -4937,11 +5065,11 @@ nonisolated extension WireFailureState: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension WireUnitKind: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNIT_KIND_EXECUTE\0\u{1}UNIT_KIND_EVALUATE\0\u{1}UNIT_KIND_DECIDE\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNIT_KIND_EXECUTE\0\u{1}UNIT_KIND_EVALUATE\0\u{1}UNIT_KIND_DECIDE\0\u{1}UNIT_KIND_CONCLUDE\0")
 }
 
 nonisolated extension WireConditionFinding: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CONDITION_FINDING_SATISFIED\0\u{1}CONDITION_FINDING_FAILED\0\u{1}CONDITION_FINDING_NOT_NOW\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CONDITION_FINDING_SATISFIED\0\u{1}CONDITION_FINDING_FAILED\0\u{1}CONDITION_FINDING_NOT_NOW\0\u{1}CONDITION_FINDING_IGNORED\0")
 }
 
 nonisolated extension WireOutputStream: SwiftProtobuf._ProtoNameProviding {
@@ -6714,7 +6842,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -6739,6 +6867,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _hosted: Bool = false
     var _stream: WireStreamSource? = nil
     var _decision: WireDecisionQuestion? = nil
+    var _conclusion: WireConclusionQuestion? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6771,6 +6900,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _hosted = source._hosted
       _stream = source._stream
       _decision = source._decision
+      _conclusion = source._conclusion
     }
   }
 
@@ -6811,6 +6941,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 141: try { try decoder.decodeSingularBoolField(value: &_storage._hosted) }()
         case 321: try { try decoder.decodeSingularMessageField(value: &_storage._decision) }()
         case 352: try { try decoder.decodeSingularMessageField(value: &_storage._stream) }()
+        case 391: try { try decoder.decodeSingularMessageField(value: &_storage._conclusion) }()
         default: break
         }
       }
@@ -6889,6 +7020,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       try { if let v = _storage._stream {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 352)
       } }()
+      try { if let v = _storage._conclusion {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 391)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6920,10 +7054,137 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._decision != rhs_storage._decision {return false}
+        if _storage._conclusion != rhs_storage._conclusion {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ConclusionQuestion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}failed_attempts\0\u{3}tells_will_finish\0\u{3}asks_for_retry\0\u{1}success\0\u{1}failure\0\u{1}started\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.failedAttempts) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.tellsWillFinish) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.asksForRetry) }()
+      case 5: try {
+        var v: WireValue?
+        var hadOneofValue = false
+        if let current = self.ending {
+          hadOneofValue = true
+          if case .success(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.ending = .success(v)
+        }
+      }()
+      case 6: try {
+        var v: WireFailures?
+        var hadOneofValue = false
+        if let current = self.ending {
+          hadOneofValue = true
+          if case .failure(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.ending = .failure(v)
+        }
+      }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.started) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if self.failedAttempts != 0 {
+      try visitor.visitSingularUInt32Field(value: self.failedAttempts, fieldNumber: 2)
+    }
+    if self.tellsWillFinish != false {
+      try visitor.visitSingularBoolField(value: self.tellsWillFinish, fieldNumber: 3)
+    }
+    if self.asksForRetry != false {
+      try visitor.visitSingularBoolField(value: self.asksForRetry, fieldNumber: 4)
+    }
+    switch self.ending {
+    case .success?: try {
+      guard case .success(let v)? = self.ending else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .failure?: try {
+      guard case .failure(let v)? = self.ending else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case nil: break
+    }
+    if self.started != false {
+      try visitor.visitSingularBoolField(value: self.started, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConclusionQuestion, rhs: WireConclusionQuestion) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.failedAttempts != rhs.failedAttempts {return false}
+    if lhs.tellsWillFinish != rhs.tellsWillFinish {return false}
+    if lhs.asksForRetry != rhs.asksForRetry {return false}
+    if lhs.started != rhs.started {return false}
+    if lhs.ending != rhs.ending {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireConclusion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Conclusion"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}retry_after_milliseconds\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self._retryAfterMilliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._retryAfterMilliseconds {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireConclusion, rhs: WireConclusion) -> Bool {
+    if lhs._retryAfterMilliseconds != rhs._retryAfterMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7632,7 +7893,7 @@ nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AttemptEnd"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0\u{2}`\u{2}addition\0\u{2}f\u{1}decided\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}started_at\0\u{3}ended_at\0\u{1}success\0\u{1}failure\0\u{1}stopped\0\u{1}elements\0\u{3}stored_elements\0\u{2}5answers\0\u{2}`\u{2}addition\0\u{2}f\u{1}decided\0\u{2}F\u{1}concluded\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7734,6 +7995,19 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.outcome = .decided(v)
         }
       }()
+      case 392: try {
+        var v: WireConclusion?
+        var hadOneofValue = false
+        if let current = self.outcome {
+          hadOneofValue = true
+          if case .concluded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.outcome = .concluded(v)
+        }
+      }()
       default: break
       }
     }
@@ -7780,9 +8054,17 @@ nonisolated extension WireAttemptEnd: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try { if let v = self._addition {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
     } }()
-    try { if case .decided(let v)? = self.outcome {
+    switch self.outcome {
+    case .decided?: try {
+      guard case .decided(let v)? = self.outcome else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 322)
-    } }()
+    }()
+    case .concluded?: try {
+      guard case .concluded(let v)? = self.outcome else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 392)
+    }()
+    default: break
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8697,7 +8979,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}%weight\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}%weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -8724,6 +9006,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _requires: WireRequirements? = nil
     var _unique: WireUnique? = nil
     var _hosted: Bool = false
+    var _willFinish: Bool = false
+    var _retryOnFailure: Bool = false
+    var _hostedTimeoutMilliseconds: UInt64 = 0
     var _weight: UInt32 = 0
     var _stream: UInt32? = nil
 
@@ -8760,6 +9045,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _requires = source._requires
       _unique = source._unique
       _hosted = source._hosted
+      _willFinish = source._willFinish
+      _retryOnFailure = source._retryOnFailure
+      _hostedTimeoutMilliseconds = source._hostedTimeoutMilliseconds
       _weight = source._weight
       _stream = source._stream
     }
@@ -8857,6 +9145,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         }()
         case 353: try { try decoder.decodeSingularUInt32Field(value: &_storage._stream) }()
         case 390: try { try decoder.decodeSingularUInt32Field(value: &_storage._weight) }()
+        case 393: try { try decoder.decodeSingularBoolField(value: &_storage._willFinish) }()
+        case 394: try { try decoder.decodeSingularBoolField(value: &_storage._retryOnFailure) }()
+        case 395: try { try decoder.decodeSingularUInt64Field(value: &_storage._hostedTimeoutMilliseconds) }()
         default: break
         }
       }
@@ -8962,6 +9253,15 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._weight != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._weight, fieldNumber: 390)
       }
+      if _storage._willFinish != false {
+        try visitor.visitSingularBoolField(value: _storage._willFinish, fieldNumber: 393)
+      }
+      if _storage._retryOnFailure != false {
+        try visitor.visitSingularBoolField(value: _storage._retryOnFailure, fieldNumber: 394)
+      }
+      if _storage._hostedTimeoutMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._hostedTimeoutMilliseconds, fieldNumber: 395)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8995,6 +9295,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._requires != rhs_storage._requires {return false}
         if _storage._unique != rhs_storage._unique {return false}
         if _storage._hosted != rhs_storage._hosted {return false}
+        if _storage._willFinish != rhs_storage._willFinish {return false}
+        if _storage._retryOnFailure != rhs_storage._retryOnFailure {return false}
+        if _storage._hostedTimeoutMilliseconds != rhs_storage._hostedTimeoutMilliseconds {return false}
         if _storage._weight != rhs_storage._weight {return false}
         if _storage._stream != rhs_storage._stream {return false}
         return true

@@ -94,7 +94,7 @@ extension WireUnitReport {
             case .answers(let answers)?: answers.answers.reduce(64) { $0 + $1.reason.utf8.count + 16 }
             case .decided(let decision)?:
                 decision.state.count + decision.addition.sizeEstimate + decision.failures.reduce(128) { $0 + $1.message.utf8.count + 256 }
-            case .stopped?, .storedElements?, nil: 128
+            case .stopped?, .storedElements?, .concluded?, nil: 128
             }
         case .started?, .released?, nil: 64
         }

@@ -77,7 +77,7 @@ final class UnitRunner {
             let round = ConditionRound(assignment, registry: registry, context: context) { answers in end(Finished(.answers(answers))) }
             bodies[key] = .evaluating(round)
             background.async { round.begin() }
-        case .UNRECOGNIZED:
+        case .conclude, .UNRECOGNIZED:
             let failure = WireOperationFailure.parameters(
                 "this worker cannot do units of kind \(assignment.kind): it is older than the coordinator",
                 publisher: assignment.operation, host: hostName)

@@ -176,7 +176,7 @@ extension FinishedUnit {
         case .storedElements:
             guard let elements = try? WireElements(serializedBytes: blob.bytes) else { return ending }
             return .elements(elements)
-        case .failure, .cancelled, .elements, .answers, .decided: return ending
+        case .failure, .cancelled, .elements, .answers, .decided, .concluded: return ending
         }
     }
 }

@@ -16,6 +16,7 @@ extension WireConditionView {
             switch self.finding {
             case .satisfied: "satisfied"
             case .failed: "failed"
+            case .ignored: "ignored"
             case .notNow: "notNow"
             case .UNRECOGNIZED: "unknown"
             }
