@@ -32,6 +32,7 @@ extension NodeOptions {
         for reason in wire.retryOn { retryOn.append(try RetryReason(wire: reason, node: index)) }
         atMostOnce = wire.atMostOnce
         isHosted = wire.hosted
+        if wire.hasPrepares { prepares = Int(wire.prepares) }
         if wire.hasStream { stream = Int(wire.stream) }
         if wire.hasPriority { priority = Int(wire.priority) }
         weight = Int(wire.weight)

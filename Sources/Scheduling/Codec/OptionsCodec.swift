@@ -18,6 +18,7 @@ private enum Section {
     static let unique: UInt8 = 120
     static let hosted: UInt8 = 140
     static let stream: UInt8 = 180
+    static let prepares: UInt8 = 190
 }
 
 extension ByteWriter {
@@ -67,6 +68,11 @@ extension ByteWriter {
             $0.stream != nil
         } content: { writer, options in
             writer.write(count: options.stream ?? 0)
+        }
+        write(section: Section.prepares, of: graph) {
+            $0.prepares != nil
+        } content: { writer, options in
+            writer.write(count: options.prepares ?? 0)
         }
         write(section: Section.priority, of: graph) {
             $0.priority != nil
@@ -168,6 +174,8 @@ extension ByteReader {
             options.isHosted = true
         case Section.stream:
             options.stream = try index()
+        case Section.prepares:
+            options.prepares = try index()
         case Section.priority:
             options.priority = Int(try signed())
         case Section.weight:

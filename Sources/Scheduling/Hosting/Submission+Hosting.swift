@@ -16,7 +16,7 @@ extension Submission {
         case .wanting, .locking, .ready, .postponed, .assigned: true
         // A group begins anew first.
         case .retryWait: node(unit).isOperation
-        case .blocked, .delayed, .held, .paused, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .preparing, .provisional, .open, .ended, .dropped: false
         }
     }
 

@@ -53,6 +53,7 @@ extension Submission {
         case .duplicate: duplicateOutcome(unit)
         case .lockCycle: .failure([lockCycleFailure(unit)])
         case .quarantined: .failure([quarantinedFailure(unit)])
+        case .fenced: .failure([fencedFailure(unit)])
         case .cancelled, .siblingFailed, .timedOut, .streamVoided, nil: .cancelled
         }
     }

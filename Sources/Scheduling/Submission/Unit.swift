@@ -13,6 +13,8 @@ struct Unit {
         case wanting
         /// Waits for its locks.
         case locking
+        /// Its conditions' dependent operations run.
+        case preparing
         /// Waits for a worker; a group with conditions: to be judged.
         case ready
         /// A condition said "not now".
@@ -52,6 +54,8 @@ struct Unit {
         case lockCycle
         /// Its like has ended too many processes.
         case quarantined
+        /// A lock that it held was released under it.
+        case fenced
         /// The attempt whose stream it receives is over, and another one follows: its own is given up.
         case streamVoided
     }
@@ -113,6 +117,8 @@ struct Unit {
     var isEvaluating = false
     /// Workers have answered for this attempt.
     var isProbed = false
+    /// Its conditions' dependent operations have ended for this attempt.
+    var isPrepared = false
     /// It counts among its group's active children.
     var isActive = false
     /// Volatile: the worker said that the current attempt has begun.
