@@ -69,6 +69,8 @@ enum CoordinatorLimits {
     static let heldUnits = 100_000
     /// Slots of one executor.
     static let slots = 100_000
+    /// Holders from whom one request takes a lock.
+    static let lockHolders = 1_000
     /// Milliseconds an orderly end waits for the disk and for peers to take their last messages.
     static let shutdownMilliseconds: Int64 = 5000
     /// How long the socket stays open behind the farewell for peers that have not gone yet.

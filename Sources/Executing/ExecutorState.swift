@@ -235,6 +235,7 @@ package struct ExecutorState: Sendable {
             case .stopping(let cause, let killAt) where killAt <= now:
                 running.course = .killed(cause, lostAt: now + Self.killMilliseconds, isHurried: cause == .lockLeaseEnding)
                 actions.append(.kill(key))
+                if cause == .cancelled { actions.append(.report(.stopping(key, at: at, forced: true))) }
             case .killed(let cause, let lostAt, _) where lostAt <= now:
                 running.course = .stuck(cause)
                 units[key]?.phase = .running(running)
@@ -351,6 +352,9 @@ extension ExecutorState {
             actions.append(finish(key, end))
         case .running(let running)?:
             stopRunning(key, running, cause: cause, force: order.now, now: now, into: &actions)
+            guard cause == .cancelled else { return }
+            actions.append(.report(.stopping(key, at: at, forced: false)))
+            if order.now { actions.append(.report(.stopping(key, at: at, forced: true))) }
         case .finished(let end)?:
             actions.append(.report(.ended(key, end)))
         }

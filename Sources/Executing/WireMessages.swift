@@ -6,6 +6,17 @@ extension WireUnitReport {
         report(key, .started(.with { $0.startedAt = at }))
     }
 
+    /// It was told to stop, as was ordered; `forced`: it was ended by force.
+    package static func stopping(_ key: UnitKey, at: Int64, forced: Bool) -> Self {
+        report(
+            key,
+            .stopping(
+                .with {
+                    $0.at = at
+                    $0.forced = forced
+                }))
+    }
+
     package static func ended(_ key: UnitKey, _ end: WireAttemptEnd) -> Self { report(key, .ended(end)) }
 
     /// Given back without having started.

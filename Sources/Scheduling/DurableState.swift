@@ -111,6 +111,24 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].restart(unit.index, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .quarantineLifted(let unit, _):
+            let index = try self.index(of: unit)
+            if let key = submissions[index].quarantineKey(of: unit.index) { quarantine.lift(key) }
+        case .lockSeized(let unit, let key, let reason, let at):
+            let index = try self.index(of: unit)
+            for inner in try submissions[index].fence(unit.index, key: key, reason: reason, at: at, &effects)
+            where resources.holdingCount > 0 { resources.release(UnitID(unit.submission, inner)) }
+            passLocksOn(from: index, at: at, &effects)
+        case .lateResultRefused(let unit, let attempt, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].refuseLateResult(unit.index, attempt, at: at, &effects)
+        case .stopBegun(let unit, let attempt, let isForced, let since, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].noteStop(of: unit.index, attempt, forced: isForced, since: since, at: at, &effects)
+        case .preparationDue(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].prepareAgain(unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .delayEnded(let unit, let at):
             let index = try self.index(of: unit)
             try submissions[index].endDelay(unit.index, at: at, &effects)

@@ -54,6 +54,17 @@ public enum Fact: Hashable, Sendable {
     case misfitFound(UnitID, String, at: Int64)
     /// The attempt, whose elements others receive while it runs, has begun.
     case streamBegun(UnitID, Attempt, at: Int64)
+    /// The unit is to be tried again, and what its conditions' dependent operations do is done before.
+    case preparationDue(UnitID, at: Int64)
+    /// A user let operations go that are like this unit and are kept from workers.
+    case quarantineLifted(UnitID, at: Int64)
+    /// A user released this lock, which the unit holds, at once; with the reason. What the unit and all in it still report is
+    /// refused.
+    case lockSeized(UnitID, key: String, reason: String, at: Int64)
+    /// Something came from an attempt whose lock had been released under it.
+    case lateResultRefused(UnitID, Attempt, at: Int64)
+    /// The attempt's executor has told it to stop, at `since`, or has ended it by force.
+    case stopBegun(UnitID, Attempt, forced: Bool, since: Int64, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }

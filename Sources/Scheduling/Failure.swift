@@ -17,6 +17,7 @@ public enum FailureCode: UInt8, Hashable, Sendable {
     case parameters = 14
     case spawn = 15
     case output = 16
+    case fenced = 190
 
     /// As users read and write it.
     public var name: String {
@@ -38,6 +39,7 @@ public enum FailureCode: UInt8, Hashable, Sendable {
         case .parameters: "parameters"
         case .spawn: "spawn"
         case .output: "output"
+        case .fenced: "fenced"
         }
     }
 }

@@ -34,6 +34,8 @@ public enum Input: Sendable {
     /// lease was ending.
     case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)
     case request(RequestID, Request)
+    /// The executor has told the attempt to stop, at a time of its clock, or has ended it by force.
+    case stopping(PeerID, UnitID, Attempt, forced: Bool, at: Int64)
     /// What the clocks of time zones show, before the request whose graph names them.
     case zones([ZoneTable])
     /// Why nothing new is to be admitted: the disk is full. nil: there is room again.
@@ -96,6 +98,11 @@ public enum Request: Sendable {
     case follow(submission: String, details: Bool = false)
     case unfollow(submission: String)
     case workers
+    /// Submits the graph of a submission that has ended again, under this key; `force`: operations of it that are kept from
+    /// workers are let go.
+    case retry(submission: String, key: String, force: Bool)
+    /// Takes a lock from those of these operations (submissions and paths) that hold it: at once, or by cancelling them.
+    case releaseLock(key: String, holders: [String], reason: String, now: Bool)
     /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.
     case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.

@@ -114,7 +114,7 @@ extension Submission {
             }
             if state.phase == .blocked, state.unmet == 0, state.stop == nil { fail("waits for nothing but has not begun") }
             let options = node(unit).options
-            let canBegin = !state.hasEnded && (state.parent < 0 || units[Int(state.parent)].phase == .open)
+            let canBegin = !state.hasEnded && (state.parent < 0 || hasCalled(Int(state.parent), unit))
             if canBegin != (deadlines[Int32(unit)] != nil), options.deadlineMilliseconds > 0 || options.deadline > 0 {
                 fail("has a deadline that is \(canBegin ? "not " : "")watched")
             }
@@ -128,6 +128,7 @@ extension Submission {
             if isPaused(unit), mayReturnLocks(unit) { fail("is paused, has not begun, and has locks or waits for them") }
             if state.phase == .held, isPaused(unit) { fail("is paused, but waits for a place") }
             if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
+            for problem in preparationViolations(unit) { fail(problem) }
             checkGroup(unit, fail)
         }
         found += streamViolations()

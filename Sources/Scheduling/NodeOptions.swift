@@ -38,6 +38,9 @@ public struct NodeOptions: Hashable, Sendable {
     public var unique: Uniqueness?
     /// The operation whose elements it receives while that runs: a node. Of operations only.
     public var stream: Int?
+    /// It is the dependent operation of this condition of the node that it stands in, and none of that node's children: it
+    /// runs before the conditions are evaluated, anew for each attempt.
+    public var prepares: Int?
 
     public init() {}
 

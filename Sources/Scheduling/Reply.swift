@@ -17,6 +17,10 @@ public enum Reply: Sendable {
     case located(SubmissionNumber, id: String, units: [Int]?, ended: Bool)
     /// An operation: its newest attempt (0: none has begun), and whether it has its outcome.
     case locatedOperation(UnitID, id: String, attempts: Int, ended: Bool, failures: [Failure])
+    /// `lifted`: so many kinds of operations are kept from workers no more.
+    case retried(id: String, existing: Bool, lifted: Int)
+    /// From whom the lock was taken: submissions and paths.
+    case lockReleased(holders: [String])
     case done
 }
 
@@ -103,6 +107,8 @@ public struct OperationView: Hashable, Sendable {
     public var isAtMostOnce = false
     /// It executes in the process that submitted it.
     public var isHosted = false
+    /// It is the dependent operation of a condition of its parent, and none of that one's children.
+    public var isPreparation = false
     public var priority = 0
     /// Of one that is retrying: the wall time from which on the next attempt may start; 0: it is not.
     public var retryAt: Int64 = 0
@@ -120,6 +126,8 @@ public struct OperationView: Hashable, Sendable {
     public var progress: Progress?
     /// Of what was not in the graph that was submitted.
     public var added: AddedView?
+    /// How it was stopped, stage by stage: of the newest attempt that was.
+    public var history: [HistoryEntry] = []
 }
 
 /// What came to a group while it ran.

@@ -19,6 +19,7 @@ extension WireFailureCode {
         case .parameters: "parameters"
         case .spawn: "spawn"
         case .output: "output"
+        case .fenced: "fenced"
         case .UNRECOGNIZED(let number): "code\(number)"
         }
     }

@@ -46,6 +46,55 @@ import Testing
             ])
     }
 
+    @Test func dependentOperations_standInTheirNode_andSilentConditionsHaveNone() throws {
+        let text = """
+            conditions: [{fileExists: /root, operation: {run: make root}}]
+            group:
+              - id: a
+                run: a
+                conditions:
+                  - {noFailedDependencies: true}
+                  - {fileExists: /data, operation: {ordered: [{run: one}, {run: two}], retry: 2}}
+                  - {type: disk/free, operation: {op: noop}}
+                  - {fileExists: /other, silent: true, operation: {run: never}}
+              - {id: g, group: [{run: x}], conditions: [{command: test, operation: {run: y}}]}
+              - {id: e, forEach: [1], run: b, conditions: [{fileExists: "/${item}", operation: {run: 'touch "$item"'}}]}
+            """
+        let outline = try outline(text).split(separator: "\n").map(String.init)
+        let expected = [
+            "?FileExists.0", "a", "a/?FileExists.1", "a/?FileExists.1/run0", "a/?FileExists.1/run1", "a/?disk-free.2", "g", "g/run0",
+            "g/?Command.0", "e", "e/*", "e/*/?FileExists.0",
+        ]
+        #expect(Set(outline.dropFirst().map { String($0.split(separator: " ")[1]) }) == Set(expected))
+        func line(_ path: String) -> String { outline.first { $0.split(separator: " ")[1] == path } ?? "" }
+        #expect(line("?FileExists.0").contains("prepares=0"))
+        #expect(line("a/?FileExists.1").contains("ordered") && line("a/?FileExists.1").contains("prepares=1"))
+        #expect(line("a/?FileExists.1").contains("retry=2"))
+        #expect(line("a/?FileExists.1/run0").contains("prepares") == false)
+        #expect(line("a/?disk-free.2").contains("prepares=2"))
+        #expect(line("e/*/?FileExists.0").contains("templated"))
+    }
+
+    @Test func dependentOperations_waitForNothing_andHaveNoNameOfTheirOwn() {
+        func found(_ operation: String) -> [String] {
+            faults(
+                """
+                group:
+                  - {id: x, run: x}
+                  - {id: n, run: a, conditions: [{fileExists: /a, operation: \(operation)}]}
+                """)
+        }
+        for key in ["id: x2", "after: x", "receives: x"] {
+            let name = key.prefix { $0 != ":" }
+            let messages = found("{run: y, \(key)}")
+            #expect(
+                messages.contains { $0.contains(": n/?FileExists.0: `\(name)` is not for the `operation` of a condition") }, "\(messages)")
+        }
+        #expect(found("{group: [{run: y, after: x}]}").first?.contains("names a node outside of the `operation` of a condition") == true)
+        #expect(found("{run: y, rub: z}").first?.contains(": n/?FileExists.0: unknown key `rub`") == true)
+        #expect(found("[]").first?.contains("a node must be a map") == true)
+    }
+
     @Test(arguments: [
         ("{}", "`conditions` must be a list such as `[{noFailedDependencies: true}]`, found a map"),
         ("[]", "`conditions` names no condition"),
@@ -93,7 +142,12 @@ import Testing
             "[{rateLimit: {key: '${item}', count: 1, per: 1s}}]",
             "`key` of `rateLimit`: `${item}` cannot be used here; it must be the same for all elements of a forEach"
         ),
-        ("[{operation: {run: x}}]", "`operation` in a condition is not supported yet"),
+        (
+            "[{operation: {run: x}}]",
+            "a condition needs one of `noFailedDependencies`, `noCancelledDependencies`, `timeWindow`, `rateLimit`, `reachable`, `fileExists`, "
+                + "`command`, `type`"
+        ),
+        ("[{fileExists: /a, silent: 1}]", "`silent` must be `true` or `false`, found `1`"),
     ])
     func mistakes_areNamed(value: String, message: String) {
         let found = faults("group: [{id: n, forEach: [1], run: a, conditions: \(value)}]")

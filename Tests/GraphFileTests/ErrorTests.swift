@@ -85,8 +85,12 @@ import Testing
         ("{run: a, env: [A]}", "16: n: `env` must be a map of names and values, found a list"),
         ("{run: a, env: {A: [1]}}", "20: n: `A` in `env` must be text, found a list"),
         ("{run: a, env: {A=B: 1}}", "17: n: `env`: `A=B` cannot name an environment variable"),
-        ("{run: a, env: {A: {secret: K}}}", "20: n: `{secret: …}` is not supported yet"),
-        ("{op: Own, with: {a: [{secret: K}]}}", "23: n: `{secret: …}` is not supported yet"),
+        (
+            "{run: a, env: {A: {secret: k/../p}}}",
+            "29: n: `k/../p` cannot name a secret; use letters, digits, `_`, `-` and `.`, not `.` first"
+        ),
+        ("{op: Own, with: {a: [{secret: [K]}]}}", "32: n: `secret` must be text, found a list"),
+        ("{run: {secret: K}}", "8: n: `run` cannot be a secret; `{secret: NAME}` is a value in `env` and `with`, and of `stdin`"),
         ("{run: a, cwd: [b]}", "16: n: `cwd` must be text, found a list"),
         ("{run: a, stdin: {b: c}}", "18: n: `stdin` must be text, found a map"),
         ("{run: a, output: jsn}", "19: n: `output` must be `text`, `lines`, `json`, `bytes` or `none`, found `jsn`, did you mean `json`?"),
@@ -155,7 +159,10 @@ import Testing
         ("{run: a, forEach: {a: b}}", "20: n: `forEach` must be the id of a node or a list, found a map"),
         ("{run: a, forEach: mm}", "20: n: unknown reference `mm`, did you mean `m`?"),
         ("{run: a, forEach: n}", "20: n: `forEach: n` names the node itself"),
-        ("{run: a, forEach: [{secret: x}]}", "21: n: `{secret: …}` is not supported yet"),
+        (
+            "{run: a, forEach: [{secret: x}]}",
+            "21: n: a variable or an element cannot be a secret; name it where it is used, in `env`, `with` or `stdin`"
+        ),
         // Built-in operations.
         ("{op: shell}", "7: n: a command is written as `run:` or `exec:`, not as `op: shell`"),
         ("{op: download}", "7: n: operation `download` is not supported yet"),
@@ -197,7 +204,10 @@ import Testing
         ("{group: [], forEach: [1]}", "1:13: `forEach`: the root group cannot be a forEach; put a node with `forEach` into it"),
         ("{group: [], env: {}}", "1:13: `env` is for commands (`run`, `exec`), not for `group`"),
         ("{group: [], vars: [a]}", "1:19: `vars` must be a map of names and values, found a list"),
-        ("{group: [], vars: {a: {secret: x}}}", "1:23: `{secret: …}` is not supported yet"),
+        (
+            "{group: [], vars: {a: {secret: x}}}",
+            "1:23: a variable or an element cannot be a secret; name it where it is used, in `env`, `with` or `stdin`"
+        ),
         ("{group: [], name: ''}", "1:19: `name` is empty"),
         ("{group: [], name: [a]}", "1:19: `name` must be text, found a list"),
         ("{group: [], name: \"a\\nb\"}", "1:19: `name` must be one line of at most 255 bytes"),

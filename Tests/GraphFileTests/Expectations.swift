@@ -51,6 +51,7 @@ func outline(_ loaded: LoadedGraph) -> String {
         case nil: words.append("nothing")
         }
         if node.parent != 0 { words.append("in=\(node.parent)") }
+        if node.hasPrepares { words.append("prepares=\(node.prepares)") }
         if !node.receives.isEmpty { words.append("receives=\(node.receives)\(node.receivesArray ? " array" : "")") }
         if !node.after.isEmpty { words.append("after=\(node.after)") }
         if node.retries > 0 { words.append("retry=\(node.retries)") }

@@ -19,6 +19,50 @@ import Testing
         #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .workerLost)
     }
 
+    /// A process that was told to end, one that said goodbye, and a host that is not heard any more.
+    @Test func drainStopAndHostLoss_doNotCount() {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let limit = cluster.configuration.crashLimit
+        for executor in 1...(3 * limit) {
+            cluster.attach(executor)
+            cluster.begin("a")
+            #expect(cluster.find("a", on: executor)?.1.attemptNumber == executor)
+            switch executor % 3 {
+            case 0: cluster.die(executor, crashed: false)
+            case 1: cluster.depart(executor)
+            default:
+                cluster.disconnect(executor)
+                cluster.advance(cluster.configuration.orphanLimitMilliseconds)
+            }
+        }
+        for executor in 1...limit {
+            cluster.attach(100 + executor)
+            #expect(cluster.find("a", on: 100 + executor) != nil)
+            cluster.die(100 + executor)
+        }
+        #expect(cluster.operations(failedOnly: true).last?.errors.map(\.code) == [.workerLost])
+    }
+
+    /// A process that runs what another one has taken over meanwhile is told to drop it, and dies.
+    @Test func deathUnderAnAttemptThatIsNotTheUnitsAnyMore_doesNotCount() {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        for executor in 1...(2 * cluster.configuration.crashLimit) {
+            cluster.attach(executor)
+            cluster.begin("a")
+            cluster.disconnect(executor)
+            cluster.advance(cluster.configuration.orphanLimitMilliseconds)
+            cluster.attach(1_000 + executor)
+            #expect(cluster.find("a", on: 1_000 + executor) != nil)
+            cluster.reattach(executor)
+            cluster.die(executor)
+            cluster.depart(1_000 + executor)
+        }
+        cluster.attach(100)
+        #expect(cluster.holds("a"))
+    }
+
     @Test func unitsThatSharedAProcessThatDiedMeanwhile_runAlone() throws {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 2)

@@ -12,6 +12,8 @@ indirect enum Sketch: Sendable {
     case given(String, Sketch)
     /// The inner one with options.
     case having(NodeOptions, Sketch)
+    /// The inner one, whose conditions have these dependent operations, by their positions.
+    case preparing(Sketch, [Int: Sketch])
     /// The inner one, a group, decides what it does next.
     case deciding(Sketch, DeciderNode, hosted: Bool = false)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
@@ -32,7 +34,7 @@ indirect enum Sketch: Sendable {
     var retries: Int {
         switch self {
         case .op(_, _, _, _, let retries, _, _, _), .group(_, _, _, _, _, _, let retries, _, _): retries
-        case .having(_, let inner), .given(_, let inner), .deciding(let inner, _, _): inner.retries
+        case .having(_, let inner), .given(_, let inner), .deciding(let inner, _, _), .preparing(let inner, _): inner.retries
         case .forEach: 0
         }
     }
@@ -88,6 +90,13 @@ private struct GraphBuilder {
             let exclusive = nodes[index].options.exclusive
             nodes[index].options = options
             nodes[index].options.exclusive += exclusive
+        case .preparing(let inner, let preparations):
+            add(inner, parent: parent, isBody: isBody)
+            for (condition, sketch) in preparations.sorted(by: { $0.key < $1.key }) {
+                let preparation = nodes.count
+                add(sketch, parent: index, isBody: false)
+                nodes[preparation].options.prepares = condition
+            }
         case .deciding(let inner, let decider, let isHosted):
             add(inner, parent: parent, isBody: isBody)
             var options = NodeOptions()

@@ -118,6 +118,18 @@ import Testing
             .groupRestarted(unit, at: 6),
             .paused(unit, at: 7),
             .resumed(unit, at: 8),
+            .preparationDue(unit, at: 9),
+            .quarantineLifted(unit, at: 10),
+            .lockSeized(unit, key: "db", reason: "stuck", at: 11),
+            .lateResultRefused(unit, attempt, at: 12),
+            .stopBegun(unit, attempt, forced: true, since: 12, at: 13),
+            .submitted(
+                Admission(
+                    number: SubmissionNumber(2), id: "j", key: "l", name: "n",
+                    graph: Sketch.group(
+                        "root",
+                        [.preparing(Sketch.op("a").having { $0.conditions = [Condition(.noFailedDependencies)] }, [0: .op("?NoFailed.0")])]
+                    ).graph(), at: 1)),
         ]
         for fact in facts { #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact) }
     }

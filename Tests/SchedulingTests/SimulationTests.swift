@@ -6,10 +6,19 @@ import Testing
 @Suite struct SimulationTests {
     @Test(arguments: 0..<400)
     func randomGraph_underRandomFaults_keepsTheInvariants_andEnds(seed: Int) throws {
+        try simulate(seed: seed) { RandomGraph.make(&$0) }
+    }
+
+    @Test(arguments: 0..<150)
+    func randomDependentOperations_underRandomFaults_keepTheInvariants_andEnd(seed: Int) throws {
+        try simulate(seed: seed + 10_000) { RandomGraph.make(&$0, keys: $0.below(3), prepares: true) }
+    }
+
+    private func simulate(seed: Int, _ make: (inout SeededRandom) -> Graph) throws {
         var random = SeededRandom(seed: UInt64(seed))
         var cluster = FakeCluster()
         let submissions = 1 + random.below(3)
-        for number in 0..<submissions { cluster.submit(RandomGraph.make(&random), key: "k\(number)") }
+        for number in 0..<submissions { cluster.submit(make(&random), key: "k\(number)") }
         let executors = 1 + random.below(4)
         for executor in 0..<executors { cluster.attach(executor, slots: 1 + random.below(3)) }
         var nextExecutor = executors
@@ -141,11 +150,15 @@ struct SeededRandom {
 }
 
 enum RandomGraph {
-    /// - Parameter keys: how many keys there are; nodes name them, and refer to nodes outside of their groups as well.
-    static func make(_ random: inout SeededRandom, keys: Int = 0) -> Graph {
+    /// - Parameters:
+    ///   - keys: how many keys there are; nodes name them, and refer to nodes outside of their groups as well.
+    ///   - prepares: conditions may have dependent operations; then nodes refer to nothing outside of their groups.
+    static func make(_ random: inout SeededRandom, keys: Int = 0, prepares: Bool = false) -> Graph {
         var names = 0
         var producers: [String] = []
-        let children = (0..<(1 + random.below(5))).map { _ in optioned(&random, &names, &producers, depth: 0, keys: keys) }
+        let children = (0..<(1 + random.below(5))).map { _ in
+            optioned(&random, &names, &producers, depth: 0, keys: keys, prepares: prepares)
+        }
         var graph = Sketch.group(
             "root", children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
             exclusive: keys > 0 && random.below(10) == 0 ? exclusive(&random, keys) : []
@@ -157,6 +170,7 @@ enum RandomGraph {
     /// Now and then something runs at most once, where nothing of it or around it is tried again.
     private static func limitToOnce(_ graph: inout Graph, _ random: inout SeededRandom) {
         var isBarred = graph.nodes.map { $0.retries > 0 }
+        for index in graph.nodes.indices where graph.nodes[index].options.prepares != nil { isBarred[index] = true }
         for index in graph.nodes.indices.dropFirst() where isBarred[graph.nodes[index].parent] { isBarred[index] = true }
         for index in graph.nodes.indices.reversed() where graph.nodes[index].retries > 0 {
             var node = index
@@ -176,10 +190,10 @@ enum RandomGraph {
 
     /// Now and then with options.
     private static func optioned(
-        _ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int
+        _ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int, prepares: Bool = false
     ) -> Sketch {
-        let sketch = node(&random, &names, &before, depth: depth, keys: keys)
-        guard random.below(4) == 0 else { return sketch }
+        let sketch = node(&random, &names, &before, depth: depth, keys: keys, prepares: prepares)
+        guard random.below(4) == 0 else { return prepares ? prepared(sketch, &random, &names, depth: depth, keys: keys) : sketch }
         return sketch.having { options in
             if random.below(2) == 0 { options.delayMilliseconds = Int64(random.below(8_000)) }
             if random.below(8) == 0 { options.deadlineMilliseconds = Int64(1 + random.below(60_000)) }
@@ -199,6 +213,21 @@ enum RandomGraph {
             if case .forEach = sketch { return }
             if random.below(3) == 0 { options.conditions = (0...random.below(3)).map { _ in condition(&random) } }
         }
+    }
+
+    /// Now and then with a condition or two that have something done before.
+    private static func prepared(
+        _ sketch: Sketch, _ random: inout SeededRandom, _ names: inout Int, depth: Int, keys: Int
+    ) -> Sketch {
+        if case .forEach = sketch { return sketch }
+        guard random.below(2) == 0 else { return sketch }
+        let conditions = (0...random.below(3)).map { _ in condition(&random) }
+        var preparations: [Int: Sketch] = [:]
+        for index in conditions.indices where random.below(3) > 0 {
+            var none: [String] = []
+            preparations[index] = optioned(&random, &names, &none, depth: depth + 1, keys: keys, prepares: true)
+        }
+        return .preparing(sketch.having { $0.conditions = conditions }, preparations)
     }
 
     private static func requires(_ random: inout SeededRandom) -> Requirements {
@@ -242,23 +271,27 @@ enum RandomGraph {
     }
 
     /// Refers only to nodes that stand before it at the same level, so that the graph has no circle.
-    private static func node(_ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int) -> Sketch {
+    private static func node(
+        _ random: inout SeededRandom, _ names: inout Int, _ before: inout [String], depth: Int, keys: Int, prepares: Bool
+    ) -> Sketch {
         names += 1
         let name = "n\(names)"
         let references = (0..<random.below(3)).compactMap { _ in random.pick(before) }
         defer { before.append(name) }
         switch depth < 3 ? random.below(6) : 0 {
         case 1, 2:
-            var inner: [String] = keys > 0 && random.below(3) == 0 ? before : []
-            let children = (0..<random.below(4)).map { _ in optioned(&random, &names, &inner, depth: depth + 1, keys: keys) }
+            var inner: [String] = keys > 0 && !prepares && random.below(3) == 0 ? before : []
+            let children = (0..<random.below(4)).map { _ in
+                optioned(&random, &names, &inner, depth: depth + 1, keys: keys, prepares: prepares)
+            }
             return .group(
                 name, children, ordered: random.below(2) == 0, stop: random.below(3) == 0, max: random.below(3),
                 after: references, retries: random.below(4) == 0 ? 1 : 0, timeout: random.below(8) == 0 ? 10_000 : 0,
                 exclusive: exclusive(&random, keys)
             )
         case 3:
-            var inner: [String] = keys > 0 && random.below(3) == 0 ? before : []
-            let body = optioned(&random, &names, &inner, depth: depth + 1, keys: keys)
+            var inner: [String] = keys > 0 && !prepares && random.below(3) == 0 ? before : []
+            let body = optioned(&random, &names, &inner, depth: depth + 1, keys: keys, prepares: prepares)
             if let producer = random.pick(before) {
                 return .forEach(name, of: producer, body: body, max: random.below(3), stop: random.below(3) == 0)
             }

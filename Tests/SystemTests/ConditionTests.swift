@@ -64,6 +64,49 @@ extension SystemTests {
             }
         }
 
+        @Test func dependentOperations_runFirst_underTheLock_anewForEachAttempt_andTheirFailureIsTheConditions() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "4")
+                let graph = try harness.write(
+                    "dependent.yaml",
+                    """
+                    vars: {dir: '\(harness.directory)'}
+                    group:
+                      - id: a
+                        exclusive: db
+                        retry: {attempts: 1, backoff: {initial: 1ms}}
+                        run: 'echo run $AOP_FENCE_DB >> "$dir/log"; rm "$dir/there"; test $AOP_ATTEMPT = 2'
+                        conditions:
+                          - fileExists: '${dir}/there'
+                            operation: {run: 'echo make $AOP_FENCE_DB >> "$dir/log"; touch "$dir/there"', exclusive: db}
+                      - {id: b, run: touch "$dir/ran", conditions: [{fileExists: '${dir}', operation: {run: 'echo oops >&2; exit 3'}}]}
+                      - {id: c, run: 'true', conditions: [{fileExists: '${dir}', silent: true, operation: {run: touch "$dir/never"}}]}
+
+                    """)
+                let finished = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                #expect(finished.status == 2, "\(finished)")
+                let outcome = try JSON(parsing: finished.text)
+                #expect(outcome["errors"].elements.map { $0["path"].string } == ["b", "b/?FileExists.0"])
+                #expect(outcome["errors"][0]["state"] == "condition")
+                #expect(outcome["errors"][0]["origin"] == "b/?FileExists.0")
+                #expect(outcome["errors"][0]["exitCode"] == 3)
+                #expect(outcome["value"].elements.count == 3)
+                #expect(!FileManager.default.fileExists(atPath: "\(harness.directory)/ran"))
+                #expect(!FileManager.default.fileExists(atPath: "\(harness.directory)/never"))
+                let log = harness.lines(of: "log").map { $0.split(separator: " ") }
+                #expect(log.map { $0[0] } == ["make", "run", "make", "run"])
+                let tokens = log.compactMap { UInt64($0[1]) }
+                #expect(tokens.count == 4 && tokens == tokens.sorted() && Set(tokens).count == 4)
+                let shown = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"].elements
+                #expect(shown.map { $0["path"].string } == ["a", "a/?FileExists.0", "b", "b/?FileExists.0", "c"])
+                let verdict = try #require(shown.first?["conditions"][0])
+                #expect(verdict["verdict"] == "satisfied" && verdict["at"].string?.hasSuffix("Z") == true)
+                let text = try await harness.aop("show", "last").text
+                #expect(text.contains(try #require(verdict["at"].string)), "\(text)")
+            }
+        }
+
         @Test func workersEvaluateConditions_andWaitingOnesAreAskedAgain() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

@@ -44,7 +44,7 @@ extension SystemTests {
                         == [
                             "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
                             "retryAt", "lastError", "atMostOnce", "priority", "conditions", "waiting", "uniqueId", "joinedTo", "hosted",
-                            "added", "producedBy", "progress",
+                            "added", "producedBy", "progress", "history",
                         ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)
@@ -179,8 +179,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "pause", "resume",
-            "workers", "locks", "bench",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "retry", "pause",
+            "resume", "workers", "locks", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -200,7 +200,7 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
-                        "pause", "resume", "workers", "locks", "bench",
+                        "retry", "pause", "resume", "workers", "locks", "bench",
                     ])
             }
         }

@@ -156,7 +156,11 @@ import Wire
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
         let actions = state.stopOrdered([order(one, .cancelled), order(two, .cancelled)], now: 1, at: 1)
-        #expect(actions == [.stop(one), .report(.ended(two, .attempt(startedAt: 0, endedAt: 1, .cancelled)))])
+        #expect(
+            actions == [
+                .stop(one), .report(.stopping(one, at: 1, forced: false)),
+                .report(.ended(two, .attempt(startedAt: 0, endedAt: 1, .cancelled))),
+            ])
         #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.report(.ended(one, .attempt(startedAt: 0, endedAt: 2, .cancelled)))])
     }
 
@@ -172,14 +176,25 @@ import Wire
     @Test func stopNow_killsAlsoWhatIsStoppingAlready() {
         var state = attached()
         _ = state.dispatched([assignment(one)], now: 0, at: 0)
-        #expect(state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [.stop(one)])
-        #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 2, at: 2) == [.kill(one)])
+        #expect(
+            state.stopOrdered([order(one, .cancelled)], now: 1, at: 1) == [.stop(one), .report(.stopping(one, at: 1, forced: false))])
+        #expect(
+            state.stopOrdered([order(one, .cancelled, now: true)], now: 2, at: 2) == [
+                .kill(one), .report(.stopping(one, at: 2, forced: false)), .report(.stopping(one, at: 2, forced: true)),
+            ])
+    }
+
+    @Test func cancelled_isToldAgain_whenItsGraceIsOver() {
+        var state = attached()
+        _ = state.dispatched([assignment(one, grace: 200)], now: 0, at: 0)
+        _ = state.stopOrdered([order(one, .cancelled)], now: 1, at: 1)
+        #expect(state.tick(now: 201, at: 201) == [.kill(one), .report(.stopping(one, at: 201, forced: true))])
     }
 
     @Test func stopNow_ofABodyThatCannotBeEnded_endsTheProcess() {
         var state = attached()
         _ = state.dispatched([assignment(one)], now: 0, at: 0)
-        #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 1, at: 1) == [.stop(one), .kill(one)])
+        #expect(state.stopOrdered([order(one, .cancelled, now: true)], now: 1, at: 1).prefix(2) == [.stop(one), .kill(one)])
         #expect(state.cannotKill(one, now: 1, at: 1) == [.exit(.stuck)])
     }
 

@@ -31,6 +31,8 @@ public struct RemoteError: LocalizedError, Hashable, Sendable {
         case spawn
         /// Output that is not what was asked for.
         case output
+        /// A lock that it held was released under it.
+        case fenced
         /// The coordinator is newer than this program.
         case unknown
     }
@@ -87,6 +89,7 @@ extension RemoteError.Code {
             case .parameters: .parameters
             case .spawn: .spawn
             case .output: .output
+            case .fenced: .fenced
             case .UNRECOGNIZED: .unknown
             }
     }
@@ -129,7 +132,7 @@ extension OperationGraph {
             }
         case .submitterGone: return SubmitterGone(operation: name, reason: failure.message)
         case .operation, .exit, .signal, .condition, .workerLost, .quarantined, .lockCycle, .limit, .parameters, .spawn, .output,
-            .UNRECOGNIZED:
+            .fenced, .UNRECOGNIZED:
             break
         }
         return PortableErrors.error(from: failure.error) ?? RemoteError(failure)

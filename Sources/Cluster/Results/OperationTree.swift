@@ -6,6 +6,8 @@ public struct OperationTree: Sendable {
         public var view: WireOperationView
         /// Indices in `nodes`, in child order.
         public internal(set) var children: [Int] = []
+        /// Indices in `nodes` of the dependent operations of its conditions.
+        var preparations: [Int] = []
 
         public var isGroup: Bool {
             switch view.kind {
@@ -31,7 +33,11 @@ public struct OperationTree: Sendable {
         for index in nodes.indices { indexOfUnit[nodes[index].view.unit] = index }
         for index in nodes.indices {
             if index > 0, let parent = indexOfUnit[nodes[index].view.parent], parent != index {
-                nodes[parent].children.append(index)
+                if nodes[index].view.preparation {
+                    nodes[parent].preparations.append(index)
+                } else {
+                    nodes[parent].children.append(index)
+                }
             } else if index == 0 || isPartial {
                 tops.append(index)
             }
@@ -44,7 +50,8 @@ public struct OperationTree: Sendable {
 
     public var root: Node? { nodes.first }
 
-    /// All nodes from the root down, each group's children in child order, without recursion.
+    /// All nodes from the root down, each group's children in child order, the dependent operations of a node's conditions
+    /// before them, without recursion.
     public func depthFirst() -> [Node] {
         var ordered: [Node] = []
         ordered.reserveCapacity(nodes.count)
@@ -52,6 +59,7 @@ public struct OperationTree: Sendable {
         while let index = open.popLast() {
             ordered.append(nodes[index])
             open.append(contentsOf: nodes[index].children.reversed())
+            open.append(contentsOf: nodes[index].preparations.reversed())
         }
         return ordered
     }

@@ -157,6 +157,7 @@ package struct MemoryCoordinator {
         let (unit, attempt) = (UnitID(rawValue: report.unit), Attempt(rawValue: report.attempt))
         switch report.body {
         case .started(let started): inputs.append(.started(peer, unit, attempt, at: started.startedAt))
+        case .stopping(let stop): inputs.append(.stopping(peer, unit, attempt, forced: stop.forced, at: stop.at))
         case .released(let released): inputs.append(.released(peer, unit, attempt, wasStopped: released.stopped))
         case .ended(let end):
             inputs.append(.ended(peer, unit, attempt, Self.outcome(end), startedAt: end.startedAt, at: end.endedAt))

@@ -34,6 +34,7 @@ extension NodeOptions {
         isHosted = wire.hosted
         say = SubmitterSay(holds: wire.willFinish, retries: wire.retryOnFailure)
         hostedTimeoutMilliseconds = try duration(wire.hostedTimeoutMilliseconds, "time limit for hosted steps")
+        if wire.hasPrepares { prepares = Int(wire.prepares) }
         if wire.hasStream { stream = Int(wire.stream) }
         if wire.hasPriority { priority = Int(wire.priority) }
         weight = Int(wire.weight)

@@ -29,6 +29,14 @@ extension Reply {
             wire.alreadyEnded = alreadyEnded
             if let pausedBy { wire.pausedBy = pausedBy }
             return .steered(wire)
+        case .retried(let id, let existing, let lifted):
+            return .retried(
+                .with {
+                    $0.submitted.id = id
+                    $0.submitted.existing = existing
+                    $0.lifted = UInt32(clamping: lifted)
+                })
+        case .lockReleased(let holders): return .lockReleased(.with { $0.holders = holders })
         case .submissions(let views, let more):
             var wire = WireSubmissionPage()
             wire.submissions = views.map(\.wire)

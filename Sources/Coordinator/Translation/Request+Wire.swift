@@ -30,6 +30,18 @@ enum ClientRequest {
         case .resume(let resume):
             try Self.checkText(resume.submission, "the submission's id")
             self = .scheduler(.resume(submission: resume.submission, path: resume.path))
+        case .retry(let retry):
+            try Self.checkText(retry.submission, "the submission's id")
+            try Self.checkText(retry.key, "the submission's key")
+            guard !retry.key.isEmpty else { throw TranslationError("a retry without a key; the client draws one") }
+            self = .scheduler(.retry(submission: retry.submission, key: retry.key, force: retry.force))
+        case .releaseLock(let release):
+            try Self.checkText(release.key, "the lock's key")
+            try Self.checkText(release.reason, "the reason")
+            try TranslationError.checkCount(
+                release.holders.count, "holders of one lock", limit: CoordinatorLimits.lockHolders, named: "lockHolders")
+            self = .scheduler(
+                .releaseLock(key: release.key, holders: release.holders, reason: release.reason, now: release.now))
         case .list(let list):
             try Self.checkText(list.before, "`before`")
             self = .scheduler(.list(before: list.before, limit: Int(list.limit)))

@@ -52,6 +52,7 @@ extension Scheduling.OperationView {
         wire.retryAt = retryAt
         wire.atMostOnce = isAtMostOnce
         wire.hosted = isHosted
+        wire.preparation = isPreparation
         wire.priority = Int32(clamping: priority)
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         wire.conditions = conditions.map(\.wire)
@@ -60,6 +61,13 @@ extension Scheduling.OperationView {
         wire.joinedTo = joinedTo
         if let progress { wire.progress = progress.wire }
         if let added { wire.added = added.wire }
+        wire.history = history.map { entry in
+            .with {
+                $0.at = entry.at
+                $0.event = entry.event.rawValue
+                $0.text = entry.text
+            }
+        }
         return wire
     }
 }

@@ -33,12 +33,13 @@ struct AttemptLabels {
     mutating func observe(_ fact: Fact) {
         switch fact {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
-        case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _):
+        case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _),
+            .lateResultRefused(let unit, let attempt, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
             .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
-            .quarantineMet, .misfitFound:
+            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun:
             break
         }
     }

@@ -84,6 +84,7 @@ extension CoordinatorLoop {
         let attempt = Attempt(rawValue: report.attempt)
         switch report.body {
         case .started(let started): inputs.append(.started(peer.id, unit, attempt, at: started.startedAt))
+        case .stopping(let stop): inputs.append(.stopping(peer.id, unit, attempt, forced: stop.forced, at: stop.at))
         case .released(let released): inputs.append(.released(peer.id, unit, attempt, wasStopped: released.stopped))
         case .ended(let end):
             guard !peer.pulls.contains(AttemptName(unit: unit, attempt: attempt)) else { return }

@@ -125,7 +125,9 @@ extension Request {
     var zones: [String] {
         switch self {
         case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
-        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation: []
+        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation,
+            .retry, .releaseLock:
+            []
         }
     }
 }

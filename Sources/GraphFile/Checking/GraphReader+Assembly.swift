@@ -48,6 +48,7 @@ extension GraphReader {
         node.timeoutMilliseconds = UInt64(draft.timeoutMilliseconds)
         if let grace = draft.graceMilliseconds { node.graceMilliseconds = UInt32(grace) }
         node.forwardFailure = draft.forwardsFailure
+        if let condition = draft.prepares { node.prepares = UInt32(condition) }
         draft.options.write(to: &node)
         return node
     }

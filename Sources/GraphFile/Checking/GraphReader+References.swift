@@ -92,12 +92,25 @@ extension GraphReader {
 
     /// A group with `retry` may begin anew after what it holds has been waited for.
     private func restartProblem(_ target: Int, _ node: Int) -> String? {
+        if dependentOperation(around: node) != dependentOperation(around: target) {
+            return "names a node outside of the `operation` of a condition that the node is in; such an operation waits for nothing else"
+        }
         var group = drafts[target].parent
         while !(group <= node && node < drafts[group].end) {
             if drafts[group].retries > 0 {
                 return "names a node inside \(quoted(path(of: group))), which may begin anew (`retry`); refer to \(quoted(path(of: group)))"
             }
             group = drafts[group].parent
+        }
+        return nil
+    }
+
+    /// The dependent operation of a condition that the node is in; nil: none.
+    private func dependentOperation(around node: Int) -> Int? {
+        var index = node
+        while index != 0 {
+            if drafts[index].prepares != nil { return index }
+            index = drafts[index].parent
         }
         return nil
     }

@@ -73,6 +73,7 @@ extension GraphReader {
         let what = "`\(parameter.name)` of `\(operation.rawValue)`"
         switch parameter.form {
         case .text:
+            if isSecret(value) { return readSecret(value, node: node) }
             guard let text = readText(value, as: what, node: node) else { return nil }
             guard let rendered = readTemplate(text, scope: scope, value: value, node: node) else { return nil }
             if parameter.isRequired, rendered.isEmpty {
@@ -89,8 +90,7 @@ extension GraphReader {
             }
             var members: [String: JSONValue] = [:]
             for (name, _, value) in readEntries(entries, node: node) {
-                let text = readText(value, as: "\(quoted(name)) in \(what)", node: node)
-                members[name] = text.flatMap { readTemplate($0, scope: scope, value: value, node: node) }.map { .string($0) }
+                members[name] = readTextOrSecret(value, as: "\(quoted(name)) in \(what)", scope: scope, node: node)
             }
             return .object(members)
         }

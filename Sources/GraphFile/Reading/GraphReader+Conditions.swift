@@ -13,16 +13,15 @@ enum ConditionKey: String, CaseIterable {
     static let forms: [ConditionKey] = [
         .noFailedDependencies, .noCancelledDependencies, .timeWindow, .rateLimit, .reachable, .fileExists, .command, .type,
     ]
-
-    /// Known to the format, not to this release: refused by name.
-    static let notYet: Set<ConditionKey> = [.silent, .operation]
 }
 
 /// `conditions`: what must hold before an attempt starts.
 extension GraphReader {
     typealias ConditionFields = [ConditionKey: (key: Int, value: Int)]
 
-    mutating func readConditions(_ fields: [NodeKey: Field], into index: Int, scope: VariableScope, reportingAs node: Int) {
+    mutating func readConditions(
+        _ fields: [NodeKey: Field], into index: Int, scope: VariableScope, depth: Int, reportingAs node: Int
+    ) {
         guard let field = fields[.conditions] else { return }
         guard case .sequence(let list) = document[field.value].content else {
             report(
@@ -36,12 +35,27 @@ extension GraphReader {
                 "`conditions` has \(list.count) entries; at most \(FileLimits.conditions) are possible", value: field.value, node: node)
             return
         }
+        var operations: [(value: Int, position: Int, id: String)] = []
         for value in list {
-            if let condition = readCondition(value, scope: scope, node: node) { drafts[index].options.conditions.append(condition) }
+            guard let (condition, operation) = readCondition(value, scope: scope, node: node) else { continue }
+            let position = drafts[index].options.conditions.count
+            drafts[index].options.conditions.append(condition)
+            if let operation { operations.append((operation, position, "?\(condition.key).\(position)")) }
         }
+        guard !operations.isEmpty else { return }
+        guard depth < FileLimits.nestingDepth else {
+            report("nodes are nested more than \(FileLimits.nestingDepth) deep here", at: field.keyPosition, node: node)
+            return
+        }
+        var group = OpenGroup(group: index, members: operations.map(\.value), scope: scope, depth: depth + 1)
+        group.conditions = operations.map { ($0.position, $0.id) }
+        open.append(group)
     }
 
-    private mutating func readCondition(_ value: Int, scope: VariableScope, node: Int) -> WireCondition? {
+    /// The condition, and its `operation` unless it is `silent`. nil: reported.
+    private mutating func readCondition(
+        _ value: Int, scope: VariableScope, node: Int
+    ) -> (condition: WireCondition, operation: Int?)? {
         guard case .mapping(let entries) = document[value].content else {
             report(
                 "a condition must be a map such as `{noFailedDependencies: true}`, found \(document.description(value))", value: value,
@@ -52,13 +66,8 @@ extension GraphReader {
         var isComplete = true
         for (name, key, value) in readEntries(entries, node: node) {
             guard let known = ConditionKey(rawValue: name) else {
-                let hint = hint(for: name) { _ in ConditionKey.allCases.filter { !ConditionKey.notYet.contains($0) }.map(\.rawValue) }
+                let hint = hint(for: name) { _ in ConditionKey.allCases.map(\.rawValue) }
                 report("unknown key \(quoted(name)) in a condition\(hint)", value: key, node: node)
-                isComplete = false
-                continue
-            }
-            guard !ConditionKey.notYet.contains(known) else {
-                report("`\(name)` in a condition is not supported yet", value: key, node: node)
                 isComplete = false
                 continue
             }
@@ -67,7 +76,7 @@ extension GraphReader {
         guard isComplete else { return nil }
         let forms = ConditionKey.forms.filter { fields[$0] != nil }
         guard let form = forms.first, forms.count == 1 else {
-            let names = ConditionKey.forms.filter { !ConditionKey.notYet.contains($0) }.map { "`\($0.rawValue)`" }
+            let names = ConditionKey.forms.map { "`\($0.rawValue)`" }
             report(
                 forms.isEmpty
                     ? "a condition needs one of \(names.joined(separator: ", "))"
@@ -78,7 +87,8 @@ extension GraphReader {
         var condition = WireCondition()
         if let field = fields[.negated] { condition.negated = readFlag("negated", field.value, node: node) ?? false }
         condition.kind = readForm(form, fields, scope: scope, node: node)
-        return condition.kind == nil ? nil : condition
+        let isSilent = fields[.silent].flatMap { readFlag("silent", $0.value, node: node) } ?? false
+        return condition.kind == nil ? nil : (condition, isSilent ? nil : fields[.operation]?.value)
     }
 
     /// What the condition is. nil: reported.
@@ -216,6 +226,27 @@ extension GraphReader {
         guard let rendered = readTemplate(text, scope: scope, isFixed: true, value: value, node: node) else { return nil }
         if rendered.isEmpty { report("\(what) is empty", value: value, node: node) }
         return rendered.isEmpty ? nil : rendered
+    }
+}
+
+extension WireCondition {
+    /// What it is called in the path of its dependent operation.
+    fileprivate var key: String {
+        switch kind {
+        case .noFailedDependencies: "NoFailedDependencies"
+        case .noCancelledDependencies: "NoCancelledDependencies"
+        case .timeWindow: "TimeWindow"
+        case .rateLimit: "RateLimit"
+        case .probe(let probe):
+            switch probe.type {
+            case "reachable": "Reachable"
+            case "fileExists": "FileExists"
+            case "command": "Command"
+            // A `/` separates the parts of a path.
+            default: String(probe.type.map { $0 == "/" ? "-" : $0 })
+            }
+        case nil: "Condition"
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Wire
+
 /// A key of a node and its value.
 struct Field {
     let key: NodeKey
@@ -217,13 +219,32 @@ extension GraphReader {
     mutating func readText(_ value: Int, as what: String, node: Int) -> String? {
         guard let scalar = document.scalar(value) else {
             if isSecret(value) {
-                report("`{secret: …}` is not supported yet", value: value, node: node)
+                report(
+                    "\(what) cannot be a secret; `{secret: NAME}` is a value in `env` and `with`, and of `stdin`", value: value, node: node)
             } else {
                 report("\(what) must be text, found \(document.description(value))", value: value, node: node)
             }
             return nil
         }
         return scalar.text
+    }
+
+    /// A text with its variables in it, or a secret, which the worker puts in. nil: reported.
+    mutating func readTextOrSecret(_ value: Int, as what: String, scope: VariableScope, node: Int) -> JSONValue? {
+        if isSecret(value) { return readSecret(value, node: node) }
+        guard let text = readText(value, as: what, node: node) else { return nil }
+        return readTemplate(text, scope: scope, value: value, node: node).map { .string($0) }
+    }
+
+    /// What stands for `{secret: NAME}` in parameters. nil: reported.
+    mutating func readSecret(_ value: Int, node: Int) -> JSONValue? {
+        guard case .mapping(let entries) = document[value].content, let entry = entries.first else { return nil }
+        guard let name = readText(entry.value, as: "`secret`", node: node) else { return nil }
+        if let problem = SecretReference.problem(withName: name) {
+            report("\(quoted(name)) cannot name a secret; \(problem)", value: entry.value, node: node)
+            return nil
+        }
+        return .object([SecretReference.member: .string(name)])
     }
 
     /// `{secret: NAME}`

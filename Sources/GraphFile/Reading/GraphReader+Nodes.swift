@@ -11,7 +11,11 @@ extension GraphReader {
         drafts.append(NodeDraft(index: node, parent: group.group, position: position))
         let fields = readFields(entries, node: node, isTopLevel: false)
         let form = readForm(fields, node: node, at: position, isTopLevel: false)
-        identify(node, fields: fields, default: "\(form?.rawValue ?? "node")\(number)", in: group.group)
+        if let condition = group.conditions?[number] {
+            beDependent(node, fields: fields, of: condition)
+        } else {
+            identify(node, fields: fields, default: "\(form?.rawValue ?? "node")\(number)", in: group.group)
+        }
         let each = fields[.forEach]
         refuseMisplaced(fields, form: form, hasForEach: each != nil, node: node)
         if let field = fields[.after] { drafts[node].after = readReferences(field, node: node).list }
@@ -29,7 +33,7 @@ extension GraphReader {
         readLimits(fields, form: form, into: body, reportingAs: node)
         readExclusive(fields, into: body, scope: scope, reportingAs: node)
         readRequires(fields, into: body, scope: scope, reportingAs: node)
-        readConditions(fields, into: body, scope: scope, reportingAs: node)
+        readConditions(fields, into: body, scope: scope, depth: group.depth, reportingAs: node)
         readUnique(fields, form: form, into: body, scope: scope, reportingAs: node)
         if form.isGroup {
             // Beside a forEach these are its own, not those of the group that is its body.
@@ -77,6 +81,18 @@ extension GraphReader {
             report("duplicate id \(quoted(id)) (first at \(drafts[first].position))\(remedy)", at: position, node: node)
         } else {
             members[group, default: [:]][id] = node
+        }
+    }
+
+    /// The node is the dependent operation of a condition: nobody refers to it, and it has no name of its own.
+    private mutating func beDependent(_ node: Int, fields: [NodeKey: Field], of condition: (position: Int, id: String)) {
+        drafts[node].id = condition.id
+        drafts[node].prepares = condition.position
+        for key in [NodeKey.id, .receives, .after] {
+            guard let field = fields[key] else { continue }
+            report(
+                "`\(key.rawValue)` is not for the `operation` of a condition, which runs when the conditions' node could start; leave it out",
+                at: field.keyPosition, node: node)
         }
     }
 

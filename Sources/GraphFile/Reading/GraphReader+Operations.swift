@@ -36,8 +36,7 @@ extension GraphReader {
         if let field = fields[.env] { take("environment", readEnvironment(field, scope: scope, node: node)) }
         if let field = fields[.cwd] { take("workingDirectory", readPlace(field, scope: scope, node: node)) }
         if let field = fields[.stdin] {
-            let text = readText(field.value, as: "`stdin`", node: node)
-            take("stdin", text.flatMap { readTemplate($0, scope: scope, value: field.value, node: node) }.map { .string($0) })
+            take("stdin", readTextOrSecret(field.value, as: "`stdin`", scope: scope, node: node))
         }
         if let field = fields[.output] {
             take("output", readChoice(field, of: ["text", "lines", "json", "bytes", "none"], node: node).map { .string($0) })
@@ -96,6 +95,11 @@ extension GraphReader {
                 report("`env`: \(quoted(name)) cannot name an environment variable", value: key, node: node)
                 isComplete = false
             }
+            if isSecret(value) {
+                environment[name] = readSecret(value, node: node)
+                if environment[name] == nil { isComplete = false }
+                continue
+            }
             let text = readText(value, as: "`\(name)` in `env`", node: node)
             if let text, isFreeOfNUL(text, what: "`\(name)` in `env`", value: value, node: node),
                 let rendered = readTemplate(text, scope: scope, value: value, node: node)
@@ -149,6 +153,6 @@ extension GraphReader {
             return readBuiltIn(builtIn, entries, at: with?.value ?? field.value, index: index, scope: scope, node: node).map { (type, $0) }
         }
         guard let with else { return (type, .object([:])) }
-        return readData(with.value, scope: scope, isFixed: false, node: node).map { (type, $0) }
+        return readParameters(entries, of: with.value, scope: scope, node: node).map { (type, $0) }
     }
 }

@@ -76,10 +76,10 @@ extension GraphReader {
             return nil
         }
         guard let with else { return .object([:]) }
-        guard case .mapping = document[with].content else {
+        guard case .mapping(let entries) = document[with].content else {
             report("`with` must be a map of parameters, found \(document.description(with))", value: with, node: node)
             return nil
         }
-        return readData(with, scope: scope, isFixed: false, node: node)
+        return readParameters(entries, of: with, scope: scope, node: node)
     }
 }

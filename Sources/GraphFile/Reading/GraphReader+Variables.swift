@@ -71,6 +71,16 @@ extension GraphReader {
         return data(value, scope: scope, isFixed: isFixed, node: node)
     }
 
+    /// The map behind `with`: what is in it are parameters, also when the only one is called `secret`. nil: reported.
+    mutating func readParameters(_ entries: [SourceEntry], of value: Int, scope: VariableScope, node: Int) -> JSONValue? {
+        guard isSecret(value) else { return readData(value, scope: scope, isFixed: false, node: node) }
+        var members: [String: JSONValue] = [:]
+        for (name, _, value) in readEntries(entries, node: node) {
+            members[name] = readData(value, scope: scope, isFixed: false, node: node)
+        }
+        return members.isEmpty ? nil : .object(members)
+    }
+
     private mutating func data(_ value: Int, scope: VariableScope?, isFixed: Bool, node: Int) -> JSONValue? {
         switch document[value].content {
         case .scalar(let scalar):
@@ -84,7 +94,10 @@ extension GraphReader {
             return .array(result)
         case .mapping(let entries):
             if isSecret(value) {
-                report("`{secret: …}` is not supported yet", value: value, node: node)
+                if scope != nil, !isFixed { return readSecret(value, node: node) }
+                report(
+                    "a variable or an element cannot be a secret; name it where it is used, in `env`, `with` or `stdin`", value: value,
+                    node: node)
                 return nil
             }
             var members: [String: JSONValue] = [:]

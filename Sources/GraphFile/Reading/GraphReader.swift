@@ -14,6 +14,8 @@ struct GraphReader {
         var next = 0
         /// The member read last.
         var previous: Int?
+        /// They are not members of `group` but dependent operations of its conditions: which ones, and as what they are known.
+        var conditions: [(position: Int, id: String)]?
     }
 
     let document: SourceDocument
@@ -80,7 +82,7 @@ struct GraphReader {
             let below = open.count
             let member = group.members[group.next]
             if let index = readNode(member, number: group.next, in: group) {
-                if let previous = group.previous { drafts[previous].nextSibling = index }
+                if group.conditions == nil, let previous = group.previous { drafts[previous].nextSibling = index }
                 group.previous = index
             }
             group.next += 1
@@ -109,7 +111,7 @@ struct GraphReader {
         readLimits(fields, form: form, into: 0, reportingAs: 0)
         readExclusive(fields, into: 0, scope: scope, reportingAs: 0)
         readRequires(fields, into: 0, scope: scope, reportingAs: 0)
-        readConditions(fields, into: 0, scope: scope, reportingAs: 0)
+        readConditions(fields, into: 0, scope: scope, depth: 0, reportingAs: 0)
         readUnique(fields, form: form, into: 0, scope: scope, reportingAs: 0)
         if let deadline = options.deadline { drafts[0].options.deadline = deadline }
         if let priority = options.priority { drafts[0].options.priority = priority }

@@ -21,6 +21,8 @@ struct NodeDraft {
     var graceMilliseconds: Int64?
     var forwardsFailure = false
     var options = OptionsDraft()
+    /// It is the dependent operation of this condition of `parent`.
+    var prepares: Int?
     var stopsOnFailure = false
     var maxConcurrent = 0
     /// One beyond the last node inside this one, in graph order.

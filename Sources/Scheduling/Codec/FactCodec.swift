@@ -46,6 +46,11 @@ private enum Kind {
     static let streamBegun: UInt8 = 180
     /// As `signaturesRegistered`, with the types of elements.
     static let streamSignaturesRegistered: UInt8 = 181
+    static let preparationDue: UInt8 = 190
+    static let quarantineLifted: UInt8 = 191
+    static let lockSeized: UInt8 = 192
+    static let lateResultRefused: UInt8 = 193
+    static let stopBegun: UInt8 = 194
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
@@ -197,6 +202,32 @@ extension ByteWriter {
             write(unit.rawValue)
             write(cause)
             write(at)
+        case .preparationDue(let unit, let at):
+            write(Kind.preparationDue)
+            write(unit.rawValue)
+            write(at)
+        case .quarantineLifted(let unit, let at):
+            write(Kind.quarantineLifted)
+            write(unit.rawValue)
+            write(at)
+        case .lockSeized(let unit, let key, let reason, let at):
+            write(Kind.lockSeized)
+            write(unit.rawValue)
+            write(key)
+            write(reason)
+            write(at)
+        case .lateResultRefused(let unit, let attempt, let at):
+            write(Kind.lateResultRefused)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(at)
+        case .stopBegun(let unit, let attempt, let isForced, let since, let at):
+            write(Kind.stopBegun)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(isForced)
+            write(since)
+            write(at)
         case .judged(let unit, let verdicts, let at):
             write(Kind.judged)
             write(unit.rawValue)
@@ -339,6 +370,16 @@ extension ByteReader {
             return .misfitFound(try unit(), try text(), at: try signed())
         case Kind.quarantineMet:
             return .quarantineMet(try unit(), try text(), at: try signed())
+        case Kind.preparationDue:
+            return .preparationDue(try unit(), at: try signed())
+        case Kind.quarantineLifted:
+            return .quarantineLifted(try unit(), at: try signed())
+        case Kind.lockSeized:
+            return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
+        case Kind.lateResultRefused:
+            return .lateResultRefused(try unit(), try attempt(), at: try signed())
+        case Kind.stopBegun:
+            return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try signed())
         case Kind.judged:
             return .judged(try unit(), try verdicts(), at: try signed())
         case Kind.zonesRegistered:

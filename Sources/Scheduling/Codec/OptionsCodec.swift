@@ -20,6 +20,7 @@ private enum Section {
     static let stream: UInt8 = 180
     static let say: UInt8 = 200
     static let hostedTimeout: UInt8 = 201
+    static let prepares: UInt8 = 190
 }
 
 extension ByteWriter {
@@ -80,6 +81,11 @@ extension ByteWriter {
             $0.hostedTimeoutMilliseconds != 0
         } content: { writer, options in
             writer.write(options.hostedTimeoutMilliseconds)
+        }
+        write(section: Section.prepares, of: graph) {
+            $0.prepares != nil
+        } content: { writer, options in
+            writer.write(count: options.prepares ?? 0)
         }
         write(section: Section.priority, of: graph) {
             $0.priority != nil
@@ -185,6 +191,8 @@ extension ByteReader {
             options.say = SubmitterSay(holds: try flag(), retries: try flag())
         case Section.hostedTimeout:
             options.hostedTimeoutMilliseconds = try signed()
+        case Section.prepares:
+            options.prepares = try index()
         case Section.priority:
             options.priority = Int(try signed())
         case Section.weight:

@@ -15,7 +15,7 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].mayBeJudged(unit.index) else { return .leave }
         let verdicts = durable.submissions[index].conditions(of: unit.index).enumerated()
-            .compactMap { $1.isProbe ? nil : verdict(on: $1, at: $0, of: unit) }
+            .compactMap { verdictOfPreparation(of: $1, at: $0, unit) ?? ($1.isProbe ? nil : verdict(on: $1, at: $0, of: unit)) }
         if durable.submissions[index].needsProbing(unit.index) {
             // Nobody is asked while it could not start in any case; all are evaluated when one has failed.
             let waits = verdicts.contains { if case .notNow = $0.finding { true } else { false } }

@@ -25,7 +25,7 @@ extension Submission {
         case .wanting, .ready, .postponed: hasConditions(unit)
         // A group begins anew first.
         case .retryWait: if case .operation = node(unit).kind { hasConditions(unit) } else { false }
-        case .blocked, .delayed, .held, .paused, .locking, .assigned, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: false
         }
     }
 
@@ -66,6 +66,7 @@ extension Submission {
         if case .window = postponement, units[unit].locks == .held(isUsed: false) {
             // Others may have what it locked until the window opens.
             units[unit].locks = .none
+            units[unit].isPrepared = false
             releasing.append(Int32(unit))
         }
         units[unit].phase = .postponed(postponement)
@@ -141,7 +142,8 @@ extension Submission {
     }
 
     private func conditionFailure(_ unit: Int, _ condition: Condition, _ verdict: Verdict) -> Failure {
-        Failure(
+        if let failure = preparationFailure(verdict.condition, of: unit) { return failure }
+        return Failure(
             code: .condition, isCondition: true, publisher: condition.key, message: verdict.reason,
             typeName: "\(condition.key).Error", host: verdict.evaluator, image: verdict.image, origin: path(of: unit))
     }

@@ -3,26 +3,29 @@ extension Submission {
     /// How long an evaluation may take.
     static let evaluationMilliseconds: Int64 = 60_000
 
-    /// Positions of the unit's conditions that workers evaluate.
+    /// Positions of the unit's conditions that workers evaluate; not of those whose dependent operation has failed.
     func probes(of unit: Int) -> [Int] {
-        conditions(of: unit).indices.filter { conditions(of: unit)[$0].isProbe }
+        let conditions = conditions(of: unit)
+        return conditions.indices.filter { conditions[$0].isProbe && preparationFailure($0, of: unit) == nil }
     }
 
     /// Whether a worker has still to be asked before the unit may start.
     func needsProbing(_ unit: Int) -> Bool {
         guard !units[unit].isProbed, hasConditions(unit) else { return false }
-        return conditions(of: unit).contains(where: \.isProbe)
+        return !probes(of: unit).isEmpty
     }
 
     /// What workers have said for the attempt that is to start.
     func answered(_ unit: Int) -> [Verdict] {
         guard units[unit].isProbed else { return [] }
-        let conditions = conditions(of: unit)
-        return (verdicts[Int32(unit)] ?? []).filter { conditions[$0.condition].isProbe }
+        let probes = probes(of: unit)
+        return (verdicts[Int32(unit)] ?? []).filter { probes.contains($0.condition) }
     }
 
     func questions(for unit: Int) -> [ConditionQuestion] {
-        conditions(of: unit).enumerated().compactMap { position, condition in
+        let conditions = conditions(of: unit)
+        return probes(of: unit).compactMap { position in
+            let condition = conditions[position]
             guard case .probe(let probe) = condition.kind else { return nil }
             return ConditionQuestion(
                 condition: position, type: probe.type, parameters: graph.parameters[probe.parameters], isTemplated: probe.isTemplated,
@@ -84,7 +87,7 @@ extension Submission {
         switch units[unit].stop {
         case nil, .streamVoided?, .timedOut?: return false
         case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?,
-            .quarantined?, .unfit?:
+            .quarantined?, .unfit?, .fenced?:
             break
         }
         if units[unit].openChildren > 0 {

@@ -92,7 +92,7 @@ extension Submission {
         units[decider].queuedAt = at
         units[decider].startedAt = 0
         units[decider].stop = nil
-        if isPaused(decider) { units[decider].phase = .paused } else { makeReady(decider, &effects) }
+        if isPaused(decider) { units[decider].phase = .paused } else { makeReady(decider, at, &effects) }
     }
 
     // MARK: Decisions
@@ -205,13 +205,13 @@ extension Submission {
             effects.append(.stop(id(decider), attempt, worker, units[decider].stop ?? reason, now: units[decider].isHurried))
         case .blocked:
             units[decider].phase = .ended(.cancelled)
-        case .ready, .paused, .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open:
+        case .ready, .paused, .delayed, .held, .wanting, .locking, .preparing, .postponed, .retryWait, .provisional, .open:
             units[decider].stop = reason
             endStoppedDecider(decider, at, &effects)
         }
     }
 
-    private mutating func endStoppedDecider(_ decider: Int, _ at: Int64, _ effects: inout [Effect]) {
+    mutating func endStoppedDecider(_ decider: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[decider].stop {
         case .submitterGone?:
             failDecision(decider, [submitterGoneFailure(decider)], at, &effects)
@@ -220,7 +220,7 @@ extension Submission {
             failDecision(
                 decider, [Failure(code: .timeout, message: "it was not made within \(limit)", typeName: "DecisionFailed")], at, &effects)
         case .cancelled?, .siblingFailed?, .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .lockCycle?,
-            .quarantined?, .unfit?, .streamVoided?, nil:
+            .quarantined?, .unfit?, .fenced?, .streamVoided?, nil:
             decisions[units[decider].parent]?.due = []
             rest(decider, .ended(.cancelled))
         }
@@ -249,7 +249,7 @@ extension Submission {
         case .ready, .assigned, .paused:
             if due == 0 { found.append("decides, but nothing is due") }
             if units[group].phase != .open { found.append("decides for a group that is not open") }
-        case .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open:
+        case .delayed, .held, .wanting, .locking, .preparing, .postponed, .retryWait, .provisional, .open:
             found.append("is in a phase that no decider has")
         }
         if units[decider].isActive { found.append("takes a place of its group") }
@@ -261,7 +261,7 @@ extension Submission {
     func isDue(_ decider: Int) -> Bool {
         switch units[decider].phase {
         case .ready, .assigned, .paused: true
-        case .blocked, .delayed, .held, .wanting, .locking, .postponed, .retryWait, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .wanting, .locking, .preparing, .postponed, .retryWait, .provisional, .open, .ended, .dropped: false
         }
     }
 }

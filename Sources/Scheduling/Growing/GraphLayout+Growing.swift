@@ -31,6 +31,7 @@ extension GraphLayout {
             ownerOfTemplate.append(number == 0 ? Int32(group) : own.ownerOfTemplate[number] + Int32(shift))
             expandedUnits.append(own.expandedUnits[number] - (number == 0 ? 1 : 0))
         }
+        for (node, list) in own.preparations { preparations[node + Int32(shift)] = shifted(list[...]) }
         for (group, decider) in own.deciders { deciders[group + Int32(shift)] = decider + Int32(shift) }
         growPlans(own.locks, from: first)
         hasUnique = hasUnique || own.hasUnique

@@ -25,7 +25,8 @@ extension Scheduler {
                 if submission.lacksLocks(unit) {
                     switch state.phase {
                     case .blocked, .delayed, .held, .paused, .wanting, .postponed, .ended, .dropped: break
-                    case .locking, .ready, .assigned, .provisional, .retryWait, .open: found.append("\(path) goes on without its locks")
+                    case .locking, .preparing, .ready, .assigned, .provisional, .retryWait, .open:
+                        found.append("\(path) goes on without its locks")
                     }
                 }
             }
@@ -141,6 +142,8 @@ private struct WaitSearch {
             return []
         case .provisional:
             return vertex.isStart ? [] : submission.openStreamProducer(of: unit).map { [end($0)] } ?? []
+        case .preparing:
+            return vertex.isStart ? [] : submission.preparations(of: unit).filter { !submission.units[$0].hasEnded }.map(end)
         case .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .open:
             return vertex.isStart ? [] : submission.children(of: unit).filter { !submission.units[$0].hasEnded }.map(end)
         case .blocked, .held, .locking:
@@ -152,7 +155,8 @@ private struct WaitSearch {
         case .locking: return lockWaits(of: vertex.unit)
         case .held:
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
-        case .blocked, .delayed, .paused, .wanting, .ready, .postponed, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .paused, .wanting, .preparing, .ready, .postponed, .assigned, .retryWait, .provisional, .open, .ended,
+            .dropped:
             let dependencies = submission.predecessors(of: unit).filter { !submission.units[$0].hasEnded }
             let parent = Int(submission.units[unit].parent)
             return dependencies.map(end) + (parent >= 0 ? [start(parent)] : [])

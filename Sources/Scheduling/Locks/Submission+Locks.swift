@@ -35,7 +35,8 @@ extension Submission {
         switch units[unit].phase {
         case .wanting: true
         case .postponed: lacksLocks(unit)
-        case .blocked, .delayed, .held, .paused, .locking, .ready, .assigned, .retryWait, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .ready, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
+            false
         }
     }
 
@@ -53,7 +54,7 @@ extension Submission {
         if case .group = node(unit).kind {
             beginGroup(unit, at, &effects)
         } else {
-            makeReady(unit, &effects)
+            makeReady(unit, at, &effects)
             effects.append(.changed(id(unit), at: at, errors: []))
         }
         settle(at: at, &effects)
@@ -64,6 +65,7 @@ extension Submission {
         guard mayReturnLocks(unit) else { throw FactMismatch("\(path(of: unit)) gave locks back that it needs") }
         units[unit].locks = .none
         units[unit].isProbed = false
+        units[unit].isPrepared = false
         wantLocks(unit, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))
     }
@@ -72,7 +74,8 @@ extension Submission {
     func mayReturnLocks(_ unit: Int) -> Bool {
         switch (units[unit].phase, units[unit].locks) {
         case (.locking, _), (.ready, .held(isUsed: false)), (.postponed, .held(isUsed: false)): true
-        case (.blocked, _), (.delayed, _), (.held, _), (.paused, _), (.wanting, _), (.ready, _), (.postponed, _), (.assigned, _),
+        case (.blocked, _), (.delayed, _), (.held, _), (.paused, _), (.wanting, _), (.preparing, _), (.ready, _), (.postponed, _),
+            (.assigned, _),
             (.retryWait, _), (.provisional, _),
             (.open, _),
             (.ended, _), (.dropped, _):

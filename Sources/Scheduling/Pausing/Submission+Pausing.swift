@@ -32,11 +32,12 @@ extension Submission {
     }
 
     /// The unit and everything in it; without what is paused by itself and in that, if so asked.
-    private func inside(_ unit: Int, withPaused: Bool) -> [Int] {
+    func inside(_ unit: Int, withPaused: Bool) -> [Int] {
         var found = [unit]
         var place = 0
         while place < found.count {
             for child in children(of: found[place]) where withPaused || pauses[Int32(child)] == nil { found.append(child) }
+            for inner in preparations(of: found[place]) where withPaused || pauses[Int32(inner)] == nil { found.append(inner) }
             if let decider = decider(of: found[place]) { found.append(decider) }
             place += 1
         }
@@ -49,7 +50,7 @@ extension Submission {
             units[unit].phase = .paused
         case .wanting, .locking, .ready, .postponed:
             giveBackWhilePaused(unit)
-        case .retryWait:
+        case .retryWait, .preparing:
             break
         case .assigned(let attempt, let worker):
             return effects.append(.recall(id(unit), attempt, worker))
@@ -64,6 +65,7 @@ extension Submission {
         units[unit].isProbed = false
         guard mayReturnLocks(unit) else { return }
         units[unit].locks = .none
+        units[unit].isPrepared = false
         units[unit].phase = .wanting
         releasing.append(Int32(unit))
     }
@@ -90,6 +92,8 @@ extension Submission {
             effects.append(.postponed(id(unit), postponement))
         case .retryWait(let until):
             effects.append(.retry(id(unit), at: until))
+        case .preparing:
+            break
         case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .dropped:
             return
         }

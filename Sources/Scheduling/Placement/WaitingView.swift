@@ -44,7 +44,8 @@ extension Scheduler {
         switch durable.phase(unit) {
         case .ready, .wanting: break
         case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
-        case .blocked, .delayed, .held, .paused, .locking, .postponed, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .postponed, .assigned, .retryWait, .provisional, .open, .ended,
+            .dropped:
             return nil
         }
         let lane = operationClass(of: unit)

@@ -48,6 +48,9 @@ struct QuarantineTable {
         entries = entries.filter { $0.key.type != type || $0.value.newestVersion >= version }
     }
 
+    /// A user lets it go.
+    mutating func lift(_ key: Key) { entries[key] = nil }
+
     /// - Parameter at: wall-clock milliseconds since 1970.
     func entry(_ key: Key, at: Int64) -> Entry? { entries[key].flatMap { $0.until > at ? $0 : nil } }
 
@@ -102,6 +105,7 @@ extension Scheduler {
         else { return nil }
         return "`\(key.type)` with these parameters has ended its worker's process \(entry.crashes) times (in \(entry.place))"
             + " and is not tried again before \(WallTime.text(milliseconds: entry.until)), unless a worker registers a newer version of it"
+            + ", or `aop retry ID --force` lets it go"
     }
 
     /// Ends the unit if it is not to be tried.

@@ -4,16 +4,20 @@ extension Scheduler {
     /// One unit at a time in turn, so that work spreads before it piles up.
     mutating func assignReadyUnits(_ outputs: inout Outputs) {
         reviewDemands()
-        // Who had a host kept for it may have been judged, and wait for something else now.
+        // Who had a host kept for it may have been judged, and wait for something else now; what a failed condition lets
+        // begin may be for an executor that had nothing to do before.
+        var hasEndedSome: Bool
         repeat {
-            assignSuspects(&outputs)
-            if ready.count + conditioned.count > 0 { assign(&outputs, ahead: false) { $0.slots } }
-        } while reviewDemands()
-        if ready.count > 0 { assign(&outputs, ahead: true) { $0.slots + $0.prefetch } }
+            hasEndedSome = assignSuspects(&outputs)
+            if ready.count + conditioned.count > 0, assign(&outputs, ahead: false, upTo: { $0.slots }) { hasEndedSome = true }
+        } while reviewDemands() || hasEndedSome
+        if ready.count > 0 { _ = assign(&outputs, ahead: true) { $0.slots + $0.prefetch } }
         recallForIdle()
     }
 
-    private mutating func assign(_ outputs: inout Outputs, ahead: Bool, upTo limit: (WorkerTable.Session) -> Int) {
+    /// - Returns: whether a unit was taken out that was not handed out.
+    private mutating func assign(_ outputs: inout Outputs, ahead: Bool, upTo limit: (WorkerTable.Session) -> Int) -> Bool {
+        var hasEndedSome = false
         var candidates = workers.sessions.indices.filter { index in
             workers.sessions[index].reservedFor == nil && canTake(index) && !(ahead && isWanted(index))
                 && workers.sessions[index].units.count < limit(workers.sessions[index])
@@ -26,10 +30,11 @@ extension Scheduler {
                 else {
                     return true
                 }
-                assign(unit, to: index, &outputs)
+                if !assign(unit, to: index, &outputs) { hasEndedSome = true }
                 return false
             }
         }
+        return hasEndedSome
     }
 
     func canTake(_ worker: Int) -> Bool {
@@ -91,13 +96,16 @@ extension Scheduler {
         // A unit in retryWait or postponed is queued only when its time has come.
         case .ready, .retryWait, .postponed: !isPaused(unit) && !lacksStream(unit)
         case .provisional: durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .open, .ended, .dropped: false
         }
     }
 
     /// Units under which a process died run alone: an executor is kept free for each until it is empty.
-    private mutating func assignSuspects(_ outputs: inout Outputs) {
-        guard !ready.suspects.isEmpty else { return }
+    ///
+    /// - Returns: whether a unit was taken out that was not handed out.
+    private mutating func assignSuspects(_ outputs: inout Outputs) -> Bool {
+        guard !ready.suspects.isEmpty else { return false }
+        var hasEndedSome = false
         for worker in workers.sessions.indices {
             if let unit = workers.sessions[worker].reservedFor, !isWaiting(unit) || !canTake(worker) {
                 workers.sessions[worker].reservedFor = nil
@@ -121,8 +129,9 @@ extension Scheduler {
                 continue
             }
             workers.sessions[worker].reservedFor = nil
-            if assign(unit, to: worker, &outputs) { workers.sessions[worker].isExclusive = true }
+            if assign(unit, to: worker, &outputs) { workers.sessions[worker].isExclusive = true } else { hasEndedSome = true }
         }
+        return hasEndedSome
     }
 
     /// The executor that is or may be kept for a suspect: of those not kept for another one on the host that is kept for
@@ -141,7 +150,6 @@ extension Scheduler {
     }
 
     /// - Returns: whether it was handed out; else its conditions did not hold.
-    @discardableResult
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
         let isConcluding = durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
         if !isConcluding, endQuarantined(unit, &outputs) || endMisfit(unit, &outputs) { return false }

@@ -47,7 +47,7 @@ extension Scheduler {
     }
 
     /// A time of an executor's clock, as far as it can be true.
-    private func wallTime(reported: Int64) -> Int64 { min(max(reported, 0), now.wall) }
+    func wallTime(reported: Int64) -> Int64 { min(max(reported, 0), now.wall) }
 
     /// Begins the coordinator's own watch over a running attempt's timeout.
     mutating func watchTimeout(ofAttempt attempt: Attempt, _ unit: UnitID) {
@@ -73,6 +73,7 @@ extension Scheduler {
     ) {
         guard let number = workers.number(of: peer) else { return }
         pending.acknowledgements[number.index, default: []].append(AttemptName(unit: unit, attempt: attempt))
+        refuseLateResult(unit, attempt, &outputs)
         guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit).map({ admitted($0, unit) }) else { return }
         let (duration, overflows) = at.subtractingReportingOverflow(startedAt)
         if startedAt > 0, !overflows, (0...Self.observedDurationMax).contains(duration) {
@@ -179,6 +180,8 @@ extension Scheduler {
     private mutating func retryDue(_ unit: UnitID, _ until: Int64, _ outputs: inout Outputs) {
         guard durable.phase(unit) == .retryWait(until: until), !isPaused(unit) else { return }
         switch durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind {
+        case .operation where durable.submissions[durable.index(of: unit.submission)].lacksPreparation(unit.index):
+            emit(.preparationDue(unit, at: now.wall), &outputs)
         case .operation:
             queue(unit)
             watchQueueTimeout(of: unit)

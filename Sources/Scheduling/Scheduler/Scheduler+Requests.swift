@@ -14,6 +14,10 @@ extension Scheduler {
             reply = steer(submission, path: path, pauses: true, &outputs)
         case .resume(let submission, let path):
             reply = steer(submission, path: path, pauses: false, &outputs)
+        case .retry(let submission, let key, let force):
+            reply = retry(submission, key: key, force: force, &outputs)
+        case .releaseLock(let key, let holders, let reason, let now):
+            reply = releaseLock(key, heldBy: holders, reason: reason, now: now, &outputs)
         case .list(let before, let limit):
             reply = list(before: before, limit: limit)
         case .show(let submission):
@@ -38,7 +42,7 @@ extension Scheduler {
 
     // MARK: Admission
 
-    private mutating func submit(
+    mutating func submit(
         key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation,
         _ outputs: inout Outputs
     ) -> Reply {
@@ -146,13 +150,13 @@ extension Scheduler {
 
     // MARK: Looking things up
 
-    private enum Resolution {
+    enum Resolution {
         case found(SubmissionNumber)
         case failed(RequestFailure)
     }
 
     /// A submission by id, unique prefix of one, `last`, or `key=` and its key.
-    private func resolve(_ text: String) -> Resolution {
+    func resolve(_ text: String) -> Resolution {
         if let number = durable.submissionByID[text] { return .found(number) }
         if text == "last" {
             guard let last = durable.submissions.last else { return .failed(.notFound("there is no submission yet")) }

@@ -26,7 +26,7 @@ extension Scheduler {
         guard durable.submissions[index].deadlines[Int32(unit.index)] == at else { return }
         switch durable.submissions[index].units[unit.index].stop {
         case nil, .timedOut, .queueTimedOut, .conditionFailed, .streamVoided: emit(.deadlinePassed(unit, at: now.wall), &outputs)
-        case .cancelled, .siblingFailed, .deadlinePassed, .duplicate, .submitterGone, .lockCycle, .quarantined, .unfit: break
+        case .cancelled, .siblingFailed, .deadlinePassed, .duplicate, .submitterGone, .lockCycle, .quarantined, .unfit, .fenced: break
         }
     }
 
@@ -66,7 +66,7 @@ extension Scheduler {
         case .wanting, .locking, .ready, .postponed, .assigned:
             durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
-        case .blocked, .delayed, .held, .paused, .provisional, .open, .ended, .dropped: nil
+        case .blocked, .delayed, .held, .paused, .preparing, .provisional, .open, .ended, .dropped: nil
         }
     }
 

@@ -26,10 +26,11 @@ extension Scheduler {
         case .blocked, .delayed, .held, .dropped: .blocked
         case .paused: .paused
         case .wanting where isPaused, .ready where isPaused, .postponed where isPaused, .retryWait where isPaused: .paused
-        case .open where isPaused && unit.stop == nil: .paused
+        case .open where isPaused && unit.stop == nil, .preparing where isPaused && unit.stop == nil: .paused
         case .wanting, .ready: .queued
         case .locking: .locking
         case .postponed: .evaluating
+        case .preparing: unit.stop != nil ? .stopping : .evaluating
         // One that is asked about the failure of its conditions has not begun.
         case .provisional: unit.startedAt > 0 ? .running : .queued
         case .assigned where unit.stop != nil: .stopping
@@ -102,12 +103,16 @@ extension Scheduler {
             if withValue { view.value = node.isOperation ? payload : durable.submissions[index].joinedValue(of: unit) }
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
         case .retryWait(let until): view.retryAt = until
-        case .blocked, .delayed, .held, .paused, .wanting, .ready, .postponed, .provisional, .open, .ended(.cancelled), .dropped: break
+        case .blocked, .delayed, .held, .paused, .wanting, .preparing, .ready, .postponed, .provisional, .open, .ended(.cancelled),
+            .dropped:
+            break
         }
         if durable.submissions[index].isAdded(unit) { view.added = addedView(of: unit, index) }
         view.endNumber = Int(state.endNumber)
         view.priority = durable.submissions[index].priority(unit)
         view.isHosted = node.isHosted
+        view.history = durable.submissions[index].histories[Int32(unit)] ?? []
+        view.isPreparation = node.isPreparation
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
         view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
         view.conditions = durable.submissions[index].conditionViews(of: unit)
@@ -148,6 +153,7 @@ extension OperationView {
         for lock in locks { bytes += lock.approximateBytes }
         if let text = progress?.message { bytes += text.utf8.count }
         if let waiting { bytes += 16 + waiting.text.utf8.count }
+        for entry in history { bytes += 32 + entry.text.utf8.count }
         for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {
             bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count

@@ -139,6 +139,8 @@ public struct Scheduler {
             acceptRelease(peer, unit, attempt, wasStopped: wasStopped, &outputs)
         case .produced(let peer, let unit, let attempt, let number, let addition):
             acceptProduct(peer, unit, attempt, number, addition, &outputs)
+        case .stopping(let peer, let unit, let attempt, let isForced, let at):
+            noteStopping(peer, unit, attempt, forced: isForced, at: at, &outputs)
         case .request(let request, let body): answer(request, body, &outputs)
         case .zones(let tables): register(tables, &outputs)
         case .diskFilled(let reason): fullDisk = reason
@@ -212,7 +214,7 @@ public struct Scheduler {
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
                 case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
-                case .blocked, .held, .paused, .locking, .postponed(.turn), .provisional, .ended, .dropped: break
+                case .blocked, .held, .paused, .locking, .preparing, .postponed(.turn), .provisional, .ended, .dropped: break
                 }
             }
         }

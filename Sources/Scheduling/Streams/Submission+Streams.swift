@@ -55,7 +55,7 @@ extension Submission {
             switch units[receiver].phase {
             case .blocked: if isReleased(receiver, byBeginOf: unit) { work.append(.release(Int32(receiver))) }
             case .wanting, .ready, .postponed, .retryWait: if !isPaused(receiver) { goOn(receiver, at, &effects) }
-            case .delayed, .held, .paused, .locking, .assigned, .provisional, .open, .ended, .dropped: break
+            case .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: break
             }
         }
         settle(at: at, &effects)
@@ -82,7 +82,7 @@ extension Submission {
             case .provisional:
                 provisional[Int32(receiver)] = nil
                 giveUp(receiver, at, &effects)
-            case .delayed, .held, .paused, .retryWait, .open, .ended, .dropped:
+            case .delayed, .held, .paused, .preparing, .retryWait, .open, .ended, .dropped:
                 break
             }
         }
@@ -99,7 +99,7 @@ extension Submission {
             case .provisional: work.append(.accept(Int32(receiver)))
             // Those whose producer was not tried again after all.
             case .wanting, .ready, .postponed, .retryWait: if !hadBegun { work.append(.resume(Int32(receiver))) }
-            case .blocked, .delayed, .held, .paused, .locking, .assigned, .open, .ended, .dropped: break
+            case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .open, .ended, .dropped: break
             }
         }
         return hadBegun
@@ -116,7 +116,7 @@ extension Submission {
     mutating func resumeReceiver(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
         case .wanting, .ready, .postponed, .retryWait: if !isPaused(unit) { goOn(unit, at, &effects) }
-        case .blocked, .delayed, .held, .paused, .locking, .assigned, .provisional, .open, .ended, .dropped: break
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: break
         }
     }
 

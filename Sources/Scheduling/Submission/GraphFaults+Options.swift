@@ -51,22 +51,30 @@ extension Graph {
         var faults: [AdmissionError] = []
         var once = [Bool](repeating: false, count: nodes.count)
         var retried = [Bool](repeating: false, count: nodes.count)
+        // By node: it is a dependent operation, or inside of one.
+        var prepares = [Bool](repeating: false, count: nodes.count)
         for (index, node) in nodes.enumerated() {
             let isOnce = node.hasOptions && node.options.atMostOnce
-            if isOnce, node.retries > 0 {
+            prepares[index] = node.isPreparation || (index > 0 && prepares[node.parent])
+            if isOnce, prepares[index] {
+                faults.append(
+                    fault(
+                        index,
+                        "has `atMostOnce` in a dependent operation of a condition, which is done anew for each attempt; leave it out"))
+            } else if isOnce, node.retries > 0 {
                 faults.append(fault(index, "has `atMostOnce` and `retry`, which exclude each other; leave one out"))
             } else if isOnce, index > 0, retried[node.parent] {
                 faults.append(
                     fault(
                         index, "has `atMostOnce`, and a group around it has `retry`, which would run it again; leave one of them out"))
-            } else if node.retries > 0, index > 0, once[node.parent] {
+            } else if node.retries > 0, index > 0, once[node.parent], !node.isPreparation {
                 faults.append(
                     fault(
                         index,
                         "has `retry`, and a group around it has `atMostOnce`: what must not run twice is not tried again; leave one of them out"
                     ))
             }
-            once[index] = isOnce || (index > 0 && once[node.parent])
+            once[index] = isOnce || (index > 0 && once[node.parent] && !node.isPreparation)
             retried[index] = node.retries > 0 || (index > 0 && retried[node.parent])
         }
         return faults

@@ -83,7 +83,9 @@ extension Graph {
             }
             lastAtDepth.removeSubrange(depth[index]...)
             lastAtDepth.append(index)
+            if let problem = problem(withPreparation: node) { return bad(index, "node \(index) \(problem)") }
             switch nodes[node.parent].kind {
+            case .operation where node.isPreparation: break
             case .operation: return bad(index, "node \(index): its parent \(node.parent) is an operation")
             case .decider: return bad(index, "node \(index): its parent \(node.parent) is a decider")
             case .forEach where node.isDecider: return bad(index, "node \(index) decides for a forEach; only groups decide")
@@ -128,7 +130,8 @@ extension Graph {
         }
         for index in nodes.indices {
             var seen = Set<String>()
-            for child in layout.children[index] where !seen.insert(nodes[Int(child)].id).inserted {
+            for child in layout.children[index] + (layout.preparations[Int32(index)] ?? [])
+            where !seen.insert(nodes[Int(child)].id).inserted {
                 faults.append(fault(Int(child), "duplicate id `\(nodes[Int(child)].id)` among its siblings; ids are unique within a group"))
             }
         }
@@ -155,6 +158,10 @@ extension Graph {
         }
         if isAncestor(index, of: target) {
             return "waits for `\(path(of: target))`, which is inside it; it would wait for ever"
+        }
+        if !layout.preparations.isEmpty, preparation(around: index) != preparation(around: target) {
+            return "waits for `\(path(of: target))`, and one of both is in a dependent operation of a condition"
+                + ", which neither waits for others nor is waited for; let the operation with the condition wait"
         }
         var template = Int(layout.template[index])
         while template >= 0, template != Int(layout.template[target]) { template = layout.outerTemplate(template) }
@@ -218,7 +225,7 @@ extension Graph {
             if vertex.isMultiple(of: 2) {
                 return (node == 0 ? [] : [start(nodes[node].parent)]) + layout.dependencies[node].map { end(Int($0)) }
             }
-            return [start(node)] + layout.children[node].map { end(Int($0)) }
+            return [start(node)] + (layout.children[node] + (layout.preparations[Int32(node)] ?? [])).map { end(Int($0)) }
         }
         enum Mark { case new, open, done }
         var marks = [Mark](repeating: .new, count: 2 * nodes.count)

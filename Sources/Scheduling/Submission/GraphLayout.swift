@@ -19,8 +19,11 @@ struct GraphLayout: Sendable {
     var subtreeNodes: [Int32]
     /// By node: position among its siblings, or among those that were added with it.
     var position: [Int32]
-    /// Without deciders.
+    /// Without deciders, and without what is done before conditions are evaluated.
     var children: Adjacency
+    /// By node with conditions: their dependent operations, in the order of the conditions. Looked up, never iterated; empty
+    /// for most graphs.
+    var preparations: [Int32: [Int32]]
     /// By group: who decides for it. Looked up, never iterated; empty for most graphs.
     var deciders: [Int32: Int32]
     /// By node: the distinct nodes it waits for, the previous member of an ordered group included.
@@ -50,10 +53,16 @@ struct GraphLayout: Sendable {
         var position = [Int32](repeating: 0, count: count)
         var childCount = [Int32](repeating: 0, count: count)
         var deciders: [Int32: Int32] = [:]
+        var preparations: [Int32: [Int32]] = [:]
         for node in 1..<max(count, 1) {
             let parent = graph.nodes[node].parent
             guard !graph.nodes[node].isDecider else {
                 deciders[Int32(parent)] = Int32(node)
+                continue
+            }
+            guard !graph.nodes[node].isPreparation else {
+                position[node] = Int32(preparations[Int32(parent)]?.count ?? 0)
+                preparations[Int32(parent), default: []].append(Int32(node))
                 continue
             }
             position[node] = childCount[parent]
@@ -105,6 +114,7 @@ struct GraphLayout: Sendable {
         }
         self.children = children
         self.deciders = deciders
+        self.preparations = preparations
         self.position = position
         self.template = template
         self.offset = offset

@@ -21,8 +21,8 @@ struct NodePolicies {
     mutating func grow(_ graph: Graph, from first: Int) {
         for index in first..<graph.nodes.count {
             let node = graph.nodes[index]
-            // A decision that was lost has done nothing.
-            atMostOnce.append(index > 0 && atMostOnce[node.parent] && !node.isDecider)
+            // A decision that was lost has done nothing, and a dependent operation is done anew.
+            atMostOnce.append(index > 0 && atMostOnce[node.parent] && !node.isDecider && !node.isPreparation)
             priority.append(index > 0 ? priority[node.parent] : 0)
             guard node.hasOptions else { continue }
             if node.options.atMostOnce { atMostOnce[index] = true }

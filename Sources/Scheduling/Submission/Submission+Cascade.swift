@@ -10,6 +10,7 @@ extension Submission {
             case .stop(let unit, let reason): stop(Int(unit), reason, at, &effects)
             case .close(let unit): close(Int(unit), at, &effects)
             case .accept(let unit): acceptProvisional(Int(unit), at, &effects)
+            case .prepared(let unit): endPreparation(of: Int(unit), at, &effects)
             case .resume(let unit): resumeReceiver(Int(unit), at, &effects)
             }
         }
@@ -32,12 +33,12 @@ extension Submission {
 
     /// Nothing but its group's limit is in its way.
     mutating func enter(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
-        if isDecider(unit) { return makeReady(unit, &effects) }
+        if isDecider(unit) { return makeReady(unit, at, &effects) }
         let parent = Int(units[unit].parent)
         if isPaused(unit) {
             units[unit].phase = .paused
             effects.append(.changed(id(unit), at: at, errors: []))
-        } else if parent >= 0, isAtLimit(parent) {
+        } else if parent >= 0, !isPreparation(unit), isAtLimit(parent) {
             units[unit].phase = .held
             heldChildren[Int32(parent), default: []].append(Int32(unit))
         } else {
@@ -68,17 +69,19 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .wanting, .locking, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .ended, .dropped: return
+        case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .ended, .dropped: return
         }
-        units[unit].isActive = true
-        if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
+        if !isPreparation(unit) {
+            units[unit].isActive = true
+            if units[unit].parent >= 0 { units[Int(units[unit].parent)].activeChildren += 1 }
+        }
         switch node(unit).kind {
         case .operation:
             if let failure = forwardedFailure(unit) {
                 finish(unit, .failure(failure), at, &effects)
             } else {
                 startWaiting(unit, at, &effects)
-                if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, &effects) }
+                if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, at, &effects) }
             }
         case .group:
             if lacksLocks(unit) { wantLocks(unit, &effects) } else { beginGroup(unit, at, &effects) }
@@ -89,7 +92,7 @@ extension Submission {
                 finish(unit, .failure(failure), at, &effects)
             } else {
                 startWaiting(unit, at, &effects)
-                makeReady(unit, &effects)
+                makeReady(unit, at, &effects)
             }
         case .decider:
             preconditionFailure("the decider \(unit) of \(id) began like a child")
@@ -98,10 +101,11 @@ extension Submission {
 
     /// A group that holds its locks opens, if its conditions let it.
     mutating func beginGroup(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
-        if hasConditions(unit) { makeReady(unit, &effects) } else { open(unit, at, &effects) }
+        if hasConditions(unit) { makeReady(unit, at, &effects) } else { open(unit, at, &effects) }
     }
 
-    mutating func makeReady(_ unit: Int, _ effects: inout [Effect]) {
+    mutating func makeReady(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        if lacksPreparation(unit) { return prepare(unit, at, &effects) }
         units[unit].phase = .ready
         effects.append(.ready(id(unit)))
     }
@@ -169,9 +173,11 @@ extension Submission {
             releasing.append(Int32(unit))
         }
         effects.append(.changed(id(unit), at: at, errors: errors))
+        stopPreparations(of: unit, .siblingFailed)
 
         let parent = Int(units[unit].parent)
         guard parent >= 0 else { return effects.append(.submissionEnded(number)) }
+        if isPreparation(unit) { return work.append(.prepared(Int32(parent))) }
         units[parent].openChildren -= 1
         if case .success = outcome {
         } else {
@@ -245,7 +251,7 @@ extension Submission {
             finish(unit, .cancelled, at, &effects)
         case .timedOut:
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined, .unfit, .streamVoided:
+        case .queueTimedOut, .deadlinePassed, .submitterGone, .lockCycle, .quarantined, .unfit, .fenced, .streamVoided:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case .conditionFailed:
             failAttempt(unit, conditionFailures(unit), at, &effects)
@@ -284,6 +290,7 @@ extension Submission {
     mutating func waitForRetry(
         _ unit: Int, _ failures: [Failure], leading: Failure?, due: Int64, _ at: Int64, _ effects: inout [Effect]
     ) {
+        units[unit].isPrepared = false
         voidStream(of: unit, at, &effects)
         lastFailures[Int32(unit)] = leading
         units[unit].phase = .retryWait(until: due)
@@ -307,7 +314,9 @@ extension Submission {
         case .ended, .dropped:
             return
         case .assigned(let attempt, let worker):
+            let isFirst = units[unit].stop == nil
             guard note(reason, unit) else { return }
+            noteStopRequest(of: unit, reason, isFirst: isFirst, at: at)
             effects.append(.stop(id(unit), attempt, worker, units[unit].stop ?? reason, now: units[unit].isHurried))
             effects.append(.changed(id(unit), at: at, errors: []))
         case .open:
@@ -315,6 +324,10 @@ extension Submission {
             stopChildren(of: unit, reason)
         case .provisional where reason == .submitterGone && isConcluding(unit):
             passOver(unit, at, &effects)
+        case .preparing:
+            guard note(reason, unit) else { return }
+            stopPreparations(of: unit, reason)
+            effects.append(.changed(id(unit), at: at, errors: []))
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait, .provisional:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
@@ -338,6 +351,8 @@ extension Submission {
     private func supersedes(_ reason: Unit.Stop, _ current: Unit.Stop?) -> Bool {
         switch (current, reason) {
         case (nil, _), (.siblingFailed, .cancelled): true
+        case (.fenced, _): false
+        case (_, .fenced): true
         // What that attempt comes to does not count.
         case (.streamVoided, .timedOut), (.streamVoided, .streamVoided): false
         case (.streamVoided, _): true

@@ -12,7 +12,7 @@ extension Submission {
         case .ready, .postponed: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .assigned, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
         if isPaused(unit) { throw FactMismatch("\(path(of: unit)) was assigned while it was paused") }
@@ -21,10 +21,12 @@ extension Submission {
         if case .group = node(unit).kind, !isEvaluation { throw FactMismatch("the group \(path(of: unit)) was assigned to a worker") }
         if isDecider(unit), question(for: unit) == nil { throw FactMismatch("\(path(of: unit)) was assigned while nothing was due") }
         if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was assigned without its locks") }
+        if lacksPreparation(unit) { throw FactMismatch("\(path(of: unit)) was assigned before its conditions were prepared") }
         if isEvaluation { return beginEvaluation(unit, attempt, worker) }
         if hasConditions(unit), !units[unit].isCleared { throw FactMismatch("\(path(of: unit)) was assigned before its conditions held") }
         units[unit].isCleared = false
         units[unit].isProbed = false
+        units[unit].isPrepared = false
         if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
         units[unit].phase = .assigned(attempt, worker)
@@ -53,6 +55,7 @@ extension Submission {
             return settle(at: at, &effects)
         }
         units[unit].startedAt = startedAt
+        noteStopped(unit, outcome: outcome, at: at)
         if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
         switch (units[unit].stop, outcome) {
         case (.streamVoided?, _):
@@ -62,7 +65,7 @@ extension Submission {
         case (.timedOut?, _):
             failAttempt(unit, [timeoutFailure(unit)], at, &effects)
         case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
-            (.lockCycle?, _), (.quarantined?, _), (.unfit?, _):
+            (.lockCycle?, _), (.quarantined?, _), (.unfit?, _), (.fenced?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
         case (nil, .success(let payload)) where holdsSuccess(unit):
             holdSuccess(unit, payload, nil, attempt, at, &effects)
@@ -128,11 +131,13 @@ extension Submission {
             }
             units[unit].stop = nil
         }
+        noteStopped(unit, outcome: nil, at: at)
         var isExhausted = false
         switch units[unit].stop {
         case .cancelled?, .siblingFailed?: finish(unit, .cancelled, at, &effects)
         case .timedOut?: failAttempt(unit, [timeoutFailure(unit)], at, &effects)
-        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?, .unfit?:
+        case .queueTimedOut?, .deadlinePassed?, .conditionFailed?, .duplicate?, .submitterGone?, .lockCycle?, .quarantined?,
+            .unfit?, .fenced?:
             finish(unit, stoppedOutcome(unit), at, &effects)
         case nil, .streamVoided?:
             if !wasEvaluating, isFinal(cause, unit) {
@@ -185,12 +190,7 @@ extension Submission {
         decisions[Int32(unit)] = nil
         wrapped[Int32(unit)] = nil
         let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
-        for inner in below {
-            dropInstances(of: inner)
-            dropGrowth(of: inner)
-        }
-        for inner in below { forget(inner) }
-        for inner in below { resetCounters(inner) }
+        renew(below)
         units[unit].unsuccessfulChildren = 0
         units[unit].stopsChildren = false
         units[unit].phase = .blocked
@@ -202,6 +202,16 @@ extension Submission {
         }
         work.append(.begin(Int32(unit)))
         settle(at: at, &effects)
+    }
+
+    /// These units, which no other instance shares, are as they were before anything had begun.
+    mutating func renew(_ range: Range<Int>) {
+        for inner in range {
+            dropInstances(of: inner)
+            dropGrowth(of: inner)
+        }
+        for inner in range { forget(inner) }
+        for inner in range { resetCounters(inner) }
     }
 
     // MARK: Parts
@@ -216,13 +226,12 @@ extension Submission {
     mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         noteNotRunning(unit)
         voidStream(of: unit, at, &effects)
-        units[unit].phase = .ready
         units[unit].isProbed = false
         startWaiting(unit, at, &effects)
         units[unit].stop = nil
+        makeReady(unit, at, &effects)
         if isPaused(unit) || lacksStream(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))
-        effects.append(.ready(id(unit)))
     }
 
     private func named(_ failures: [Failure], _ unit: Int) -> [Failure] {
@@ -260,6 +269,7 @@ extension Submission {
         endedEarly.remove(Int32(inner))
         forgetStream(of: inner)
         if !heldEnds.isEmpty { heldEnds[Int32(inner)] = nil }
+        if !histories.isEmpty { histories[Int32(inner)] = nil }
         units[inner].phase = .dropped
     }
 

@@ -47,7 +47,7 @@ extension Submission {
 
     private func orderedMembers(around unit: Int) -> ChildUnits? {
         let parent = Int(units[unit].parent)
-        guard parent >= 0, case .group(let group) = node(parent).kind, group.isOrdered else { return nil }
+        guard parent >= 0, !isPreparation(unit), case .group(let group) = node(parent).kind, group.isOrdered else { return nil }
         return children(of: parent)
     }
 }

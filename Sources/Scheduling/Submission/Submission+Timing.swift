@@ -54,6 +54,7 @@ extension Submission {
         case .lockCycle: .failure([lockCycleFailure(unit)])
         case .quarantined: .failure([quarantinedFailure(unit)])
         case .unfit: .failure([unfitFailure(unit)])
+        case .fenced: .failure([fencedFailure(unit)])
         case .cancelled, .siblingFailed, .timedOut, .streamVoided, nil: .cancelled
         }
     }

@@ -77,6 +77,12 @@ struct Submission {
     /// Ends in which the submitter has a say. Looked up, never iterated.
     var heldEnds: [Int32: HeldEnd] = [:]
     var heldEndCount = 0
+    /// How units were stopped whose attempts ran, by unit. Looked up, never iterated.
+    var histories: [Int32: [HistoryEntry]] = [:]
+    /// Attempts from which nothing is taken any more, because a lock was released under them.
+    var fencedAttempts: Set<Attempt> = []
+    /// Which lock was released under units, and why. Looked up, never iterated.
+    var seizures: [Int32: String] = [:]
     /// The stop that is being carried out asks for no grace.
     var isHurrying = false
 
@@ -93,6 +99,8 @@ struct Submission {
         case close(Int32)
         /// Its producer has ended: its own success counts.
         case accept(Int32)
+        /// One of its conditions' dependent operations has ended.
+        case prepared(Int32)
         /// Its producer has ended: it need not wait for another attempt of that to begin.
         case resume(Int32)
     }
@@ -118,6 +126,13 @@ struct Submission {
 
     var graph: Graph { layout.graph }
     var admittedNodes: Int { admitted.nodes }
+
+    /// The graph as it was submitted.
+    var submittedGraph: Graph {
+        Graph(
+            name: layout.graph.name, nodes: Array(layout.graph.nodes.prefix(admitted.nodes)),
+            parameters: Array(layout.graph.parameters.prefix(admitted.parameters)))
+    }
 
     /// Whether this graph was submitted.
     func isMade(of graph: Graph) -> Bool {
@@ -192,7 +207,7 @@ struct Submission {
 
     func unmetDependencies(_ unit: Int) -> Int32 {
         var unmet: Int32 = 0
-        if units[unit].parent >= 0, units[Int(units[unit].parent)].phase != .open { unmet += 1 }
+        if units[unit].parent >= 0, !hasCalled(Int(units[unit].parent), unit) { unmet += 1 }
         if duplicate(unit) != nil { unmet += 1 }
         for dependency in layout.dependencies[Int(units[unit].node)]
         where isUnmet(self.unit(ofNode: Int(dependency), seenFrom: unit), of: unit) {
@@ -224,7 +239,8 @@ struct Submission {
                 guard let position = Int(component), (0..<children.count).contains(position) else { return nil }
                 current = children[position]
             } else {
-                guard let child = children.first(where: { node($0).id == component }) else { return nil }
+                let isIt = { (unit: Int) in node(unit).id == component }
+                guard let child = children.first(where: isIt) ?? preparations(of: current).first(where: isIt) else { return nil }
                 current = child
             }
         }

@@ -13,6 +13,8 @@ struct Unit {
         case wanting
         /// Waits for its locks.
         case locking
+        /// Its conditions' dependent operations run.
+        case preparing
         /// Waits for a worker; a group with conditions: to be judged.
         case ready
         /// A condition said "not now".
@@ -55,6 +57,8 @@ struct Unit {
         case quarantined
         /// It was admitted before anybody had registered its type, and does not fit what was registered.
         case unfit
+        /// A lock that it held was released under it.
+        case fenced
         /// The attempt whose stream it receives is over, and another one follows: its own is given up.
         case streamVoided
     }
@@ -116,6 +120,8 @@ struct Unit {
     var isEvaluating = false
     /// Workers have answered for this attempt.
     var isProbed = false
+    /// Its conditions' dependent operations have ended for this attempt.
+    var isPrepared = false
     /// It counts among its group's active children.
     var isActive = false
     /// Volatile: the worker said that the current attempt has begun.

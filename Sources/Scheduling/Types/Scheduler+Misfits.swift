@@ -45,7 +45,7 @@ extension Unit {
     fileprivate var mayBeRefused: Bool {
         guard stop == nil else { return false }
         return switch phase {
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait: true
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .ready, .postponed, .retryWait: true
         case .assigned, .provisional, .open, .ended, .dropped: false
         }
     }

@@ -40,7 +40,7 @@ enum JoinSearch {
         switch state.phase {
         case .ended, .dropped: return []
         case .blocked, .delayed, .held, .paused: hasBegun = false
-        case .wanting, .locking, .ready, .postponed, .assigned, .provisional, .retryWait, .open: hasBegun = true
+        case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open: hasBegun = true
         }
         if durable.submissions[index].duplicate(unit) != nil {
             let before = durable.submissions[index].memberBefore(unit).map(end)
@@ -48,7 +48,8 @@ enum JoinSearch {
             return [before, first].compactMap(\.self)
         }
         if !vertex.isStart {
-            let children = durable.submissions[index].children(of: unit).filter { !durable.submissions[index].units[$0].hasEnded }
+            let inside = Array(durable.submissions[index].children(of: unit)) + durable.submissions[index].preparations(of: unit)
+            let children = inside.filter { !durable.submissions[index].units[$0].hasEnded }
             var outside = durable.submissions[index].laterWaits(of: unit)
             if let producer = durable.submissions[index].openStreamProducer(of: unit) { outside.append(producer) }
             return (hasBegun ? [] : [start(unit)]) + children.map(end) + outside.map(end)
@@ -57,7 +58,7 @@ enum JoinSearch {
         var found = durable.submissions[index].predecessors(of: unit)
         let parent = Int(state.parent)
         guard parent >= 0 else { return found.map(end) }
-        if durable.submissions[index].maxConcurrent(parent) > 0 {
+        if durable.submissions[index].maxConcurrent(parent) > 0, !durable.submissions[index].isPreparation(unit) {
             // Those that may hold the places while something in them waits; who joins holds none.
             for member in durable.submissions[index].children(of: parent)
             where member != unit && UnitID(number, member) != target

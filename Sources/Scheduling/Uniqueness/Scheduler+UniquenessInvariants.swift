@@ -12,7 +12,7 @@ extension Scheduler {
                 if state.phase == .dropped { continue }
                 let own = UnitID(submission.number, unit)
                 let path = "\(submission.id)/\(submission.path(of: unit))"
-                let isActive = !state.hasEnded && (state.parent < 0 || submission.units[Int(state.parent)].phase == .open)
+                let isActive = !state.hasEnded && (state.parent < 0 || submission.hasCalled(Int(state.parent), unit))
                 switch (isActive, submission.standings[Int32(unit)]) {
                 case (false, nil): break
                 case (false, .some): found.append("\(path) is not active, but has to do with an id")

@@ -148,6 +148,9 @@ public nonisolated enum WireFailureCode: SwiftProtobuf.Enum, Swift.CaseIterable 
   /// a command could not be started
   case spawn // = 15
 
+  /// a lock that it held was released under it (`locks release --now`)
+  case fenced // = 190
+
   /// output that is not what `output` asks for (invalid UTF-8, invalid JSON)
   case output // = 16
   case UNRECOGNIZED(Int)
@@ -175,6 +178,7 @@ public nonisolated enum WireFailureCode: SwiftProtobuf.Enum, Swift.CaseIterable 
     case 14: self = .parameters
     case 15: self = .spawn
     case 16: self = .output
+    case 190: self = .fenced
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -198,6 +202,7 @@ public nonisolated enum WireFailureCode: SwiftProtobuf.Enum, Swift.CaseIterable 
     case .parameters: return 14
     case .spawn: return 15
     case .output: return 16
+    case .fenced: return 190
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -220,6 +225,7 @@ public nonisolated enum WireFailureCode: SwiftProtobuf.Enum, Swift.CaseIterable 
     .receivedValueIsNil,
     .parameters,
     .spawn,
+    .fenced,
     .output,
   ]
 
@@ -2237,6 +2243,15 @@ public nonisolated struct WireUnitReport: @unchecked Sendable {
     set {_uniqueStorage()._body = .released(newValue)}
   }
 
+  /// it was told to stop and does; at most once by request, and once by force
+  public var stopping: WireStopping {
+    get {
+      if case .stopping(let v)? = _storage._body {return v}
+      return WireStopping()
+    }
+    set {_uniqueStorage()._body = .stopping(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2246,12 +2261,30 @@ public nonisolated struct WireUnitReport: @unchecked Sendable {
     case ended(WireAttemptEnd)
     /// given back without having started
     case released(WireReleased)
+    /// it was told to stop and does; at most once by request, and once by force
+    case stopping(WireStopping)
 
   }
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireStopping: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// milliseconds since 1970
+  public var at: Int64 = 0
+
+  /// it was ended by force: by order, or because its grace was over
+  public var forced: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 public nonisolated struct WireStarted: Sendable {
@@ -3095,6 +3128,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._weight = newValue}
   }
 
+  /// the node is the dependent operation of this condition of its parent, and none of its children
+  public var prepares: UInt32 {
+    get {_storage._prepares ?? 0}
+    set {_uniqueStorage()._prepares = newValue}
+  }
+  /// Returns true if `prepares` has been explicitly set.
+  public var hasPrepares: Bool {_storage._prepares != nil}
+  /// Clears the value of `prepares`. Subsequent reads from it will return its default value.
+  public mutating func clearPrepares() {_uniqueStorage()._prepares = nil}
+
   /// the operation whose elements it receives while that runs; of an operation
   public var stream: UInt32 {
     get {_storage._stream ?? 0}
@@ -3668,6 +3711,22 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .elements(newValue)}
   }
 
+  public var retry: WireRetry {
+    get {
+      if case .retry(let v)? = body {return v}
+      return WireRetry()
+    }
+    set {body = .retry(newValue)}
+  }
+
+  public var releaseLock: WireReleaseLock {
+    get {
+      if case .releaseLock(let v)? = body {return v}
+      return WireReleaseLock()
+    }
+    set {body = .releaseLock(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -3685,6 +3744,8 @@ public nonisolated struct WireRequest: Sendable {
     case pause(WirePause)
     case resume(WirePause)
     case elements(WireReadElements)
+    case retry(WireRetry)
+    case releaseLock(WireReleaseLock)
 
   }
 
@@ -3804,6 +3865,22 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .elements(newValue)}
   }
 
+  public var retried: WireRetried {
+    get {
+      if case .retried(let v)? = body {return v}
+      return WireRetried()
+    }
+    set {body = .retried(newValue)}
+  }
+
+  public var lockReleased: WireLockReleased {
+    get {
+      if case .lockReleased(let v)? = body {return v}
+      return WireLockReleased()
+    }
+    set {body = .lockReleased(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -3820,6 +3897,8 @@ public nonisolated struct WireResponse: Sendable {
     case locks(WireLockPage)
     case steered(WireSteered)
     case elements(WireElementPage)
+    case retried(WireRetried)
+    case lockReleased(WireLockReleased)
 
   }
 
@@ -4060,6 +4139,83 @@ public nonisolated struct WireCancelAccepted: Sendable {
   public var id: String = String()
 
   public var alreadyEnded: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// The graph of a submission that has ended is submitted again.
+public nonisolated struct WireRetry: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// id or unique prefix or "last"
+  public var submission: String = String()
+
+  /// of the new submission
+  public var key: String = String()
+
+  /// operations of it that are kept from workers are let go
+  public var force: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireRetried: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var submitted: WireSubmitted {
+    get {_submitted ?? WireSubmitted()}
+    set {_submitted = newValue}
+  }
+  /// Returns true if `submitted` has been explicitly set.
+  public var hasSubmitted: Bool {self._submitted != nil}
+  /// Clears the value of `submitted`. Subsequent reads from it will return its default value.
+  public mutating func clearSubmitted() {self._submitted = nil}
+
+  /// so many kinds of operations are kept from workers no more
+  public var lifted: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _submitted: WireSubmitted? = nil
+}
+
+/// Those who hold a lock lose it.
+public nonisolated struct WireReleaseLock: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var key: String = String()
+
+  public var reason: String = String()
+
+  /// at once, and what they report is refused; else they are cancelled
+  public var now: Bool = false
+
+  /// only these, whom the client saw hold it: a request that is repeated takes it from nobody else
+  public var holders: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireLockReleased: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var holders: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -4429,6 +4585,18 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   /// Clears the value of `added`. Subsequent reads from it will return its default value.
   public mutating func clearAdded() {_uniqueStorage()._added = nil}
 
+  /// the dependent operation of a condition of `parent`, and none of its children
+  public var preparation: Bool {
+    get {_storage._preparation}
+    set {_uniqueStorage()._preparation = newValue}
+  }
+
+  /// how it was stopped, stage by stage; of the newest attempt that was
+  public var history: [WireHistoryEntry] {
+    get {_storage._history}
+    set {_uniqueStorage()._history = newValue}
+  }
+
   /// its place among the ends of its submission, from 1; 0: it has not ended
   public var endNumber: UInt32 {
     get {_storage._endNumber}
@@ -4486,6 +4654,25 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// A stage of the way of an operation.
+public nonisolated struct WireHistoryEntry: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// milliseconds since 1970
+  public var at: Int64 = 0
+
+  /// requested, delivered, stopping, killed, stopped, acknowledged, fenced, lateResultRefused
+  public var event: String = String()
+
+  public var text: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// What came to a group while it ran.
@@ -5057,7 +5244,7 @@ nonisolated extension WireValueEncoding: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension WireFailureCode: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FAILURE_CODE_OPERATION\0\u{1}FAILURE_CODE_EXIT\0\u{1}FAILURE_CODE_SIGNAL\0\u{1}FAILURE_CODE_TIMEOUT\0\u{1}FAILURE_CODE_DEADLINE\0\u{1}FAILURE_CODE_CONDITION\0\u{1}FAILURE_CODE_WORKER_LOST\0\u{1}FAILURE_CODE_QUARANTINED\0\u{1}FAILURE_CODE_DUPLICATE\0\u{1}FAILURE_CODE_LOCK_CYCLE\0\u{1}FAILURE_CODE_SUBMITTER_GONE\0\u{1}FAILURE_CODE_LIMIT\0\u{1}FAILURE_CODE_CANCELLED\0\u{1}FAILURE_CODE_RECEIVED_VALUE_IS_NIL\0\u{1}FAILURE_CODE_PARAMETERS\0\u{1}FAILURE_CODE_SPAWN\0\u{1}FAILURE_CODE_OUTPUT\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0FAILURE_CODE_OPERATION\0\u{1}FAILURE_CODE_EXIT\0\u{1}FAILURE_CODE_SIGNAL\0\u{1}FAILURE_CODE_TIMEOUT\0\u{1}FAILURE_CODE_DEADLINE\0\u{1}FAILURE_CODE_CONDITION\0\u{1}FAILURE_CODE_WORKER_LOST\0\u{1}FAILURE_CODE_QUARANTINED\0\u{1}FAILURE_CODE_DUPLICATE\0\u{1}FAILURE_CODE_LOCK_CYCLE\0\u{1}FAILURE_CODE_SUBMITTER_GONE\0\u{1}FAILURE_CODE_LIMIT\0\u{1}FAILURE_CODE_CANCELLED\0\u{1}FAILURE_CODE_RECEIVED_VALUE_IS_NIL\0\u{1}FAILURE_CODE_PARAMETERS\0\u{1}FAILURE_CODE_SPAWN\0\u{1}FAILURE_CODE_OUTPUT\0\u{2}n\u{2}FAILURE_CODE_FENCED\0")
 }
 
 nonisolated extension WireFailureState: SwiftProtobuf._ProtoNameProviding {
@@ -7699,7 +7886,7 @@ nonisolated extension WireUnitReports: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireUnitReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".UnitReport"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}started\0\u{1}ended\0\u{1}released\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}started\0\u{1}ended\0\u{1}released\0\u{2}o\u{5}stopping\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -7777,6 +7964,19 @@ nonisolated extension WireUnitReport: SwiftProtobuf.Message, SwiftProtobuf._Mess
             _storage._body = .released(v)
           }
         }()
+        case 372: try {
+          var v: WireStopping?
+          var hadOneofValue = false
+          if let current = _storage._body {
+            hadOneofValue = true
+            if case .stopping(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._body = .stopping(v)
+          }
+        }()
         default: break
         }
       }
@@ -7808,6 +8008,10 @@ nonisolated extension WireUnitReport: SwiftProtobuf.Message, SwiftProtobuf._Mess
         guard case .released(let v)? = _storage._body else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
       }()
+      case .stopping?: try {
+        guard case .stopping(let v)? = _storage._body else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 372)
+      }()
       case nil: break
       }
     }
@@ -7826,6 +8030,41 @@ nonisolated extension WireUnitReport: SwiftProtobuf.Message, SwiftProtobuf._Mess
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireStopping: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Stopping"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}at\0\u{1}forced\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.forced) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 1)
+    }
+    if self.forced != false {
+      try visitor.visitSingularBoolField(value: self.forced, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireStopping, rhs: WireStopping) -> Bool {
+    if lhs.at != rhs.at {return false}
+    if lhs.forced != rhs.forced {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -8979,7 +9218,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}%weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -9010,6 +9249,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _retryOnFailure: Bool = false
     var _hostedTimeoutMilliseconds: UInt64 = 0
     var _weight: UInt32 = 0
+    var _prepares: UInt32? = nil
     var _stream: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
@@ -9049,6 +9289,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _retryOnFailure = source._retryOnFailure
       _hostedTimeoutMilliseconds = source._hostedTimeoutMilliseconds
       _weight = source._weight
+      _prepares = source._prepares
       _stream = source._stream
     }
   }
@@ -9144,6 +9385,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
           }
         }()
         case 353: try { try decoder.decodeSingularUInt32Field(value: &_storage._stream) }()
+        case 370: try { try decoder.decodeSingularUInt32Field(value: &_storage._prepares) }()
         case 390: try { try decoder.decodeSingularUInt32Field(value: &_storage._weight) }()
         case 393: try { try decoder.decodeSingularBoolField(value: &_storage._willFinish) }()
         case 394: try { try decoder.decodeSingularBoolField(value: &_storage._retryOnFailure) }()
@@ -9250,6 +9492,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._stream {
         try visitor.visitSingularUInt32Field(value: v, fieldNumber: 353)
       } }()
+      try { if let v = _storage._prepares {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 370)
+      } }()
       if _storage._weight != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._weight, fieldNumber: 390)
       }
@@ -9299,6 +9544,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._retryOnFailure != rhs_storage._retryOnFailure {return false}
         if _storage._hostedTimeoutMilliseconds != rhs_storage._hostedTimeoutMilliseconds {return false}
         if _storage._weight != rhs_storage._weight {return false}
+        if _storage._prepares != rhs_storage._prepares {return false}
         if _storage._stream != rhs_storage._stream {return false}
         return true
       }
@@ -10029,7 +10275,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10220,6 +10466,32 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .elements(v)
         }
       }()
+      case 370: try {
+        var v: WireRetry?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .retry(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .retry(v)
+        }
+      }()
+      case 380: try {
+        var v: WireReleaseLock?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .releaseLock(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .releaseLock(v)
+        }
+      }()
       default: break
       }
     }
@@ -10290,6 +10562,14 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .elements(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
     }()
+    case .retry?: try {
+      guard case .retry(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 370)
+    }()
+    case .releaseLock?: try {
+      guard case .releaseLock(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 380)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -10305,7 +10585,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10483,6 +10763,32 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .elements(v)
         }
       }()
+      case 370: try {
+        var v: WireRetried?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .retried(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .retried(v)
+        }
+      }()
+      case 380: try {
+        var v: WireLockReleased?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .lockReleased(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .lockReleased(v)
+        }
+      }()
       default: break
       }
     }
@@ -10548,6 +10854,14 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .elements?: try {
       guard case .elements(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 180)
+    }()
+    case .retried?: try {
+      guard case .retried(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 370)
+    }()
+    case .lockReleased?: try {
+      guard case .lockReleased(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 380)
     }()
     case nil: break
     }
@@ -10899,6 +11213,160 @@ nonisolated extension WireCancelAccepted: SwiftProtobuf.Message, SwiftProtobuf._
   public static func ==(lhs: WireCancelAccepted, rhs: WireCancelAccepted) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.alreadyEnded != rhs.alreadyEnded {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Retry"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}key\0\u{1}force\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.force) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.submission.isEmpty {
+      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
+    }
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 2)
+    }
+    if self.force != false {
+      try visitor.visitSingularBoolField(value: self.force, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRetry, rhs: WireRetry) -> Bool {
+    if lhs.submission != rhs.submission {return false}
+    if lhs.key != rhs.key {return false}
+    if lhs.force != rhs.force {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRetried: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Retried"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submitted\0\u{1}lifted\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._submitted) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.lifted) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._submitted {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.lifted != 0 {
+      try visitor.visitSingularUInt32Field(value: self.lifted, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRetried, rhs: WireRetried) -> Bool {
+    if lhs._submitted != rhs._submitted {return false}
+    if lhs.lifted != rhs.lifted {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireReleaseLock: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ReleaseLock"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}reason\0\u{1}now\0\u{1}holders\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.now) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.holders) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularStringField(value: self.key, fieldNumber: 1)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 2)
+    }
+    if self.now != false {
+      try visitor.visitSingularBoolField(value: self.now, fieldNumber: 3)
+    }
+    if !self.holders.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.holders, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireReleaseLock, rhs: WireReleaseLock) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.now != rhs.now {return false}
+    if lhs.holders != rhs.holders {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLockReleased: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".LockReleased"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}holders\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.holders) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.holders.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.holders, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLockReleased, rhs: WireLockReleased) -> Bool {
+    if lhs.holders != rhs.holders {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -11314,7 +11782,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -11343,6 +11811,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _hosted: Bool = false
     var _progress: WireProgress? = nil
     var _added: WireAdded? = nil
+    var _preparation: Bool = false
+    var _history: [WireHistoryEntry] = []
     var _endNumber: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
@@ -11380,6 +11850,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _hosted = source._hosted
       _progress = source._progress
       _added = source._added
+      _preparation = source._preparation
+      _history = source._history
       _endNumber = source._endNumber
     }
   }
@@ -11426,6 +11898,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
         case 300: try { try decoder.decodeSingularUInt32Field(value: &_storage._endNumber) }()
+        case 371: try { try decoder.decodeSingularBoolField(value: &_storage._preparation) }()
+        case 372: try { try decoder.decodeRepeatedMessageField(value: &_storage._history) }()
         default: break
         }
       }
@@ -11519,6 +11993,12 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._endNumber != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._endNumber, fieldNumber: 300)
       }
+      if _storage._preparation != false {
+        try visitor.visitSingularBoolField(value: _storage._preparation, fieldNumber: 371)
+      }
+      if !_storage._history.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._history, fieldNumber: 372)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -11554,6 +12034,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._hosted != rhs_storage._hosted {return false}
         if _storage._progress != rhs_storage._progress {return false}
         if _storage._added != rhs_storage._added {return false}
+        if _storage._preparation != rhs_storage._preparation {return false}
+        if _storage._history != rhs_storage._history {return false}
         if _storage._endNumber != rhs_storage._endNumber {return false}
         return true
       }
@@ -11566,6 +12048,46 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView.Kind: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION\0\u{1}GROUP\0\u{1}ORDERED\0\u{1}FOR_EACH\0\u{1}DECIDER\0")
+}
+
+nonisolated extension WireHistoryEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".HistoryEntry"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}at\0\u{1}event\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.event) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 1)
+    }
+    if !self.event.isEmpty {
+      try visitor.visitSingularStringField(value: self.event, fieldNumber: 2)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireHistoryEntry, rhs: WireHistoryEntry) -> Bool {
+    if lhs.at != rhs.at {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -8,7 +8,7 @@ import Wire
 /// The flags of `aop worker`, for every binary that is a worker.
 ///
 /// Each has an environment variable that it overrides: `AOP_CONNECT` (or `AOP_COORDINATOR`), `AOP_PROCESSES`,
-/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_RESOURCES`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
+/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_RESOURCES`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_SECRETS`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
 public struct WorkerOptions: ParsableArguments, Sendable {
     /// Whether commands may be run.
     public enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -44,6 +44,12 @@ public struct WorkerOptions: ParsableArguments, Sendable {
 
     @Option(
         name: .long,
+        help: ArgumentHelp(
+            "Where the secrets are that graphs name: a file of the mode 0600 for each.", valueName: "directory"))
+    public var secrets: String?
+
+    @Option(
+        name: .long,
         help: ArgumentHelp("What running operations get when the worker is told to end, e.g. 30s.", valueName: "duration"))
     public var grace = WorkerEnvironment.text("AOP_GRACE") ?? "30s"
 
@@ -76,9 +82,25 @@ public struct WorkerOptions: ParsableArguments, Sendable {
             guard let value = Shell(rawValue: text) else { throw ValidationError("AOP_SHELL is \"\(text)\": it must be on or off") }
             shell = value
         }
+        secrets = secrets ?? WorkerEnvironment.text("AOP_SECRETS")
         logLevel = logLevel ?? WorkerEnvironment.text("AOP_LOG_LEVEL")
         _ = try graceMilliseconds()
         _ = try level()
+        _ = try secretsDirectory()
+    }
+
+    /// Absolute: executors may have another working directory.
+    func secretsDirectory() throws -> String? { try Self.secretsDirectory(secrets) }
+
+    /// - Throws: `ValidationError` where there is no such directory.
+    public static func secretsDirectory(_ secrets: String?) throws -> String? {
+        guard let secrets else { return nil }
+        let path = URL(fileURLWithPath: secrets).path
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+            throw ValidationError("--secrets \(secrets): there is no such directory")
+        }
+        return path
     }
 
     func endpoint() throws -> Endpoint {

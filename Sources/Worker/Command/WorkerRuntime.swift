@@ -39,7 +39,7 @@ public enum WorkerRuntime {
                 incarnation: 0, supervisorIncarnation: 0, index: 0, slots: options.slots, labels: options.label,
                 resources: try WorkerOptions.resources(options.resource),
                 shell: shell, passedNames: options.passedNames, passesEverything: options.passesEverything,
-                workingDirectory: options.workingDirectory, temporaryDirectory: "",
+                workingDirectory: options.workingDirectory, secretsDirectory: try options.secretsDirectory(), temporaryDirectory: "",
                 graceMilliseconds: try options.graceMilliseconds(),
                 // Executors say only what somebody has to know, unless more is asked for.
                 logLevel: (level ?? .warning).rawValue))

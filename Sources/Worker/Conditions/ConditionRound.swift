@@ -70,7 +70,7 @@ final class ConditionRound: Sendable {
         do {
             let parameters =
                 question.templated ? try Template.render(question.parameters, bindings: context.bindings) : question.parameters
-            let condition = try type.decoded(from: parameters)
+            let condition = try type.decoded(from: context.host.secrets.resolve(parameters))
             if let command = condition as? CommandCondition { return run(command, index) }
             condition.evaluateForOperation(StandIn(path: assignment.path)) { result in
                 self.answer(index, Finding(result))

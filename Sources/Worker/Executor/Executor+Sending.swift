@@ -96,7 +96,7 @@ extension WireUnitReport {
                 decision.state.count + decision.addition.sizeEstimate + decision.failures.reduce(128) { $0 + $1.message.utf8.count + 256 }
             case .stopped?, .storedElements?, .concluded?, nil: 128
             }
-        case .started?, .released?, nil: 64
+        case .started?, .stopping?, .released?, nil: 64
         }
     }
 }

@@ -62,7 +62,8 @@ final class Executor: @unchecked Sendable {
                 passedNames: configuration.passedNames, passesEverything: configuration.passesEverything),
             workingDirectory: configuration.workingDirectory,
             temporaryDirectory: configuration.temporaryDirectory,
-            commands: try CommandHost(loop: loop, spawns: spawns, logger: logger))
+            commands: try CommandHost(loop: loop, spawns: spawns, logger: logger),
+            secrets: SecretStore(directory: configuration.secretsDirectory))
     }
 
     /// Runs until this executor is to end; on the process's first thread, which inherits orphans.

@@ -24,6 +24,8 @@ struct ExecutorConfiguration: Codable, Equatable, Sendable {
     var passedNames: [String]
     var passesEverything: Bool
     var workingDirectory: String?
+    /// nil: it has no secrets.
+    var secretsDirectory: String?
     /// Private to this executor; removed by whoever ends last.
     var temporaryDirectory: String
     /// What running units get when this process itself is told to end by SIGTERM.

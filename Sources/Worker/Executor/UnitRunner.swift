@@ -107,7 +107,7 @@ final class UnitRunner {
             let parameters =
                 assignment.templated
                 ? try Template.render(assignment.parameters, bindings: context.bindings) : assignment.parameters
-            let operation = try entry.make(parameters)
+            let operation = try entry.make(context.host.secrets.resolve(parameters))
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.
             operation.grace = .seconds(1_000_000)
             operation.adoptFencingTokens(context.fences.tokens)

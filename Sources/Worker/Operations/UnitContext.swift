@@ -35,6 +35,7 @@ struct HostSettings: Sendable {
     var temporaryDirectory: String
     /// Runs and watches commands.
     var commands: CommandHost
+    var secrets = SecretStore()
 }
 
 /// A built-in operation that wants to know its unit.

@@ -23,7 +23,7 @@ struct AOP: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, CoordinatorCommand.self, WorkerSubcommand.self, ExecutorSubcommand.self, SubmitCommand.self,
             CheckCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, ResultCommand.self,
-            LogsCommand.self, CancelCommand.self, PauseCommand.self, ResumeCommand.self, WorkersCommand.self, LocksCommand.self,
-            BenchCommand.self,
+            LogsCommand.self, CancelCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self, WorkersCommand.self,
+            LocksCommand.self, BenchCommand.self,
         ])
 }

@@ -4,14 +4,15 @@ import Wire
 struct LocksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "locks",
-        abstract: "The locks of the cluster: who holds them, and who waits.",
+        abstract: "The locks of the cluster: who holds them, and who waits; and how to take one back.",
         discussion: """
             Examples:
               aop locks
               aop locks show db
+              aop locks release db --force
               aop locks -o json
             """,
-        subcommands: [LocksListCommand.self, LocksShowCommand.self], defaultSubcommand: LocksListCommand.self)
+        subcommands: [LocksListCommand.self, LocksShowCommand.self, LocksReleaseCommand.self], defaultSubcommand: LocksListCommand.self)
 }
 
 struct LocksListCommand: ToolCommand {

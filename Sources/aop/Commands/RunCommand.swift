@@ -34,6 +34,10 @@ struct RunCommand: ToolCommand {
             "What this machine has, e.g. gpus=2 or memory=16GiB; may be repeated. cpus and memory are what there is by default.",
             valueName: "name=amount"))
     var resource: [String] = []
+    @Option(
+        help: ArgumentHelp("Where the secrets are that the graph names: a file of the mode 0600 for each.", valueName: "directory"),
+        completion: .directory)
+    var secrets: String?
     @Option(help: "Keep the journal and all values in this directory. (default: a temporary one)", completion: .directory)
     var data: String?
     @OptionGroup var output: OutputOptions
@@ -42,6 +46,7 @@ struct RunCommand: ToolCommand {
         guard (1...256).contains(workers) else { throw ValidationError("--workers \(workers): use 1 to 256") }
         guard (1...10_000).contains(slots ?? 1) else { throw ValidationError("--slots \(slots ?? 1): use 1 to 10000") }
         try WorkerOptions.validate(labels: label, resources: resource)
+        _ = try WorkerOptions.secretsDirectory(secrets)
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
@@ -55,7 +60,7 @@ struct RunCommand: ToolCommand {
         let cluster = try PrivateCluster(
             .init(
                 executors: workers, slots: slots ?? Int(clinux_processor_count()), labels: label, resources: resource,
-                data: data.map(absolute), logLevel: level.rawValue)
+                secrets: secrets.map(absolute), data: data.map(absolute), logLevel: level.rawValue)
         ) { message.yield($0) }
         let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
         let result: Result<ExitStatus, any Error>

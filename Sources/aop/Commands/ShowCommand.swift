@@ -76,6 +76,21 @@ struct ShowCommand: ToolCommand {
         view.errors.first?.message ?? WaitText.reason(view)
     }
 
+    /// When which conditions said what, and how operations were stopped; empty: neither.
+    private func stages(of views: [WireOperationView]) -> String {
+        var table = Table(["PATH", "AT", "STAGE"])
+        var isEmpty = true
+        for view in views {
+            let conditions = view.conditions.map { (at: $0.at, text: $0.text) }
+            let history = view.history.map { (at: $0.at, text: "\($0.event): \(PlainText.of($0.text))") }
+            for stage in conditions + history {
+                table.add([view.path, TimeText.rfc3339(stage.at), DisplayWidth.cut(stage.text, to: 200)])
+                isEmpty = false
+            }
+        }
+        return isEmpty ? "" : "\n" + table.text
+    }
+
     private func table(_ tree: OperationTree, style: Style) -> String {
         let views = tree.depthFirst().map(\.view).filter { !$0.path.isEmpty }
         guard !views.isEmpty else { return "" }
@@ -89,6 +104,6 @@ struct ShowCommand: ToolCommand {
                 DisplayWidth.cut(message(of: view), to: 200),
             ])
         }
-        return "\n" + table.text
+        return "\n" + table.text + stages(of: views)
     }
 }

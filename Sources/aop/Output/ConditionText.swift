@@ -10,18 +10,25 @@ enum ConditionText {
 }
 
 extension WireConditionView {
+    private var word: String {
+        switch finding {
+        case .satisfied: "satisfied"
+        case .failed: "failed"
+        case .ignored: "ignored"
+        case .notNow: "notNow"
+        case .UNRECOGNIZED: "unknown"
+        }
+    }
+
+    /// As a stage of an operation's way.
+    var text: String {
+        "\(PlainText.of(key)): \(word) (\(evaluator.isEmpty ? "coordinator" : evaluator))\(reason.isEmpty ? "" : ": \(PlainText.of(reason))")"
+    }
+
     /// An element of an operation's `conditions`.
     var json: JSONValue {
-        let finding =
-            switch self.finding {
-            case .satisfied: "satisfied"
-            case .failed: "failed"
-            case .ignored: "ignored"
-            case .notNow: "notNow"
-            case .UNRECOGNIZED: "unknown"
-            }
-        return .object([
-            ("condition", .string(key)), ("verdict", .string(finding)), ("reason", .optional(reason)),
+        .object([
+            ("condition", .string(key)), ("verdict", .string(word)), ("reason", .optional(reason)),
             ("evaluator", .string(evaluator.isEmpty ? "coordinator" : evaluator)), ("at", .time(at)), ("until", .time(until)),
         ])
     }

@@ -118,8 +118,14 @@ extension WireOperationView {
             ("hosted", .bool(hosted)),
             ("added", .bool(hasAdded)), ("producedBy", producedBy.map { .string($0) } ?? .null),
             ("progress", hasProgress ? progress.json : .null),
+            ("history", .array(history.map(\.json))),
         ])
     }
+}
+
+extension WireHistoryEntry {
+    /// An element of an operation's `history`.
+    var json: JSONValue { .object([("at", .time(at)), ("event", .string(event)), ("text", .string(text))]) }
 }
 
 extension WireLockView {

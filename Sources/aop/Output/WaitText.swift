@@ -4,6 +4,9 @@ import Wire
 enum WaitText {
     static func reason(_ view: WireOperationView) -> String {
         if view.state == .paused { return PlainText.of(view.waiting.text) }
+        if view.state == .stopping, let stage = view.history.last {
+            return "\(PlainText.of(stage.text)) \(TimeText.duration(milliseconds: max(0, WallClock.milliseconds() - stage.at))) ago"
+        }
         if view.state == .evaluating { return ConditionText.reason(view.conditions) }
         if !view.joinedTo.isEmpty { return "joined to \(view.joinedTo), which has the unique id `\(PlainText.of(view.uniqueID))`" }
         if !view.locks.isEmpty { return LockText.reason(view.locks) }

@@ -10,6 +10,8 @@ struct PrivateCluster: Sendable {
         var labels: [String] = []
         /// As flags of a worker.
         var resources: [String] = []
+        /// Where secrets are; nil: as the environment says.
+        var secrets: String?
         /// Journal and values stay here; nil: they go with the run.
         var data: String?
         var logLevel: String
@@ -35,7 +37,8 @@ struct PrivateCluster: Sendable {
                 "--lifeline", "--shell", "on", "--pass-everything", "--working-directory", FileManager.default.currentDirectoryPath,
                 // It is told to end when there is nothing left to finish.
                 "--grace", "0s", "--log-level", options.logLevel,
-            ] + options.labels.flatMap { ["--label", $0] } + options.resources.flatMap { ["--resource", $0] }, onMessage: onMessage)
+            ] + options.labels.flatMap { ["--label", $0] } + options.resources.flatMap { ["--resource", $0] }
+                + (options.secrets.map { ["--secrets", $0] } ?? []), onMessage: onMessage)
     }
 
     /// A connection to the coordinator, as soon as that listens.

@@ -1,0 +1,48 @@
+import Foundation
+import Wire
+
+/// What became of a request to run a submission again.
+public struct Retried: Hashable, Sendable {
+    /// Of the new submission.
+    public let id: String
+    /// So many kinds of operations are kept from workers no more.
+    public let lifted: Int
+}
+
+extension ClusterConnection {
+    /// Submits the graph of a submission that has ended again.
+    ///
+    /// - Parameters:
+    ///   - force: operations of it that are kept from workers, because their like has ended too many processes, are let go.
+    ///   - key: of the new submission. Drawn at random when nil.
+    public func retry(_ id: String, force: Bool = false, key: String? = nil) async throws -> Retried {
+        // What `id` names is settled first: a request that has to be repeated cannot come upon another submission.
+        let whole = try await show(id).id
+        let request = WireRetry.with {
+            $0.submission = whole
+            $0.force = force
+            $0.key = key ?? UUID().uuidString
+        }
+        guard case .retried(let retried) = try await core.ask(.retry(request)) else { throw RequestLedger.unexpected }
+        return Retried(id: retried.submitted.id, lifted: Int(retried.lifted))
+    }
+
+    /// Takes a lock from everybody who holds it, as `locks(key:)` shows them. When this returns that is durable.
+    ///
+    /// - Parameter now: its holders fail at once, what they still report is refused, and the next in line goes on while they
+    ///   may still run; else they are cancelled, and the lock is free when nothing of them runs.
+    /// - Returns: from whom it was taken: submissions and paths.
+    public func releaseLock(_ key: String, reason: String = "", now: Bool = false) async throws -> [String] {
+        // A request that has to be repeated cannot take it from those who come after them.
+        let holders = try await locks(key: key).flatMap(\.holders).map(\.operation)
+        guard !holders.isEmpty else { return [] }
+        let request = WireReleaseLock.with {
+            $0.key = key
+            $0.holders = holders
+            $0.reason = reason
+            $0.now = now
+        }
+        guard case .lockReleased(let released) = try await core.ask(.releaseLock(request)) else { throw RequestLedger.unexpected }
+        return released.holders
+    }
+}

@@ -1,0 +1,110 @@
+/// A stage of the way on which an attempt was stopped.
+public struct HistoryEntry: Hashable, Sendable {
+    /// The raw values are those of JSON.
+    public enum Event: String, Hashable, Sendable {
+        /// It is to stop, and that is durable.
+        case requested
+        /// Its executor knows.
+        case delivered
+        /// It was told, and ends.
+        case stopping
+        /// Its executor has ended it by force.
+        case killed
+        /// Nothing of it runs any more.
+        case stopped
+        /// Its end is durable.
+        case acknowledged
+        /// A lock that it held was released under it.
+        case fenced
+        /// Something came of it after that.
+        case lateResultRefused
+    }
+    /// Wall-clock milliseconds since 1970.
+    public var at: Int64
+    public var event: Event
+    public var text: String
+
+    public init(at: Int64, event: Event, text: String) {
+        self.at = at
+        self.event = event
+        self.text = text
+    }
+}
+
+/// Stopping what runs is a protocol, and its stages are kept for those who look. What has not begun ends at once.
+extension Submission {
+    /// Somebody or something wants the unit's attempt to stop.
+    mutating func noteStopRequest(of unit: Int, _ reason: Unit.Stop, isFirst: Bool, at: Int64) {
+        if isFirst { histories[Int32(unit)] = nil }
+        var text = requestText(of: unit, reason)
+        if units[unit].isHurried { text += ", without grace" }
+        histories[Int32(unit), default: []].append(HistoryEntry(at: at, event: .requested, text: text))
+    }
+
+    private func requestText(of unit: Int, _ reason: Unit.Stop) -> String {
+        switch reason {
+        case .cancelled: cancelReason.isEmpty ? "cancelled" : "cancelled: \(cancelReason)"
+        case .siblingFailed: "what it is part of stops"
+        case .timedOut: "its timeout passed"
+        case .queueTimedOut: "its queue timeout passed"
+        case .deadlinePassed: "its deadline passed"
+        case .submitterGone: "the process that submitted it is gone"
+        case .conditionFailed: "a condition failed"
+        case .duplicate: "another one has its unique id"
+        case .lockCycle: "its locks would close a circle of waits"
+        case .quarantined: "it is kept from workers"
+        case .unfit: "it does not fit what workers have registered"
+        case .fenced: seizures[Int32(unit)] ?? "a lock that it held was released under it"
+        case .streamVoided: "the attempt whose stream it receives is over"
+        }
+    }
+
+    /// The executor has carried the order out, as far as it can.
+    ///
+    /// - Parameter since: when it did, by its own clock.
+    mutating func noteStop(
+        of unit: Int, _ attempt: Attempt, forced: Bool, since: Int64, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) {
+        guard case .assigned(attempt, _) = units[unit].phase, units[unit].stop != nil else {
+            throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) stops, and was not told to")
+        }
+        if forced {
+            histories[Int32(unit), default: []].append(HistoryEntry(at: since, event: .killed, text: "ended by force"))
+        } else {
+            histories[Int32(unit), default: []] += [
+                HistoryEntry(at: since, event: .delivered, text: "its worker knows"),
+                HistoryEntry(at: since, event: .stopping, text: "it was told to end"),
+            ]
+        }
+        effects.append(.changed(id(unit), at: at, errors: []))
+    }
+
+    /// The unit's attempt is over; nothing is noted of one that was not stopped.
+    ///
+    /// - Parameter outcome: nil: it was lost, and nothing of it runs.
+    mutating func noteStopped(_ unit: Int, outcome: AttemptOutcome?, at: Int64) {
+        guard units[unit].stop != nil, !histories.isEmpty, let stages = histories[Int32(unit)] else { return }
+        if stages.last?.event != .killed {
+            let text = outcome == nil ? "nothing of it runs: its worker is lost, or has given it back" : "it has ended"
+            histories[Int32(unit), default: []].append(HistoryEntry(at: at, event: .stopped, text: text))
+        }
+        histories[Int32(unit), default: []].append(
+            HistoryEntry(at: at, event: .acknowledged, text: "nothing of this attempt starts or goes on"))
+    }
+}
+
+extension Scheduler {
+    /// An executor says that it has told the attempt to stop, or has ended it by force.
+    mutating func noteStopping(
+        _ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, forced: Bool, at: Int64, _ outputs: inout Outputs
+    ) {
+        guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        let state = durable.submissions[durable.index(of: unit.submission)].units[unit.index]
+        // A timeout that it watches itself is told with the end.
+        guard state.stop != nil, !state.isEvaluating else { return }
+        // After a reconnection it says so again.
+        let stages = durable.submissions[durable.index(of: unit.submission)].histories[Int32(unit.index)] ?? []
+        guard !stages.contains(where: { $0.event == (forced ? .killed : .stopping) }) else { return }
+        emit(.stopBegun(unit, attempt, forced: forced, since: wallTime(reported: at), at: now.wall), &outputs)
+    }
+}

@@ -1,0 +1,68 @@
+/// What operators do to the cluster: submissions once more, and locks taken from those who hold them.
+extension Scheduler {
+    /// Submits the graph of a submission that has ended again.
+    mutating func retry(_ text: String, key: String, force: Bool, _ outputs: inout Outputs) -> Reply {
+        if let first = durable.submissionByKey[key] {
+            return .retried(id: durable.submission(first).id, existing: true, lifted: 0)
+        }
+        switch resolve(text) {
+        case .failed(let failure): return .failed(failure)
+        case .found(let number):
+            let submission = durable.submission(number)
+            guard submission.outcome != nil else {
+                return .failed(
+                    .refused(message: "submission \(submission.id) has not ended; `aop cancel \(submission.id)` ends it", errors: []))
+            }
+            guard submission.submitter.rawValue == 0 else {
+                return .failed(
+                    .refused(
+                        message: "submission \(submission.id) has code of the process that submitted it; let that program submit it again",
+                        errors: []))
+            }
+            let lifted = force ? liftQuarantine(of: submission, &outputs) : 0
+            let reply = submit(
+                key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
+                submitter: Incarnation(0), &outputs)
+            guard case .submitted(let id, let existing) = reply else { return reply }
+            return .retried(id: id, existing: existing, lifted: lifted)
+        }
+    }
+
+    /// Lets operations go that are like one of the submission.
+    private mutating func liftQuarantine(of submission: Submission, _ outputs: inout Outputs) -> Int {
+        var lifted = 0
+        for unit in submission.units.indices where submission.units[unit].phase != .dropped {
+            guard !durable.quarantine.isEmpty else { break }
+            guard let key = submission.quarantineKey(of: unit), durable.quarantine.entry(key, at: now.wall) != nil else { continue }
+            emit(.quarantineLifted(submission.id(unit), at: now.wall), &outputs)
+            lifted += 1
+        }
+        return lifted
+    }
+
+    /// Takes a lock of the cluster from those who hold it. A request may come twice: it names them.
+    mutating func releaseLock(
+        _ key: String, heldBy named: [String], reason: String, now isNow: Bool, _ outputs: inout Outputs
+    ) -> Reply {
+        var holders: [UnitID] = []
+        if let number = durable.locks.knownNumber(of: key), let lock = durable.locks.locks[LockID(scope: 0, key: number)] {
+            holders = lock.holders.filter { named.contains(durable.name(of: $0)) }
+        }
+        for unit in holders where durable.locks.requests[unit]?.isHeld == true {
+            if isNow {
+                emit(.lockSeized(unit, key: key, reason: reason, at: now.wall), &outputs)
+            } else {
+                emit(.cancelRequested(unit, reason: reason, now: false, at: now.wall), &outputs)
+            }
+        }
+        return .lockReleased(holders: holders.map(durable.name(of:)))
+    }
+
+    /// Something comes of an attempt whose lock was released under it.
+    mutating func refuseLateResult(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
+        guard durable.holds(unit),
+            durable.submissions[durable.index(of: unit.submission)].fencedAttempts.contains(attempt)
+        else { return }
+        emit(.lateResultRefused(unit, attempt, at: now.wall), &outputs)
+    }
+}

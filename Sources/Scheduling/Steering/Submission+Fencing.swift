@@ -1,0 +1,63 @@
+/// Locks that are released under those who hold them: these fail at once, and what still comes of them is refused.
+extension Submission {
+    /// - Returns: the units whose attempts are not theirs any more.
+    mutating func fence(
+        _ unit: Int, key: String, reason: String, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) -> [Int] {
+        guard case .held = units[unit].locks else { throw FactMismatch("\(path(of: unit)) was to lose locks that it does not hold") }
+        seizures[Int32(unit)] =
+            "the lock `\(key)`, which it held, was released with `aop locks release --now`\(reason.isEmpty ? "" : " (\(reason))")"
+        isHurrying = true
+        stop(unit, .fenced, at, &effects)
+        var fenced: [Int] = []
+        for inner in inside(unit, withPaused: true) {
+            guard case .assigned(let attempt, let worker) = units[inner].phase else { continue }
+            fenced.append(inner)
+            fencedAttempts.insert(attempt)
+            if inner != unit {
+                effects.append(.stop(id(inner), attempt, worker, .siblingFailed, now: true))
+                _ = note(.siblingFailed, inner)
+            }
+            effects.append(.freed(id(inner), worker))
+            endFenced(inner, at, &effects)
+        }
+        settle(at: at, &effects)
+        isHurrying = false
+        return fenced
+    }
+
+    /// The unit has no attempt any more, whatever that does.
+    private mutating func endFenced(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        if isDecider(unit) {
+            units[unit].isRunning = false
+            return endStoppedDecider(unit, at, &effects)
+        }
+        histories[Int32(unit), default: []].append(
+            HistoryEntry(at: at, event: .fenced, text: "what it still reports is refused"))
+        if units[unit].isEvaluating {
+            units[unit].isEvaluating = false
+            _ = endStopped(unit, at, &effects)
+        } else {
+            finish(unit, stoppedOutcome(unit), at, &effects)
+        }
+    }
+
+    mutating func refuseLateResult(_ unit: Int, _ attempt: Attempt, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard fencedAttempts.remove(attempt) != nil else {
+            throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) was refused, and no lock was released under it")
+        }
+        histories[Int32(unit), default: []].append(
+            HistoryEntry(
+                at: at, event: .lateResultRefused,
+                text: "what attempt \(attempt.rawValue) reported after its lock was released is refused"))
+        effects.append(.changed(id(unit), at: at, errors: []))
+    }
+
+    func fencedFailure(_ unit: Int) -> Failure {
+        let path = path(of: unit)
+        return Failure(
+            code: .fenced, publisher: path,
+            message: "\(seizures[Int32(unit)] ?? "a lock that it held was released under it"); what it reports is refused",
+            typeName: "Fenced", origin: path)
+    }
+}

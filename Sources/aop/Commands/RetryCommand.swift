@@ -1,0 +1,45 @@
+import ArgumentParser
+import Cluster
+
+struct RetryCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Submit the graph of a submission that has ended again; prints the new id.",
+        discussion: """
+            All of it runs again, as a new submission. With --force operations of it that are kept from workers, because their
+            like has ended too many worker processes, are let go; so are others like them.
+
+            Examples:
+              aop retry last
+              aop retry 7fk2 --force
+            """)
+
+    @Argument(help: "A submission's id, a unique prefix of it, or `last`.")
+    var id: String
+    @Flag(help: "Let operations go that are kept from workers (quarantine).")
+    var force = false
+    @Option(help: "Name the new submission for yourself: the same key is submitted once.")
+    var key: String?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if key?.isEmpty == true { throw ValidationError("--key needs a text that is not empty") }
+    }
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        try await connection.withConnection { connection in
+            let retried = try await connection.retry(id, force: force, key: key)
+            switch console.mode {
+            case .json, .jsonl:
+                try await console.writeValue(.shape([("id", .string(retried.id)), ("lifted", .integer(Int64(retried.lifted)))]))
+            case .quiet: try await console.write("\(retried.id)\n")
+            case .text:
+                try await console.write("\(retried.id)\n")
+                if retried.lifted > 0 { console.note("let go: \(retried.lifted) kind\(retried.lifted == 1 ? "" : "s") of operations\n") }
+                console.note("next:\n  aop wait \(retried.id)\n  aop show \(retried.id)\n")
+            }
+        }
+        return .success
+    }
+}

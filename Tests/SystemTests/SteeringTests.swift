@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// What operators do to running work, with real processes.
+    @Suite struct Steering {
+        @Test func retryForce_letsAnOperationGoThatIsKeptFromWorkers() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startTrialWorker(slots: 1)
+                _ = try await harness.waitForExecutors(1)
+                let graph = try harness.write(
+                    "crash.yaml", "group: [{id: a, op: Crash, with: {unless: '\(harness.directory)/mended'}}]\n")
+                let first = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                #expect(first.status == 2, "\(first)")
+                #expect(try JSON(parsing: first.text)["errors"][0]["code"] == "workerLost")
+                let id = try #require(try JSON(parsing: first.text)["id"].string)
+                let second = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                #expect(try JSON(parsing: second.text)["errors"][0]["code"] == "quarantined", "\(second)")
+
+                _ = try harness.write("mended", "")
+                let again = try await harness.aop("retry", id, "--force", "-o", "json")
+                #expect(again.status == 0, "\(again)")
+                #expect(try JSON(parsing: again.text)["lifted"] == 1)
+                let new = try #require(try JSON(parsing: again.text)["id"].string)
+                let outcome = try await harness.aop("wait", new, "-o", "json")
+                #expect(outcome.status == 0, "\(outcome)")
+                #expect(try JSON(parsing: outcome.text)["value"][0] == "survived")
+            }
+        }
+
+        @Test func lockReleasedByForce_cancelsItsHolder_andWaitsForItsEnd() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                let graph = try harness.write(
+                    "force.yaml",
+                    """
+                    group:
+                      - {id: a, exclusive: db, run: 'touch here; exec sleep 3600', cwd: '\(harness.directory)'}
+                      - {id: b, after: x, exclusive: db, run: echo ran}
+                      - {id: x, run: 'while [ ! -e here ]; do sleep 0.02; done', cwd: '\(harness.directory)'}
+
+                    """)
+                let submit = harness.startAOP("submit", graph, "--wait", "-o", "json")
+                try await eventually("`a` holds the lock and `b` waits for it") {
+                    let locks = try JSON(parsing: try await harness.aop("locks", "-o", "json").text)["locks"]
+                    return locks[0]["waitingCount"] == 1 && locks[0]["holders"][0]["operation"].string?.hasSuffix("/a") == true
+                }
+                let refused = try await harness.aop("locks", "release", "db")
+                #expect(refused.status == 64, "\(refused)")
+                let released = try await harness.aop("locks", "release", "db", "--force", "--reason", "stuck", "-o", "json")
+                #expect(released.status == 0, "\(released)")
+                #expect(try JSON(parsing: released.text)["holders"].elements.count == 1)
+                #expect(harness.processes(with: "sleep 3600").isEmpty)
+                let finished = try await submit.finish()
+                let counts = try JSON(parsing: finished.text)["counts"]
+                #expect(counts["cancelled"] == 1 && counts["succeeded"] == 2, "\(finished)")
+                let nobody = try await harness.aop("locks", "release", "db", "--force")
+                #expect(nobody.status == 5 && nobody.stderr.contains("nobody holds the lock `db`"), "\(nobody)")
+            }
+        }
+
+        @Test func lockReleasedNow_failsItsHolder_refusesItsResult_andTheNextHasAHigherToken() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let workers = [harness.startWorker("--slots", "2"), harness.startWorker("--slots", "2")]
+                let executors = try await harness.waitForExecutors(2)
+                let graph = try harness.write(
+                    "now.yaml",
+                    """
+                    vars: {dir: '\(harness.directory)'}
+                    group:
+                      - {id: a, exclusive: db, run: 'echo $AOP_FENCE_DB > "$dir/first"; while [ ! -e "$dir/go" ]; do sleep 0.02; done; echo late'}
+                      - {id: b, after: x, exclusive: db, run: 'echo $AOP_FENCE_DB'}
+                      - {id: x, run: 'while [ ! -e "$dir/first" ]; do sleep 0.02; done'}
+
+                    """)
+                let submit = harness.startAOP("submit", graph, "--wait", "-o", "json")
+                let owner = try await eventually("`a` holds the lock, and where it runs is known") { () -> String? in
+                    let operations = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"]
+                    guard operations[1]["state"] == "locking" else { return nil }
+                    return operations[0]["worker"].string
+                }
+                // The holder's process does not hear of it, and its command goes on to its end.
+                let listed = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)["workers"].elements
+                let pid = try #require(listed.first { $0["id"].string == owner }?["pid"].number.map { Int32($0) })
+                #expect(executors.contains(pid))
+                kill(pid, SIGSTOP)
+                let released = try await harness.aop("locks", "release", "db", "--now", "--reason", "host is gone", "-o", "json")
+                #expect(released.status == 0, "\(released)")
+                _ = try harness.write("go", "")
+                try await eventually("the command has ended") { harness.processes(with: "echo late").isEmpty }
+                kill(pid, SIGCONT)
+                let finished = try await submit.finish()
+                #expect(finished.status == 2, "\(finished)")
+                let outcome = try JSON(parsing: finished.text)
+                #expect(outcome["errors"][0]["code"] == "fenced")
+                #expect(outcome["errors"][0]["message"].string?.contains("(host is gone)") == true)
+                let second = try #require(outcome["value"][1].string.flatMap { UInt64($0) })
+                let first = try #require(harness.lines(of: "first").first.flatMap { UInt64($0) })
+                #expect(second > first)
+                try await eventually("what came of it is refused by name") {
+                    let shown = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"][0]
+                    return shown["state"] == "failed" && shown["history"].elements.contains { $0["event"] == "lateResultRefused" }
+                }
+                _ = workers
+            }
+        }
+
+        @Test func cancellation_isSeenStageByStage() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                let graph = try harness.write(
+                    "stages.yaml",
+                    """
+                    group:
+                      - {id: willing, run: 'touch willing; exec sleep 3600', cwd: '\(harness.directory)'}
+                      - {id: deaf, grace: 300ms, run: 'trap "" TERM; touch deaf; while true; do sleep 0.05; done', cwd: '\(harness.directory)'}
+
+                    """)
+                let submitted = try await harness.aop("submit", graph, "-o", "quiet")
+                #expect(submitted.status == 0, "\(submitted)")
+                try await eventually("both run") {
+                    ["willing", "deaf"].allSatisfy { FileManager.default.fileExists(atPath: "\(harness.directory)/\($0)") }
+                }
+                let cancelled = try await harness.aop("cancel", "last", "--wait", "--reason", "enough")
+                #expect(cancelled.status == 4, "\(cancelled)")
+                let shown = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"]
+                let stages = shown.elements.map { $0["history"].elements }
+                #expect(stages[0].map { $0["event"].string } == ["requested", "delivered", "stopping", "stopped", "acknowledged"])
+                #expect(stages[1].map { $0["event"].string } == ["requested", "delivered", "stopping", "killed", "acknowledged"])
+                for stage in stages {
+                    let times = stage.compactMap { $0["at"].string }
+                    #expect(times.count == 5 && times == times.sorted())
+                    #expect(stage.first?["text"] == "cancelled: enough")
+                }
+                let text = try await harness.aop("show", "last").text
+                #expect(text.contains("requested: cancelled: enough") && text.contains("killed: ended by force"), "\(text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+import Wire
+
+@testable import Worker
+
+/// Secrets of the worker's operator.
+@Suite final class SecretTests {
+    private let directory: String
+
+    init() throws {
+        var template = Array("/tmp/aop-secrets-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+        directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private func keep(_ name: String, _ content: Data, mode: Int = 0o600) throws {
+        let path = "\(directory)/\(name)"
+        try content.write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    private func resolve(_ text: String) throws -> String {
+        String(decoding: try SecretStore(directory: directory).resolve(Data(text.utf8)), as: UTF8.self)
+    }
+
+    private func reason(_ name: String, in store: SecretStore? = nil) -> String {
+        do {
+            _ = try (store ?? SecretStore(directory: directory)).text(of: name)
+            return "none"
+        } catch {
+            return error.localizedDescription
+        }
+    }
+
+    @Test func references_areReplaced_andEverythingElseStaysAsItIs() throws {
+        try keep("key", Data("s\"3\n".utf8))
+        try keep("two", Data("a\nb\n\n".utf8))
+        #expect(
+            try resolve(#"{ "a": {"$aop.secret": "key"}, "n": 1.10, "list":[ {"$aop.secret":"two"}, {"b":{"$aop.secret":"key"}} ]}"#)
+                == #"{ "a": "s\"3", "n": 1.10, "list":[ "a\nb\n", {"b":"s\"3"} ]}"#)
+        #expect(try resolve(#"{"$aop.secret":"key"}"#) == #""s\"3""#)
+    }
+
+    @Test(arguments: [
+        #"{"a":1}"#, #"{"a":"$aop.secret"}"#, #"{"$aop.secret":1}"#, #"{"$aop.secret":"key","b":1}"#, #"{"b":1,"$aop.secret":"key"}"#,
+        #"not JSON"#,
+    ])
+    func whatIsNoReference_staysAsItIs(_ text: String) throws {
+        #expect(try resolve(text) == text)
+    }
+
+    @Test func whatCannotBeUsed_isNamed_andNothingOfItsContentIsSaid() throws {
+        try keep("open", Data("hidden".utf8), mode: 0o640)
+        try keep("bytes", Data([0xFF, 0xFE]))
+        try keep("large", Data(repeating: 0x61, count: SecretStore.bytesMax + 1))
+        try FileManager.default.createDirectory(atPath: "\(directory)/folder", withIntermediateDirectories: false)
+        #expect(reason("gone") == "the secret `gone` is unknown: there is no file of that name in the worker's directory of secrets")
+        #expect(reason("open") == "the secret `open` can be read by others than its owner; give its file the mode 0600")
+        #expect(reason("bytes") == "the secret `bytes` is no text in UTF-8")
+        #expect(reason("large").contains("more than the limit of 65536"))
+        #expect(reason("folder") == "the secret `folder` is no file")
+        for name in ["../key", "a/b", ".hidden", "", String(repeating: "x", count: 129)] {
+            #expect(reason(name).contains("has no possible name"), "\(name)")
+        }
+        #expect(reason("key", in: SecretStore()).contains("this worker has no secrets; start it with --secrets DIR"))
+    }
+}
