@@ -38,16 +38,15 @@ struct PlainMemberTests {
     }
 
     @Test func endOfADependency_thatFoundationOverlooks_isSaidOnceMore() async {
-        let first = Step()
+        let first = Late()
         let second = Overlooked()
         second.addDependency(first)
+        first.end()
         let host = Host { second in
             // Ended, but Foundation has not heard of it: it does while it is being given the dependent.
-            second.whileAsked = { first.start() }
+            second.whileAsked = { first.tell() }
         }
-        let lane = Lane()
-        PlainMember(second).enter(lane, of: host)
-        first.enter(lane, of: nil, announcement: .onStart)
+        PlainMember(second).enter(Lane(), of: host)
         await second.isDone.wait()
         #expect(second.wasOverlooked)
     }
@@ -102,6 +101,20 @@ private final class Overlooked: Foundation.Operation, @unchecked Sendable {
     }
 
     override func main() { isDone.fire() }
+}
+
+/// Ends before Foundation is told of it.
+private final class Late: Foundation.Operation, @unchecked Sendable {
+    private var hasEnded = false
+
+    override var isFinished: Bool { hasEnded }
+
+    func end() { hasEnded = true }
+
+    func tell() {
+        willChangeValue(forKey: "isFinished")
+        didChangeValue(forKey: "isFinished")
+    }
 }
 
 private final class Host: LaneHost {
