@@ -102,6 +102,8 @@ public struct OperationView: Hashable, Sendable {
     public var locks: [LockView] = []
     public var isAtMostOnce = false
     /// It executes in the process that submitted it.
+    /// It was cancelled because its group has stopped.
+    public var isStoppedByGroup = false
     public var isHosted = false
     public var priority = 0
     /// Of one that is retrying: the wall time from which on the next attempt may start; 0: it is not.
@@ -180,4 +182,6 @@ public struct UnitEvent: Hashable, Sendable {
     public var progress: Progress?
     /// It is new. Only for followers who want details.
     public var added: AddedView?
+    /// It was cancelled because its group has stopped.
+    public var isStoppedByGroup = false
 }

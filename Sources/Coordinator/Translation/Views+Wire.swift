@@ -60,6 +60,7 @@ extension Scheduling.OperationView {
         wire.joinedTo = joinedTo
         if let progress { wire.progress = progress.wire }
         if let added { wire.added = added.wire }
+        wire.stoppedByGroup = isStoppedByGroup
         return wire
     }
 }
@@ -131,6 +132,7 @@ extension UnitEvent {
         if let progress { wire.progress = progress.wire }
         if let value { wire.value = value.wire }
         if let added { wire.added = added.wire }
+        wire.stoppedByGroup = isStoppedByGroup
         return wire
     }
 

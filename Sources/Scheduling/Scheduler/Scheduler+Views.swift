@@ -106,6 +106,7 @@ extension Scheduler {
         }
         if durable.submissions[index].isAdded(unit) { view.added = addedView(of: unit, index) }
         view.endNumber = Int(state.endNumber)
+        view.isStoppedByGroup = state.wasStoppedByGroup
         view.priority = durable.submissions[index].priority(unit)
         view.isHosted = node.isHosted
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
