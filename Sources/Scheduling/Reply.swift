@@ -106,6 +106,8 @@ public struct OperationView: Hashable, Sendable {
     public var locks: [LockView] = []
     public var isAtMostOnce = false
     /// It executes in the process that submitted it.
+    /// It was cancelled because its group has stopped.
+    public var isStoppedByGroup = false
     public var isHosted = false
     /// It is the dependent operation of a condition of its parent, and none of that one's children.
     public var isPreparation = false
@@ -188,4 +190,6 @@ public struct UnitEvent: Hashable, Sendable {
     public var progress: Progress?
     /// It is new. Only for followers who want details.
     public var added: AddedView?
+    /// It was cancelled because its group has stopped.
+    public var isStoppedByGroup = false
 }

@@ -123,6 +123,26 @@ extension Result {
         await end(after)
     }
 
+    @Test func stoppedGroup_hasTheCauseThatTheClusterNames_inWhateverOrderItsChildrenEndHere() async {
+        let (before, fails, stopped, mine) = (Emit("before"), Emit("fails"), Emit("stopped"), Emit("mine"))
+        fails.addDependency(before)
+        let group = GroupOperation(before, fails, stopped, mine).onFailure(.stop)
+        let trial = Trial(group)
+        trial.start(0)
+        // The cause has still to begin here when the others end.
+        trial.mirrors.apply([
+            .init(node: 3, news: .ended(.cancelled, hasStarted: true), isStoppedByGroup: true),
+            .init(node: 4, news: .ended(.cancelled, hasStarted: true), isStoppedByGroup: false),
+        ])
+        trial.fail(2, "the cause")
+        trial.succeed(1, "before")
+        trial.mirrors.apply([.init(node: 0, news: .ended(.failure([]), hasStarted: true))])
+        await end(group)
+        #expect(group.publishedErrors.map(\.localizedDescription).first == "trial: the cause", "\(group.publishedErrors)")
+        #expect(group.publishedErrors.count == 2 && group.publishedErrors.last?.publishedError is AOperationError.IsCancelled)
+        #expect(stopped.outcome?.isCancelled == true && mine.outcome?.isCancelled == true && fails.outcome?.isFailure == true)
+    }
+
     @Test func group_endsWhenItIsSaidSo_withItsChildrensErrors() async {
         let (a, b) = (Emit("a"), Emit("b"))
         let group = GroupOperation(a, b)

@@ -242,6 +242,30 @@ import Testing
         #expect(cluster.view()?.counts.total == 3)
     }
 
+    @Test func failureOfAStreamReceiver_countsAtOnce_whatBecomesOfItsProducerMeanwhile() {
+        var cluster = cluster()
+        var graph = Sketch.group("root", [.op("p", retries: 1), decided(.op("r"))]).graph()
+        graph.nodes[2].options.stream = 1
+        cluster.submit(graph, submitter: Self.here)
+        cluster.begin("p")
+        cluster.begin("r")
+        cluster.end("r", on: 1, failure("no"))
+        #expect(asked(cluster, "r")?.asksForRetry == true)
+        cluster.end("p", failure("once"))
+        #expect(cluster.stops.isEmpty && asked(cluster, "r") != nil)
+        cluster.end("r", .concluded(0))
+        #expect(!cluster.holds("r"))
+        cluster.advance(60_000)
+        cluster.begin("p")
+        cluster.advance(1_000)
+        #expect(cluster.holds("r"))
+        cluster.end("p")
+        cluster.end("r", on: 1)
+        // Its success is told as well.
+        cluster.end("r", .concluded(nil))
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func hostedOperation_isAskedAboutWithoutItsValue() {
         var cluster = cluster()
         let hosted = Sketch.op("h", type: "AOperationBlock").having {

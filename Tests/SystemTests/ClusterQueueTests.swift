@@ -210,9 +210,9 @@ extension SystemTests {
                     #expect(operation.publishedErrors.map(\.publisher) == ["Unheard"])
                     #expect(operation.publishedErrors.first?.localizedDescription.contains("unknown operation `Unheard`") == true)
                 }
-                let held = AOperationBlock { finish in finish() }.willFinish { _, finish in finish() }
-                await #expect(throws: AOperationError.self) { try await held.value(on: cluster) }
-                #expect(held.publishedErrors.first?.localizedDescription.contains("`willFinish`") == true)
+                let tried = AOperationBlock { finish in finish() }.retryOnFailure { _, _, retry in retry(true) }
+                await #expect(throws: AOperationError.self) { try await tried.value(on: cluster) }
+                #expect(tried.publishedErrors.first?.localizedDescription.contains("is no RetryableOperation") == true)
                 cluster.requireRemote = true
                 let block = AOperationBlock { finish in finish() }
                 await #expect(throws: AOperationError.self) { try await block.value(on: cluster) }

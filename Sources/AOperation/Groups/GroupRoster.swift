@@ -21,6 +21,8 @@ struct GroupRoster {
         var isLate = false
         /// Cancelled by the group's own `.stop`: it shows in its outcome, not in the group's errors.
         var isStopped = false
+        /// The same, as it is known of children that run elsewhere.
+        var isStoppedElsewhere: Bool?
     }
 
     private enum Stage {
@@ -233,6 +235,11 @@ extension GroupRoster {
         return Settlement(isTold: !children[place].isLate, isMirrored: isMirrored, stopped: stops ? stop() : [])
     }
 
+    /// A child that runs elsewhere was cancelled there: by the group's own `.stop`, or by somebody.
+    mutating func noteCancellation(of operation: Foundation.Operation, isByGroup: Bool) {
+        if let place = places[ObjectIdentifier(operation)] { children[place].isStoppedElsewhere = isByGroup }
+    }
+
     private mutating func stop() -> [Foundation.Operation] {
         isStopping = true
         for place in children.indices where children[place].stage.isOpen { children[place].isStopped = true }
@@ -320,7 +327,7 @@ extension GroupRoster {
                 } else {
                     failures += errors
                 }
-            case .cancelled: if !child.isStopped { cancellations += errors }
+            case .cancelled: if !(child.isStoppedElsewhere ?? child.isStopped) { cancellations += errors }
             }
         }
         let errors = failures + ownErrors + cancellations

@@ -22,7 +22,7 @@ extension GroupOperation {
             }
             // How it was cancelled there has still to be carried out here.
             if case .cancelled = ending { remote.phase = .over } else { remote.phase = .ended(ending) }
-            return hasStarted || remote.hasStarted
+            return hasStarted || remote.hasStarted || isClosedGate(ending)
         }
         guard let wasStarted else { return }
         closeDecisions()
@@ -38,6 +38,18 @@ extension GroupOperation {
             cancel()
         }
         if !core.withLock({ $0.attachments?.remote?.conclusion.wasAsked ?? false }) { letGo() }
+    }
+
+    /// A closed gate is a condition elsewhere; here it is asked by a body, which has begun.
+    private func isClosedGate(_ ending: RemoteEnding) -> Bool {
+        guard self is GatedOperation, case .failure(let errors) = ending else { return false }
+        return errors.contains { $0.publishedError is AOperationError.GateIsClosed }
+    }
+
+    /// Its child was cancelled elsewhere: because the group has stopped, or by somebody. What happens here in which order says
+    /// nothing about that.
+    package final func noteCancellation(of child: AOperation, isByGroup: Bool) {
+        roster.withLock { $0.noteCancellation(of: child, isByGroup: isByGroup) }
     }
 
     /// The group runs elsewhere and got one more child there, whose mirror this is.

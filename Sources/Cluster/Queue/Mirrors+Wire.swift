@@ -18,6 +18,8 @@ struct NodeReport: Sendable {
     var path: String
     /// Of what was not in the graph that was submitted.
     var added: WireAdded?
+    /// It was cancelled because its group has stopped.
+    var isStoppedByGroup: Bool
 
     init(_ event: WireEvent) {
         node = Int(event.unit)
@@ -29,6 +31,7 @@ struct NodeReport: Sendable {
         value = event.value
         if event.hasProgress { progress = OperationProgress(event.progress) }
         path = event.path
+        isStoppedByGroup = event.stoppedByGroup
         if event.hasAdded { added = event.added }
     }
 
@@ -43,6 +46,7 @@ struct NodeReport: Sendable {
         value = view.value
         if view.hasProgress { progress = OperationProgress(view.progress) }
         path = view.path
+        isStoppedByGroup = view.stoppedByGroup
         if view.hasAdded { added = view.added }
     }
 
@@ -85,7 +89,8 @@ struct NodeReport: Sendable {
             return NodeChange(
                 node: node, news: .ended(.failure(others.map { graph.error($0, of: node) }), hasStarted: hasStarted),
                 ownErrors: own.map { graph.error($0, of: node) })
-        case .cancelled: news = .ended(.cancelled, hasStarted: hasStarted)
+        case .cancelled:
+            return NodeChange(node: node, news: .ended(.cancelled, hasStarted: hasStarted), isStoppedByGroup: isStoppedByGroup)
         case .UNRECOGNIZED: return nil
         }
         return NodeChange(node: node, news: news)

@@ -19,6 +19,8 @@ struct NodeChange: Sendable {
     var news: News
     /// Of a group that has ended: errors of its own, besides which it has those of its children.
     var ownErrors: [AOperationError] = []
+    /// Of what was cancelled: whether because its group has stopped; nil: not known.
+    var isStoppedByGroup: Bool?
 }
 
 /// What a group has decided in this process, and for which attempt it is kept.
@@ -173,6 +175,10 @@ final class Mirrors: Sendable {
                     return !state.isEnded[change.node]
                 }
                 guard isNews else { continue }
+                if let isStopped = change.isStoppedByGroup {
+                    let parent = graph.members[graph.members[change.node].parent].operation as? GroupOperation
+                    parent?.noteCancellation(of: operation, isByGroup: isStopped)
+                }
                 if let part = operation.madePart {
                     // It ends as that does, after it.
                     part.whenOver { operation.remoteDidEnd(ending.orErrors(change.ownErrors, of: part), hasStarted: hasStarted) }

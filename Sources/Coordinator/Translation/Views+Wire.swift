@@ -68,6 +68,7 @@ extension Scheduling.OperationView {
                 $0.text = entry.text
             }
         }
+        wire.stoppedByGroup = isStoppedByGroup
         return wire
     }
 }
@@ -139,6 +140,7 @@ extension UnitEvent {
         if let progress { wire.progress = progress.wire }
         if let value { wire.value = value.wire }
         if let added { wire.added = added.wire }
+        wire.stoppedByGroup = isStoppedByGroup
         return wire
     }
 

@@ -72,6 +72,7 @@ extension Scheduler {
             startedAt: state.startedAt, isGroup: isGroup
         )
         event.progress = progress
+        event.isStoppedByGroup = state.wasStoppedByGroup
         if isNew, wantsDetails { event.added = addedView(of: unit.index, submission) }
         if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }
         pending.events[unit.submission, default: []].append(event)

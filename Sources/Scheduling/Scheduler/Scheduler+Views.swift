@@ -109,6 +109,7 @@ extension Scheduler {
         }
         if durable.submissions[index].isAdded(unit) { view.added = addedView(of: unit, index) }
         view.endNumber = Int(state.endNumber)
+        view.isStoppedByGroup = state.wasStoppedByGroup
         view.priority = durable.submissions[index].priority(unit)
         view.isHosted = node.isHosted
         view.history = durable.submissions[index].histories[Int32(unit)] ?? []

@@ -78,7 +78,9 @@ extension Submission {
                 effects.append(.changed(id(receiver), at: at, errors: []))
             case .assigned:
                 // What is asked about its conditions may go on.
-                if !units[receiver].isEvaluating { stop(receiver, .streamVoided, at, &effects) }
+                if !units[receiver].isEvaluating, !isConcluding(receiver) { stop(receiver, .streamVoided, at, &effects) }
+            // A failure counts at once, whatever its submitter has still to say to it.
+            case .provisional where isConcluding(receiver): break
             case .provisional:
                 provisional[Int32(receiver)] = nil
                 giveUp(receiver, at, &effects)
@@ -194,7 +196,7 @@ extension Submission {
                 if isConcluding(unit) { continue }
                 if !isKept || openStreamProducer(of: unit) == nil { found.append("\(id)/\(path(of: unit)): waits for no producer") }
             case .assigned:
-                if lacksStream(unit), units[unit].stop == nil, !units[unit].isEvaluating {
+                if lacksStream(unit), units[unit].stop == nil, !units[unit].isEvaluating, !isConcluding(unit) {
                     found.append("\(id)/\(path(of: unit)): runs on a stream that is void")
                 }
             default:

@@ -144,6 +144,8 @@ struct Unit {
         if case .ended(let outcome) = phase { outcome } else { nil }
     }
     var hasEnded: Bool { outcome != nil }
+    /// Whether it was cancelled because its group has stopped, and not by anybody.
+    var wasStoppedByGroup: Bool { outcome == .cancelled && stop == .siblingFailed }
 }
 
 /// What an evolved fact means for what is not durable: queues, timers, connections, followers.

@@ -4597,6 +4597,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._history = newValue}
   }
 
+  /// it was cancelled because its group has stopped
+  public var stoppedByGroup: Bool {
+    get {_storage._stoppedByGroup}
+    set {_uniqueStorage()._stoppedByGroup = newValue}
+  }
+
   /// its place among the ends of its submission, from 1; 0: it has not ended
   public var endNumber: UInt32 {
     get {_storage._endNumber}
@@ -4935,6 +4941,12 @@ public nonisolated struct WireEvent: @unchecked Sendable {
   public var hasAdded: Bool {_storage._added != nil}
   /// Clears the value of `added`. Subsequent reads from it will return its default value.
   public mutating func clearAdded() {_uniqueStorage()._added = nil}
+
+  /// it was cancelled because its group has stopped
+  public var stoppedByGroup: Bool {
+    get {_storage._stoppedByGroup}
+    set {_uniqueStorage()._stoppedByGroup = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -11782,7 +11794,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -11813,6 +11825,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _added: WireAdded? = nil
     var _preparation: Bool = false
     var _history: [WireHistoryEntry] = []
+    var _stoppedByGroup: Bool = false
     var _endNumber: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
@@ -11852,6 +11865,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _added = source._added
       _preparation = source._preparation
       _history = source._history
+      _stoppedByGroup = source._stoppedByGroup
       _endNumber = source._endNumber
     }
   }
@@ -11900,6 +11914,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 300: try { try decoder.decodeSingularUInt32Field(value: &_storage._endNumber) }()
         case 371: try { try decoder.decodeSingularBoolField(value: &_storage._preparation) }()
         case 372: try { try decoder.decodeRepeatedMessageField(value: &_storage._history) }()
+        case 396: try { try decoder.decodeSingularBoolField(value: &_storage._stoppedByGroup) }()
         default: break
         }
       }
@@ -11999,6 +12014,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._history.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._history, fieldNumber: 372)
       }
+      if _storage._stoppedByGroup != false {
+        try visitor.visitSingularBoolField(value: _storage._stoppedByGroup, fieldNumber: 396)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12036,6 +12054,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._added != rhs_storage._added {return false}
         if _storage._preparation != rhs_storage._preparation {return false}
         if _storage._history != rhs_storage._history {return false}
+        if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
         if _storage._endNumber != rhs_storage._endNumber {return false}
         return true
       }
@@ -12441,7 +12460,7 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Event"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0\u{4}p\u{2}stopped_by_group\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -12456,6 +12475,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     var _group: Bool = false
     var _progress: WireProgress? = nil
     var _added: WireAdded? = nil
+    var _stoppedByGroup: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -12478,6 +12498,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       _group = source._group
       _progress = source._progress
       _added = source._added
+      _stoppedByGroup = source._stoppedByGroup
     }
   }
 
@@ -12508,6 +12529,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         case 82: try { try decoder.decodeSingularBoolField(value: &_storage._group) }()
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
+        case 396: try { try decoder.decodeSingularBoolField(value: &_storage._stoppedByGroup) }()
         default: break
         }
       }
@@ -12556,6 +12578,9 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       try { if let v = _storage._added {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
       } }()
+      if _storage._stoppedByGroup != false {
+        try visitor.visitSingularBoolField(value: _storage._stoppedByGroup, fieldNumber: 396)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12577,6 +12602,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         if _storage._group != rhs_storage._group {return false}
         if _storage._progress != rhs_storage._progress {return false}
         if _storage._added != rhs_storage._added {return false}
+        if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
         return true
       }
       if !storagesAreEqual {return false}

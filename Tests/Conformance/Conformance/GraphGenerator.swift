@@ -33,9 +33,8 @@ package struct GraphGenerator {
         /// among ``settled`` until it does not.
         package static let dependentsOfProducers = Features(rawValue: 65536)
 
-        /// Groups that stop and are not ordered, or have children whose deadlines may pass together. In a mirror that learns of
-        /// several ends at once a cancelled child ends before one that has yet to begin here, and is taken for the cause; what the
-        /// stop has cancelled is then among the group's errors: not among ``clustered`` until it is not.
+        /// Groups that stop and are not ordered, or have children whose deadlines may pass together: of several ends at once
+        /// one is the cause.
         package static let unorderedStops = Features(rawValue: 131072)
         /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
         /// cancelled and receivers are given its value, or its group's: not among ``clustered``.
@@ -48,7 +47,7 @@ package struct GraphGenerator {
         package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers])
 
         /// What a cluster does as the model says.
-        package static let clustered = settled.subtracting([.slots, .unorderedStops, .racingCancellations, .earlyCancellations])
+        package static let clustered = settled.subtracting([.slots, .racingCancellations, .earlyCancellations])
 
         /// Whether something may be cancelled before its end.
         fileprivate var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }
