@@ -41,12 +41,14 @@ struct PlainMemberTests {
         let first = Late()
         let second = Overlooked()
         second.addDependency(first)
-        first.end()
         let host = Host { second in
             // Ended, but Foundation has not heard of it: it does while it is being given the dependent.
             second.whileAsked = { first.tell() }
         }
-        PlainMember(second).enter(Lane(), of: host)
+        let member = PlainMember(second)
+        member.enter(Lane(), of: host)
+        first.end()
+        member.dependencyEnded()
         await second.isDone.wait()
         #expect(second.wasOverlooked)
     }
