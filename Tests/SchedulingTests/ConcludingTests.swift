@@ -48,6 +48,37 @@ import Testing
         #expect(cluster.dispatched.count { $0 == "a" } == 2)
     }
 
+    /// It has run: what it waits for now is no worker.
+    @Test func queueTimeout_doesNotCount_whileTheSubmitterIsAsked() throws {
+        var cluster = cluster()
+        cluster.submit(
+            Sketch.group("root", [held(.op("a").having { $0.queueTimeoutMilliseconds = 500 })]).graph(), submitter: Self.here)
+        cluster.begin("a")
+        cluster.end("a", .success(text("value")))
+        cluster.advance(1_000)
+        #expect(cluster.state("a") == .running)
+        cluster.end("a", .concluded(nil))
+        #expect(cluster.state("a") == .succeeded)
+    }
+
+    /// Paused and resumed, it stands in its operation's line twice.
+    @Test func question_goesToItsSubmitterOnly_whateverLinesItStandsIn() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1)
+        cluster.attach(Self.here, slots: 9, operations: [], isSubmitter: true)
+        cluster.submit(Sketch.group("root", [.op("first"), held(.op("a"))]).graph(), submitter: Self.here)
+        for _ in 0..<3 {
+            _ = cluster.ask(.pause(submission: "last", path: "a"))
+            _ = cluster.ask(.resume(submission: "last", path: "a"))
+        }
+        cluster.end("first")
+        cluster.begin("a")
+        cluster.end("a", .success(text("value")))
+        #expect(asked(cluster, "a") != nil)
+        cluster.end("a", .concluded(nil))
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func failure_isTriedAgain_asOftenAsItsSubmitterSays_andAfterItsWait() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [decided(.op("a"))]).graph(), submitter: Self.here)

@@ -353,5 +353,9 @@ func failure(_ message: String) -> AttemptOutcome { .failure([Failure(code: .ope
 
 /// Of version 1, and of unknown types.
 extension OperationSignature: ExpressibleByStringLiteral {
-    public init(stringLiteral name: String) { self.init(name: name) }
+    /// Of which nothing is known but the name.
+    public init(stringLiteral name: String) {
+        self.init(name: name)
+        (sent, streamed) = (.any, .any)
+    }
 }

@@ -87,6 +87,20 @@ struct MisfitTests {
         #expect(failed.count == 2)
     }
 
+    /// Its worker says so, as of any decision that cannot be made.
+    @Test func groupThatDecides_isNoMisfit() throws {
+        let shape = ParameterShape.object([ParameterShape.Field("width", .integer)])
+        var cluster = FakeCluster()
+        cluster.attach(1, operations: ["op"])
+        cluster.submit(
+            Sketch.group("root", [.deciding(.group("g", [.op("a")]), DeciderNode(type: "Grow", parameters: 0))]).graph())
+        cluster.attach(2, operations: [OperationSignature(name: "Grow", parameters: shape)])
+        try cluster.restart()
+        cluster.attach(3, slots: 2, operations: ["noop", OperationSignature(name: "Grow", parameters: shape)])
+        cluster.end("g/a")
+        #expect(cluster.heldPaths == ["g/(decisions)"])
+    }
+
     /// It was checked when it was admitted; a type that changes afterwards is its worker's to judge.
     @Test func graphThatWasChecked_isNotCheckedAgain() {
         var cluster = FakeCluster()

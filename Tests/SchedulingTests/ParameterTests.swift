@@ -36,7 +36,8 @@ struct ParameterTests {
     @Test(arguments: [
         #"{"width": 3}"#, #"{"width": -3e2, "mode": "fast", "other": {"deep": [null]}}"#, #"{"width":1,"mode":null}"#,
         #" { "width" : 1.0 , "parts" : [ {"name":"a\"\u00e9\ud83d\ude00","ratio":1,"on":true}, {"name":"","ratio":-0.5e-3,"on":false} ] } "#,
-        #"{"width":1,"parts":[]}"#, "no JSON: its worker says so", #"{"width":1"#,
+        #"{"width":1,"parts":[]}"#, #"{"width":1,"mode":{"$aop.secret":"m"}}"#,
+        #"{"width":1,"parts":[{"name": { "$aop.secret" : "key" } ,"ratio":1,"on":true}]}"#, "no JSON: its worker says so", #"{"width":1"#,
     ])
     func whatCanBeRead_isAdmitted(parameters: String) {
         #expect(fault(parameters) == nil)
@@ -45,6 +46,8 @@ struct ParameterTests {
     @Test(arguments: [
         ("", "`width` is missing"), ("{}", "`width` is missing"), (#"{"width":null}"#, "`width` is null, not an integer"),
         (#"{"width":"3"}"#, "`width` is text, not an integer"), (#"{"width":1.5}"#, "`width` is the number 1.5, not an integer"),
+        (#"{"width":{"$aop.secret":"w"}}"#, "`width` is text, not an integer"),
+        (#"{"width":{"$aop.secret":"w","b":1}}"#, "`width` is an object, not an integer"),
         (#"{"width":true}"#, "`width` is true, not an integer"), ("[]", "is a list, not an object"),
         ("3", "is the number 3, not an object"),
         (#"{"width":1,"mode":"fsat"}"#, #"`mode` is "fsat", not one of "fast", "slow""#),
@@ -74,6 +77,20 @@ struct ParameterTests {
                 continue
             }
             #expect(errors.isEmpty == isFine)
+        }
+    }
+
+    /// Workers of both come and go: neither takes back what the other has said.
+    @Test func twoBuildsOfOneVersion_withOtherParameters_areNotJudgedByThem() {
+        var cluster = cluster()
+        cluster.attach(2, operations: [OperationSignature(name: "Resize", input: nil, parameters: .object([Field("scale", .number)]))])
+        cluster.attach(3, operations: [OperationSignature(name: "Resize", input: nil, parameters: shape)])
+        for parameters in [#"{"scale":2}"#, #"{"width":2}"#, "{}"] {
+            guard case .checked(let errors)? = cluster.ask(.check(graph: graph(parameters), waitForWorkers: false)) else {
+                Issue.record("no answer")
+                continue
+            }
+            #expect(errors.isEmpty)
         }
     }
 

@@ -35,6 +35,20 @@ import Testing
         #expect(cluster.operations().map(\.isPreparation) == [false, false, true])
     }
 
+    /// Its children have ended, but what it does before its conditions still runs.
+    @Test func groupThatIsCancelled_endsAfterItsDependentOperation_notBefore() {
+        let group = Sketch.group("g", [.op("c")], exclusive: [Exclusion(key: "k")]).having { $0.conditions = [probe] }
+        var cluster = cluster(.preparing(group, [0: .op("?probe.0")]), .keyed("next", "k"))
+        #expect(cluster.heldPaths == ["g/?probe.0"])
+        _ = cluster.ask(.cancel(submission: "last", path: "g", reason: "", now: false))
+        _ = cluster.ask(.cancel(submission: "last", path: "g/c", reason: "", now: false))
+        #expect(cluster.state("g/c") == .cancelled && cluster.state("g") == .stopping)
+        #expect(cluster.heldPaths == ["g/?probe.0"])
+        cluster.end("g/?probe.0", .stopped)
+        #expect(cluster.state("g") == .cancelled)
+        #expect(cluster.heldPaths == ["next"])
+    }
+
     @Test func allDependentOperations_runAtOnce_andTheConditionsAreEvaluatedAfterTheLast() {
         let inner = Sketch.op("a").having { $0.conditions = [probe, probe] }
         var cluster = cluster(.preparing(inner, [0: .op("?probe.0"), 1: .op("?probe.1")]))

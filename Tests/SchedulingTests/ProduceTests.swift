@@ -140,7 +140,8 @@ import Testing
     ])
     func whatCannotBeAdded_makesTheAttemptFail_byName(sketch: Sketch, text: String) {
         var cluster = cluster()
-        cluster.submit(Sketch.group("root", [.group("g", [.op("a")], retries: 1, exclusive: [Exclusion(key: "a B")])]).graph())
+        cluster.submit(
+            Sketch.group("root", [.group("g", [.op("a")], retries: 1, exclusive: [Exclusion(key: "a B")])]).graph(), waitForWorkers: false)
         let problem = cluster.produce("g/a", .of(sketch, id: "x"))?.problem
         #expect(problem?.contains(text) == true, "\(problem ?? "nothing")")
         cluster.end("g/a", .production(.void, .of(.op("good"), sketch)))

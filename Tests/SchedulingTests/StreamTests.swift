@@ -285,7 +285,7 @@ import Testing
         sender.sent = ValueType(.json, name: "Swift.Int")
         var receiver = OperationSignature(name: "receive")
         receiver.streamed = ValueType(.json, name: "Swift.String")
-        cluster.attach(1, operations: [sender, receiver, "noop"])
+        cluster.attach(1, operations: [sender, receiver, OperationSignature(name: "noop")])
         func errors(_ receiver: String) -> [String] {
             let graph = Sketch.group("root", [.op("p", type: "send"), .op("r", type: receiver)]).graph().streaming("r", from: "p")
             guard case .checked(let errors)? = cluster.ask(.check(graph: graph, waitForWorkers: false)) else { return ["?"] }

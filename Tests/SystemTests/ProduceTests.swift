@@ -206,14 +206,22 @@ extension SystemTests {
         @Test func whatHostedOperationsCannotProduce_failsThem() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()
-                let held = AOperationBlock { finish in finish() }.willFinish { _, finish in finish() }
+                let held = AOperationBlock { finish in finish() }.conditions(Prepared())
                 let maker = Maker { [held] }
                 await #expect(throws: AOperationError.self) { try await maker.value(on: cluster) }
                 let text = maker.publishedErrors.first?.localizedDescription ?? ""
-                #expect(text.contains("`willFinish`"), "\(text)")
+                #expect(text.contains("with a dependent operation"), "\(text)")
                 await cluster.close()
             }
         }
+    }
+}
+
+private struct Prepared: AOperationCondition {
+    var dependentOperation: AOperation? { AOperationBlock { finish in finish() } }
+
+    func evaluateForOperation(_ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
+        completion(.success)
     }
 }
 

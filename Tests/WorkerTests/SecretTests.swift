@@ -44,6 +44,13 @@ import Wire
         #expect(try resolve(#"{"$aop.secret":"key"}"#) == #""s\"3""#)
     }
 
+    @Test func inATemplate_aDollarInASecretIsNone() throws {
+        try keep("dollar", Data("a${item}$b".utf8))
+        let given = Data(#"{"a":{"$aop.secret":"dollar"}}"#.utf8)
+        let resolved = try SecretStore(directory: directory).resolve(given, isTemplated: true)
+        #expect(String(decoding: resolved, as: UTF8.self) == #"{"a":"a$${item}$$b"}"#)
+    }
+
     @Test(arguments: [
         #"{"a":1}"#, #"{"a":"$aop.secret"}"#, #"{"$aop.secret":1}"#, #"{"$aop.secret":"key","b":1}"#, #"{"b":1,"$aop.secret":"key"}"#,
         #"not JSON"#,

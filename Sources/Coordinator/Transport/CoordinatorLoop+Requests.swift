@@ -36,7 +36,10 @@ extension CoordinatorLoop {
         peer.requests[nextNumber] = pending
         let tables = zones.tables(for: body.zones, at: now.wall)
         if !tables.isEmpty { inputs.append(.zones(tables)) }
-        if case .submit = body { noteFreeSpace() }
+        switch body {
+        case .submit, .retry: noteFreeSpace()
+        default: break
+        }
         inputs.append(.request(RequestID(peer: peer.id, number: nextNumber), body))
     }
 

@@ -48,6 +48,8 @@ extension Scheduler {
         if !ahead, !demands.isEmpty { lanes += fittingLanes(of: worker) }
         while let (unit, place, isConditioned) = pop(among: lanes, ahead: ahead) {
             guard isWaiting(unit) else { continue }
+            // It may still stand in the line in which it waited for its attempt.
+            if case .provisional = durable.phase(unit), !lanes.contains(operationClass(of: unit)) { continue }
             ready.noteServed(isConditioned ? nil : place, among: lanes)
             conditioned.noteServed(isConditioned ? place : nil, among: lanes)
             return unit

@@ -62,7 +62,9 @@ extension Scheduler {
 
     /// The wall time since which the unit has waited to be started; nil: it does not.
     private func waitingSince(_ unit: UnitID) -> Int64? {
-        switch durable.phase(unit) {
+        // It has run; only its end is asked about.
+        guard !durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index) else { return nil }
+        return switch durable.phase(unit) {
         case .wanting, .locking, .ready, .postponed, .assigned:
             durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until

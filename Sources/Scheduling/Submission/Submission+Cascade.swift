@@ -244,6 +244,11 @@ extension Submission {
 
     private mutating func close(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         guard !units[unit].hasEnded, units[unit].openChildren == 0 else { return }
+        // What is done before its conditions, or an evaluation of these, still runs: the end of that ends it.
+        switch units[unit].phase {
+        case .preparing, .assigned: return
+        default: break
+        }
         // A group that is stopped before it began has its children's ends to wait for like any other.
         guard units[unit].phase == .open || units[unit].stop != nil else { return }
         switch units[unit].stop {

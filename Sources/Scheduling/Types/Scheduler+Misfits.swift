@@ -12,7 +12,9 @@ extension Scheduler {
             for unit in 0..<durable.submissions[index].units.count {
                 // The end of one may have ended others.
                 let state = durable.submissions[index].units[unit]
-                guard state.mayBeRefused, let fault = faults[state.node] else { continue }
+                guard state.mayBeRefused, durable.submissions[index].node(unit).isOperation, let fault = faults[state.node] else {
+                    continue
+                }
                 emit(.misfitFound(UnitID(number, unit), fault, at: now.wall), &outputs)
             }
         }
@@ -34,7 +36,10 @@ extension Scheduler {
     mutating func endMisfit(_ unit: UnitID, _ outputs: inout Outputs) -> Bool {
         guard !misfits.isEmpty, let faults = misfits[unit.submission] else { return false }
         let index = durable.index(of: unit.submission)
-        guard let fault = faults[durable.submissions[index].units[unit.index].node] else { return false }
+        // What decides for a group fails as that, by its worker's word.
+        guard durable.submissions[index].node(unit.index).isOperation,
+            let fault = faults[durable.submissions[index].units[unit.index].node]
+        else { return false }
         emit(.misfitFound(unit, fault, at: now.wall), &outputs)
         return true
     }

@@ -68,9 +68,9 @@ final class ConditionRound: Sendable {
             return answer(index, .fails("the condition `\(question.type)` is not registered on \(context.worker)"))
         }
         do {
-            let parameters =
-                question.templated ? try Template.render(question.parameters, bindings: context.bindings) : question.parameters
-            let condition = try type.decoded(from: context.host.secrets.resolve(parameters))
+            let given = try context.host.secrets.resolve(question.parameters, isTemplated: question.templated)
+            let parameters = question.templated ? try Template.render(given, bindings: context.bindings) : given
+            let condition = try type.decoded(from: parameters)
             if let command = condition as? CommandCondition { return run(command, index) }
             condition.evaluateForOperation(StandIn(path: assignment.path)) { result in
                 self.answer(index, Finding(result))

@@ -104,10 +104,10 @@ final class UnitRunner {
         }
         let name = assignment.operation
         do {
-            let parameters =
-                assignment.templated
-                ? try Template.render(assignment.parameters, bindings: context.bindings) : assignment.parameters
-            let operation = try entry.make(context.host.secrets.resolve(parameters))
+            // Elements, which come from outside, name no secrets.
+            let given = try context.host.secrets.resolve(assignment.parameters, isTemplated: assignment.templated)
+            let parameters = assignment.templated ? try Template.render(given, bindings: context.bindings) : given
+            let operation = try entry.make(parameters)
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.
             operation.grace = .seconds(1_000_000)
             operation.adoptFencingTokens(context.fences.tokens)

@@ -20,8 +20,10 @@ struct SecretStore: Sendable {
     var directory: String?
 
     /// Parameters with what they name in its place. Those without a reference stay as they are.
+    ///
+    /// - Parameter isTemplated: whether the result is rendered: a `$` in a secret is none of a template then.
     /// - Throws: ``Unusable``, or ``JSONScanner/Malformed`` when the parameters are not JSON.
-    func resolve(_ parameters: Data) throws -> Data {
+    func resolve(_ parameters: Data, isTemplated: Bool = false) throws -> Data {
         guard parameters.firstRange(of: Data(SecretReference.member.utf8)) != nil else { return parameters }
         return try JSONScanner.scan(parameters) { scanner in
             var found: [(range: Range<Int>, name: String)] = []
@@ -31,7 +33,8 @@ struct SecretStore: Sendable {
             var end = 0
             for (range, name) in found {
                 result.append(contentsOf: scanner.copy(end..<range.lowerBound))
-                result.append(contentsOf: JSONText.quoted(try text(of: name).utf8))
+                let text = try text(of: name)
+                result.append(contentsOf: JSONText.quoted((isTemplated ? text.replacing("$", with: "$$") : text).utf8))
                 end = range.upperBound
             }
             result.append(contentsOf: scanner.copy(end..<scanner.offset))
