@@ -41,9 +41,9 @@ struct ErrorLineTests {
         await callbacksDelivered()
         if moment == .later { producer.produce(late) }
         await late.ended()
+        await until { lines.entries.contains { $0.contains(producer.publisherName) } }  // written after that
         AOperation.Debugger.errorHandler = nil
         #expect(late.outcome?.isCancelled == true)
-        #expect(lines.entries.contains { $0.contains(producer.publisherName) })
         #expect(told.entries.isEmpty)
     }
 
