@@ -44,6 +44,13 @@ struct NetPlacementTests {
             fetch.deliver(to: inner)
             return OrderedGroupOperation(GroupOperation(inner), fetch)
         },
+        {
+            let (fetch, needed, inner, second) = (Value(1), Step(), Keep<Int>(), Keep<Int>())
+            fetch.addDependency(needed)
+            fetch.deliver(to: inner)
+            fetch.deliver(to: second)
+            return OrderedGroupOperation(GroupOperation(needed, inner), second)
+        },
     ]
 
     @Test(arguments: ordered.indices) func inAnOrderedGroup_whatIsInsideOfChildrenCounts(number: Int) async {
@@ -89,7 +96,7 @@ struct NetPlacementTests {
         },
     ]
 
-    @Test(arguments: reports.indices) func receiverThatWaitsForTheGroup_isNoChildOfIt(number: Int) async {
+    @Test(arguments: reports.indices) func receiverThatWaitsForTheGroup_isNoChildOfIt_butIsInItsQueue(number: Int) async {
         let (value, report) = (Value(1), Keep<Int>())
         value.deliver(to: report)
         let group = GroupOperation(value)
@@ -97,9 +104,66 @@ struct NetPlacementTests {
         queue.addOperation(group)
         await group.ended()
         for other in others { queue.addOperation(other) }
-        queue.addOperation(report)
         await report.ended()
         #expect(report.outcome?.value == .success(1))
         #expect(group.operations.count == 1)
+    }
+
+    @Test func producerThatWaitsForTheGroupsLock_isNoChildOfIt_andRunsAfterIt() async {
+        let (gate, other, value, receiver) = (Gate(), Step(), Value(1), Keep<Int>())
+        other.exclusive("NetPlacement.lock")
+        value.addDependency(other)
+        value.deliver(to: receiver)
+        let inner = GroupOperation(receiver)
+        let group = OrderedGroupOperation(gate, inner)
+        group.exclusive("NetPlacement.lock")
+        queue.addOperation(group)
+        await gate.started.wait()
+        queue.addOperation(other)
+        await hasAsked(other)
+        gate.open()
+        await value.ended()
+        #expect(value.outcome?.value == 1)
+        #expect(receiver.publishedErrors.first?.publishedError is AOperationError.LockCycle)
+        #expect(inner.operations.count == 1)
+    }
+
+    /// The first of two groups that need it starts, and what stands before its receiver there waits for the other group.
+    @Test func producerForTwoGroups_doesNotStandBehindWhatWaitsForIt() async {
+        let (value, here, there, first, gate) = (Value(1), Keep<Int>(), Keep<Int>(), Step(), Gate())
+        value.deliver(to: here)
+        value.deliver(to: there)
+        let other = GroupOperation(there)
+        first.addDependency(other)
+        let group = OrderedGroupOperation(gate, first, here)
+        queue.addOperation(group)
+        await gate.started.wait()
+        queue.addOperation(other)
+        gate.open()
+        await group.ended()
+        await other.ended()
+        #expect(here.outcome?.value == .success(1))
+        #expect(there.outcome?.value == .success(1))
+    }
+
+    /// It comes with whichever of two groups starts first; and both wait for the lock of the group that waits for it.
+    @Test func producerThatComesWithGroupsThatWaitForTheLock_closesACircle() async {
+        let key = freshKey("producer")
+        let (group, gate) = await queue.runningGroup("group", [key])
+        let (value, one, other, child) = (Value(1), Keep<Int>(), Keep<Int>(), Step("child"))
+        value.deliver(to: one)
+        value.deliver(to: other)
+        child.addDependency(value)
+        let waiting = [GroupOperation(one).exclusive(key), GroupOperation(other).exclusive(key)]
+        for next in waiting {
+            queue.addOperation(next)
+            await hasAsked(next)
+        }
+        group.addOperation(child)
+        gate.open()
+        await group.ended()
+        for next in waiting { await next.ended() }
+        let errors = ([group, child] + waiting).flatMap(\.publishedErrors)
+        #expect(errors.contains { $0.publishedError is AOperationError.LockCycle })
     }
 }

@@ -226,6 +226,26 @@ struct OutcomeTests {
         await operation.ended()
         #expect(log.entries == ["cancelled", "finished"])
     }
+
+    @Test func endThatComesWhileTheStartIsTold_isToldAfterIt() async {
+        let (operation, log) = (Gate(), Log<String>())
+        operation.addObserver(
+            BlockObserver(
+                startHandler: { operation in
+                    let isOver = DispatchSemaphore(value: 0)
+                    Thread.detachNewThread {
+                        operation.cancel()
+                        isOver.signal()
+                    }
+                    isOver.wait()
+                    log.append("started")
+                },
+                finishHandler: { _, _ in log.append("finished") }))
+        AOperationQueue().addOperation(operation)
+        await operation.ended()
+        #expect(log.entries == ["started", "finished"])
+        #expect(operation.outcome?.isCancelled == true)
+    }
 }
 
 @Suite(.timeLimit(Load.patience))

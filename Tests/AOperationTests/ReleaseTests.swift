@@ -106,4 +106,28 @@ struct ReleaseTests {
         }
         await until { waiting == nil }
     }
+
+    /// It has its turn in a lane that waits for its own in the lane around it, when all of them are cancelled.
+    @Test func operationThatIsReady_inALaneThatIsInLine_isReleased() async {
+        weak var ready: AOperation?
+        let (blocker, gate) = (Gate(), Gate(isDeaf: true))
+        let queue = AOperationQueue()
+        queue.addOperation(blocker)
+        do {
+            let child = Step()
+            ready = child
+            child.addDependency(blocker)
+            let middle = GroupOperation(child)
+            let group = GroupOperation(middle, gate)
+            group.maxConcurrentOperationCount = 1
+            queue.addOperation(group)
+            await gate.started.wait()
+            blocker.open()
+            await until { child.core.withLock { $0.state.isReady } }
+            group.cancel()
+            gate.open()
+            await group.ended()
+        }
+        await until { ready == nil }
+    }
 }

@@ -46,12 +46,26 @@ extension AOperation {
     final func checkPart(_ part: Foundation.Operation) {
         guard !part.isOver, part is AOperation || part.dependencies.contains(where: { !$0.isOver }) else { return }
         if nearestHolder != nil { noteCrossing() }
-        while let circle = WaitForGraph.circle(from: part, to: self) {
+        Self.resolve { WaitForGraph.circle(from: part, to: self) }
+    }
+
+    /// Looks whether a circle is closed as locks come to be kept until the end of this operation: also for those who wait in line
+    /// behind somebody who waits for them.
+    final func checkKeptLocks() {
+        Self.resolve { WaitForGraph.circle(through: self) }
+    }
+
+    /// Lets those who wait for locks, or have joined another operation, find their own way out of circles.
+    private static func resolve(_ circle: () -> WaitForGraph.Circle?) {
+        while let circle = circle() {
             if let joiner = circle.joiner {
                 joiner.stopJoining()
-            } else if let request = circle.askers.first, let operation = request.operation {
-                operation.checkRequest(request)
-                guard operation.core.withLock({ $0.lockRequest !== request }) else { return }
+            } else if let request = circle.askers.first {
+                request.operation?.checkRequest(request)
+                // If it waits no more somebody else saw to it in this moment: there may be other circles.
+                guard request.operation?.core.withLock({ $0.lockRequest }) !== request || !LockTable.shared.isWaiting(request) else {
+                    return
+                }
             } else {
                 return
             }

@@ -344,6 +344,10 @@ final class LockTable: Sendable {
         state.withLock { _ in request.isHeld }
     }
 
+    func isWaiting(_ request: LockRequest) -> Bool {
+        state.withLock { _ in request.isWaiting }
+    }
+
     private static func isGrantable(_ request: LockRequest, _ locks: inout [LockID: Lock]) -> Bool {
         for id in request.locks.keys {
             guard locks[id]?.next() === request, locks[id]?.isFree == true else { return false }

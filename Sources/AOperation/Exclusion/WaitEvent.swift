@@ -48,7 +48,7 @@ enum WaitEvent {
     /// - Parameter inLine: whether who asks for a lock waits for those who asked before him as well.
     func needs(inLine: Bool) -> Needs {
         switch self {
-        case .start(let operation): Needs(all: operation.needsToStart)
+        case .start(let operation): operation.needsToStart
         case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
         case .end(let operation):
             Needs(all: operation.needsOfPlain.map { Need($0) })
@@ -113,25 +113,28 @@ extension LockRequest {
 }
 
 extension AOperation {
-    fileprivate var needsToStart: [WaitEvent.Need] {
+    fileprivate var needsToStart: WaitEvent.Needs {
         let (state, dependencies, parts, request, group, membership) = core.withLock { core in
             (core.state, core.dependencies.all, core.parts, core.lockRequest, core.group, core.membership)
         }
-        guard state.isUnstarted else { return [] }
+        guard state.isUnstarted else { return WaitEvent.Needs() }
         var events: [WaitEvent] = dependencies.filter { isWaiting(for: $0) }.map { .end($0) } + parts.map { .end($0) }
         if let request { events.append(.grant(request)) }
         if let membership, membership.lane.hasBarrier(before: membership.epoch) {
             events.append(.barrier(membership.lane, membership.epoch))
         }
-        if state.isInitialized, let group = group ?? groupToCome { events += group.needs(toStart: self) }
-        return events.map { WaitEvent.Need($0) }
+        let groups = state.isInitialized ? group.map { [$0] } ?? groupsToCome : []
+        if groups.count == 1 { events += groups[0].needs(toStart: self) }
+        var needs = WaitEvent.Needs(all: events.map { WaitEvent.Need($0) })
+        if groups.count > 1 { needs.shares.append((limit: groups.count, holders: groups.map { WaitEvent.Need(.start($0)) })) }
+        return needs
     }
 
-    /// The group whose child it becomes when that starts, because it delivers to a child or receives from one; nil if
-    /// there are several, or somebody else may add it.
-    private var groupToCome: GroupOperation? {
-        guard core.withLock(\.hasNet) else { return nil }
-        var found: GroupOperation?
+    /// The groups whose child it becomes if it is the first of them that starts, because it delivers to a child or receives
+    /// from one.
+    private var groupsToCome: [GroupOperation] {
+        guard core.withLock(\.hasNet) else { return [] }
+        var found: [GroupOperation] = []
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var pending: [AOperation] = [self]
         while let operation = pending.popLast() {
@@ -139,10 +142,11 @@ extension AOperation {
             for neighbour in net.before + net.after where seen.insert(ObjectIdentifier(neighbour)).inserted {
                 let (group, isInitialized) = neighbour.core.withLock { ($0.group, $0.state.isInitialized) }
                 guard isInitialized else { continue }
-                if group == nil { pending.append(neighbour) }
-                guard let group else { continue }
-                guard found == nil || found === group else { return nil }
-                found = group
+                guard let group else {
+                    pending.append(neighbour)
+                    continue
+                }
+                if seen.insert(ObjectIdentifier(group)).inserted { found.append(group) }
             }
         }
         return found

@@ -66,6 +66,12 @@ enum WaitForGraph {
         search(from: WaitEvent.Needs(all: [.init(.end(first))]), to: operation.ends + [.start(operation)]) != nil
     }
 
+    /// Whether one of `operations` cannot end before `operation` has.
+    static func waits(for operation: AOperation, anyOf operations: some Sequence<Foundation.Operation>) -> Bool {
+        let needs = WaitEvent.Needs(all: operations.map { .init(.end($0)) })
+        return WaitSearch(from: needs, to: [.end(operation)], isInLine: false).circle != nil
+    }
+
     /// Which of `operations` cannot end before `group` has, or one around it: they cannot be its children.
     static func thoseWhoWait(for group: AOperation, among operations: [AOperation]) -> Set<ObjectIdentifier> {
         let search = WaitSearch(from: WaitEvent.Needs(all: operations.map { .init(.end($0)) }), to: group.ends, isInLine: false)

@@ -80,17 +80,16 @@ extension AOperation {
         (whole ?? self).tellFirstStart()
     }
 
-    /// In this order: delegate, observers, `didStart`.
+    /// In this order: delegate, observers, `didStart`. The end is told after that, whoever decides it meanwhile.
     private func tellFirstStart() {
         let (isFirst, delegate, observers, handlers) = core.withLock { core in
-            let isFirst = !core.isStartTold && core.state.ending == nil
-            core.isStartTold = true
-            return (isFirst, core.delegate, core.observers, core.startHandlers)
+            (core.beginTellingStart(), core.delegate, core.observers, core.startHandlers)
         }
         guard isFirst else { return }
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }
+        if core.withLock({ $0.wasTold() }) { settle() }
     }
 
     /// The end of an attempt that this operation itself was.

@@ -35,7 +35,7 @@ extension OperationCore {
         state = .ended(ending)
         isStopped = false
         rememberNet()
-        let announces = announcement == .due
+        let announces = announcement == .due || isUnstartedChild && attachments?.followers.isEmpty == false
         if announces { announcement = .done }
         let departure = Departure(
             membership: membership,

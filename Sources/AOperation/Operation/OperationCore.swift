@@ -5,13 +5,6 @@ import Foundation
 /// A value under one lock: its methods change the state and say what is to be done; the operation does it after the
 /// lock is let go.
 struct OperationCore {
-    private enum CancelTelling {
-        case over
-        case underWay
-        /// The end has come meanwhile.
-        case holdsEnd
-    }
-
     var state = OperationState.initialized
 
     /// What the operation ends with whatever its body or its attempts report: it was cancelled in time, or stopped for
@@ -23,8 +16,10 @@ struct OperationCore {
     var announcement = Announcement.unknown
     /// The lane it was admitted to, until it has ended.
     var membership: Membership?
-    /// How far the listeners have been told of a cancellation.
-    private var cancelTelling = CancelTelling.over
+    /// How many tellings are under way, of the start or of a cancellation, that the end is not to be told before.
+    private var endHolds: UInt8 = 0
+    /// Whether the end is to be told after them.
+    private var isEndHeld = false
 
     /// What it waits for, until it has ended.
     var dependencies = DependencyList()
@@ -253,10 +248,13 @@ extension OperationCore {
     /// A plain operation that we run, or a completion block, waits until Foundation has heard of the end. Returns whether
     /// that is to be now.
     mutating func mustAnnounce() -> Bool {
-        guard case .open = announcement else { return false }
+        guard announcement == .open || isUnstartedChild && state.isEnded else { return false }
         announcement = state.isEnded ? .done : .due
         return state.isEnded
     }
+
+    /// Whether nobody but its group, which has not started it, brings it into a queue.
+    var isUnstartedChild: Bool { announcement == .unknown && group != nil }
 
     /// One dependency less. Returns whether that was the last.
     mutating func dependencyEnded() -> Bool {
@@ -306,20 +304,30 @@ extension OperationCore {
     mutating func requestCancel(_ cancelled: Ending) -> Bool {
         guard state.ending == nil, verdict == nil, attachments?.remote?.isDecided != true else { return false }
         verdict = cancelled
-        cancelTelling = .underWay
+        endHolds += 1
         return true
     }
 
-    /// The listeners have been told of the cancellation. Returns whether the end is to be told now.
-    mutating func cancelTold() -> Bool {
-        defer { cancelTelling = .over }
-        return cancelTelling == .holdsEnd
+    /// The listeners are about to be told of the start. False if they have been, or the end is decided, or there are none.
+    mutating func beginTellingStart() -> Bool {
+        defer { isStartTold = true }
+        guard !isStartTold, state.ending == nil, delegate != nil || !observers.isEmpty || !startHandlers.isEmpty else { return false }
+        endHolds += 1
+        return true
     }
 
-    /// Whether the end may be told. If not, it is told as soon as the cancellation has been.
+    /// The listeners have been told of the start, or of the cancellation. Returns whether the end is to be told now.
+    mutating func wasTold() -> Bool {
+        endHolds -= 1
+        guard endHolds == 0, isEndHeld else { return false }
+        isEndHeld = false
+        return true
+    }
+
+    /// Whether the end may be told. If not, it is told as soon as what is under way has been.
     mutating func mayTellEnd() -> Bool {
-        guard cancelTelling != .over else { return true }
-        cancelTelling = .holdsEnd
+        guard endHolds > 0 else { return true }
+        isEndHeld = true
         return false
     }
 

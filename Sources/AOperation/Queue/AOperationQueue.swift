@@ -68,8 +68,15 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
             admitPlain(operation)
             return
         }
+        add(operation, epoch: nil)
+    }
+
+    /// Adds an operation with its delivery net.
+    ///
+    /// - Parameter epoch: behind which of the queue's barriers they come; nil for the last one.
+    final func add(_ operation: AOperation, epoch: UInt64?) {
         operation.enterNet { member in
-            if enter(member) { super.addOperation(member) }
+            if enter(member, epoch: epoch) { super.addOperation(member) }
         }
     }
 
@@ -98,9 +105,9 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
 
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.
-    private func enter(_ operation: AOperation) -> Bool {
+    private func enter(_ operation: AOperation, epoch: UInt64? = nil) -> Bool {
         if operation.isInitialized { delegate?.operationQueue(self, willAddOperation: operation) }
-        return operation.enter(lane, of: self, announcement: .onStart)
+        return operation.enter(lane, of: self, announcement: .onStart, epoch: epoch)
     }
 
     @discardableResult

@@ -102,7 +102,8 @@ final class Lane: Sendable {
     ///
     /// - Returns: whether the group's own slot is among that, and whether it has yielded its place.
     func close() -> (hasSlot: Bool, isYielded: Bool) {
-        let (count, isYielded) = state.withLock { $0.close() }
+        let (count, isYielded, left) = state.withLock { $0.close() }
+        withExtendedLifetime(left) {}  // released outside of the lock
         let hasOwn = isLentSlot && count > 0
         let borrowed = hasOwn ? count - 1 : count
         if borrowed > 0 { root.acceptReturned(borrowed) }

@@ -111,9 +111,10 @@ extension LaneState {
 // MARK: - Members
 
 extension LaneState {
+    /// - Parameter epoch: nil for the last one; the first that is left if it is over.
     mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (place: Int, epoch: UInt64) {
         let place = members.insert(member)
-        let epoch = epoch ?? firstEpoch + UInt64(epochs.count - 1)
+        let epoch = epoch.map { max($0, firstEpoch) } ?? firstEpoch + UInt64(epochs.count - 1)
         epochs[Int(epoch - firstEpoch)].members += 1
         return (place, epoch)
     }
@@ -136,7 +137,9 @@ extension LaneState {
         }
     }
 
+    /// A closed lane keeps nothing: it runs nothing, and what is in line in it may hold it.
     mutating func enqueue(_ item: ReadyItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
+        guard !isClosed else { return }
         if let epoch, epoch > firstEpoch {
             epochs[Int(epoch - firstEpoch)].early.append((item, priority))
         } else {
@@ -146,6 +149,7 @@ extension LaneState {
 
     /// Ahead of all that is ready; its epoch has begun, for it has had a slot before.
     mutating func enqueueFirst(_ item: ReadyItem) {
+        guard !isClosed else { return }
         ready.appendPrepared(item)
     }
 
@@ -177,14 +181,18 @@ extension LaneState {
     }
 
     /// The group has come to its end: takes back what the lane still holds, and keeps it from asking again.
-    mutating func close() -> (slots: Int, isYielded: Bool) {
+    ///
+    /// - Returns: `left`, what ended before its turn.
+    mutating func close() -> (slots: Int, isYielded: Bool, left: ReadyItems) {
         isClosed = true
+        let left = ready
+        ready = ReadyItems()
         switch slots {
         case .own:
-            return (0, isYielded)
+            return (0, isYielded, left)
         case .borrowed(let free, let isAsking):
             slots = .borrowed(free: 0, isAsking: isAsking)
-            return (free, isYielded)
+            return (free, isYielded, left)
         }
     }
 

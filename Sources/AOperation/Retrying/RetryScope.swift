@@ -330,5 +330,6 @@ extension RetryScope {
                 operation.borrow(from: [kept], inPlaceOf: waiting)
             }
         }
+        tail?.checkKeptLocks()
     }
 }

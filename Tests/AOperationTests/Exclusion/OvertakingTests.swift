@@ -166,4 +166,38 @@ struct SetBackTests {
         #expect(one.publishedErrors.isEmpty)
         #expect(narrow.publishedErrors.isEmpty)
     }
+
+    /// A member of a retry scope fails, and what it has locked is kept until its tail has ended. That waits for a group in line
+    /// behind somebody who waits for that lock.
+    @Test func groupInLineBehindOneThatWaitsForAKeptKey_goesBeforeIt() async {
+        let (gate, hold) = (Gate(), Gate())
+        let failing = Scripted<String>(Script("failing") { run in gate.onEnd { _ in run.fail() } }).exclusive(a)
+        let value = Scripted<String>(.failing("value", 0))
+        let tail = [failing, value].deliver(to: Joined()).retryOnFailure { _, _, retry in retry(false) }
+        let group = GroupOperation(value).exclusive(b)
+        group.addDependency(hold)
+        let both = Step("both").exclusive(a).exclusive(b)
+        queue.addOperation(failing)
+        await until { failing.core.withLock { $0.state.isExecuting } }
+        queue.addOperation(both)
+        await hasAsked(both)
+        queue.addOperation(hold)
+        await hold.started.wait()
+        hold.open()
+        await hasAsked(group)
+        queue.addOperation(gate)
+        await gate.started.wait()
+        gate.open()
+        await tail.ended()
+        await both.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(both.outcome?.isSuccess == true)
+    }
+
+    private final class Joined: ResultableOperation<String>, ReceiverOperation, RetryableOperation, @unchecked Sendable {
+        var receivedValue: Result<[String], AOperationError>?
+        override func execute() { finish(with: (receivedValue ?? .failure(.receivedValueIsNil(in: self))).map { $0.joined() }) }
+        func new() -> Self { Self() }
+        required override init() { super.init() }
+    }
 }
