@@ -82,15 +82,14 @@ extension AOperation {
 
     /// In this order: delegate, observers, `didStart`.
     private func tellFirstStart() {
-        let (isFirst, delegate, observers, handlers) = core.withLock { core in
-            let isFirst = !core.isStartTold && core.state.ending == nil
-            core.isStartTold = true
-            return (isFirst, core.delegate, core.observers, core.startHandlers)
+        let (isDue, delegate, observers, handlers) = core.withLock { core in
+            (core.beginTellingStart(), core.delegate, core.observers, core.startHandlers)
         }
-        guard isFirst else { return }
+        guard isDue else { return }
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }
+        if core.withLock({ $0.toldBeforeEnd() }) { settle() }
     }
 
     /// The end of an attempt that this operation itself was.

@@ -143,7 +143,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         Debugger.event(.cancelled, of: self)
         let (observers, producers, isMirror) = core.withLock { ($0.observers, $0.producers, $0.attachments?.remote != nil) }
         for observer in observers { observer.operationDidCancel(self) }
-        if core.withLock({ $0.cancelTold() }) { settle() }
+        if core.withLock({ $0.toldBeforeEnd() }) { settle() }
         carryOutCancellation()
         if isMirror { cancelRemoteBody() }
         DeliveryNet.cancelUnneeded(producers)

@@ -5,13 +5,6 @@ import Foundation
 /// A value under one lock: its methods change the state and say what is to be done; the operation does it after the
 /// lock is let go.
 struct OperationCore {
-    private enum CancelTelling {
-        case over
-        case underWay
-        /// The end has come meanwhile.
-        case holdsEnd
-    }
-
     var state = OperationState.initialized
 
     /// What the operation ends with whatever its body or its attempts report: it was cancelled in time, or stopped for
@@ -23,8 +16,10 @@ struct OperationCore {
     var announcement = Announcement.unknown
     /// The lane it was admitted to, until it has ended.
     var membership: Membership?
-    /// How far the listeners have been told of a cancellation.
-    private var cancelTelling = CancelTelling.over
+    /// How much listeners are being told, of the start and of a cancellation, that comes before the end.
+    private var tellings = 0
+    /// The end has come meanwhile.
+    private var isEndDue = false
 
     /// What it waits for, until it has ended.
     var dependencies = DependencyList()
@@ -306,21 +301,30 @@ extension OperationCore {
     mutating func requestCancel(_ cancelled: Ending) -> Bool {
         guard state.ending == nil, verdict == nil, attachments?.remote?.isDecided != true else { return false }
         verdict = cancelled
-        cancelTelling = .underWay
+        tellings += 1
         return true
     }
 
-    /// The listeners have been told of the cancellation. Returns whether the end is to be told now.
-    mutating func cancelTold() -> Bool {
-        defer { cancelTelling = .over }
-        return cancelTelling == .holdsEnd
+    /// The start is about to be told, if it has not been and nothing has decided about the operation. True: to listeners,
+    /// and then comes ``toldBeforeEnd()``.
+    mutating func beginTellingStart() -> Bool {
+        let isFirst = !isStartTold && state.ending == nil
+        isStartTold = true
+        guard isFirst, delegate != nil || !observers.isEmpty || !startHandlers.isEmpty else { return false }
+        tellings += 1
+        return true
     }
 
-    /// Whether the end may be told. If not, it is told as soon as the cancellation has been.
+    /// The listeners have been told of the start, or the cancellation. Returns whether the end is to be told now.
+    mutating func toldBeforeEnd() -> Bool {
+        tellings -= 1
+        return tellings == 0 && isEndDue
+    }
+
+    /// Whether the end may be told. If not, it is told as soon as what came before has been.
     mutating func mayTellEnd() -> Bool {
-        guard cancelTelling != .over else { return true }
-        cancelTelling = .holdsEnd
-        return false
+        isEndDue = true
+        return tellings == 0
     }
 
     /// What a free slot is used for.
