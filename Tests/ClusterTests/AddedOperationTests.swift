@@ -1,3 +1,5 @@
+import AOperation
+import Foundation
 import Testing
 
 @testable import Cluster
