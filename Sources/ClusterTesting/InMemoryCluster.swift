@@ -17,8 +17,9 @@ import Foundation
 /// One seed gives the same faults at the same counts and the same ids. It does not fix what happens inside of bodies, nor
 /// which of two bodies that run at once ends first.
 ///
-/// Refused by name: code that only the submitting process has (closures, types that are no `ClusterOperation`). Not kept:
-/// output and partial results; `events` of a submission, its `pause()` and `resume()` work as on any cluster.
+/// Code that only the submitting process has (closures, types that are no `ClusterOperation`) runs there, as on any cluster, and
+/// lives through crashes of the coordinator; time waits for it as for bodies. Set `queue.requireRemote` to have it refused. Not
+/// kept: output and partial results; `events` of a submission, its `pause()` and `resume()` work as on any cluster.
 ///
 /// Limits: a graph travels in one message. An operation that waits by other means than ``clock``, the built-in `delay`
 /// among them, waits in real time.
@@ -62,7 +63,6 @@ public final class InMemoryCluster: Sendable {
             return hub
         })
         queue = ClusterQueue(connection)
-        queue.requireRemote = true
         hub.start()
     }
 

@@ -11,11 +11,13 @@ import Worker
 ///
 /// `@unchecked Sendable`: `coordinator`, `workers` and what counts are only touched on the host's thread; `shared` is for
 /// those who look from elsewhere.
-final class MemoryHub: MessageCarrier, @unchecked Sendable {
+final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     private struct Shared {
         var starts: [String: Int] = [:]
         var crashes = (workers: 0, coordinators: 0)
         var core: ConnectionCore?
+        /// Messages of the program that have not been looked at.
+        var underWay = 0
     }
 
     /// What virtual time begins with, as a wall time: any day will do.
@@ -32,6 +34,8 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
     private var coordinator: MemoryCoordinator
     private var client: UInt64
     private var workers: [UInt64: MemoryWorker] = [:]
+    /// What executes in the program.
+    private var hosts: [UInt64: MemoryHosting] = [:]
     /// Crashed ones some of whose bodies have not ended: a process's end ends all, and is proven when they have.
     private var dying: [(peer: UInt64, worker: MemoryWorker)] = []
     /// Workers that are to crash.
@@ -58,6 +62,7 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
     }
 
     func stop() {
+        host.submit { [self] in hosts = [:] }
         host.stop()
         shared.withLock { $0.core = nil }
     }
@@ -67,10 +72,21 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
 
     /// A message of the client.
     func send(_ message: WirePeerMessage, attachment: Buffer?) {
+        take { hub in hub.receive(message, from: hub.client) }
+    }
+
+    /// Something comes from the program: time does not go on before it was looked at.
+    private func take(_ job: @escaping @Sendable (MemoryHub) -> Void) {
+        shared.withLock { $0.underWay += 1 }
         host.submit { [self] in
-            deliver(coordinator.receive(message, from: client, at: now))
+            job(self)
             hasNews = true
+            shared.withLock { $0.underWay -= 1 }
         }
+    }
+
+    private func receive(_ message: WirePeerMessage, from peer: UInt64) {
+        deliver(coordinator.receive(message, from: peer, at: now))
     }
 
     private func tell(_ event: PeerLink.Event) { shared.withLock { $0.core }?.handle(event) }
@@ -91,6 +107,35 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
                 for (peer, worker) in workers.sorted(by: { $0.key < $1.key }) { attach(worker, insteadOf: peer) }
             }
         }
+    }
+
+    // MARK: The program's own bodies
+
+    var readings: (boot: Int64, wall: Int64) { (now.boot, now.wall) }
+
+    func lookAgain() { host.submit {} }
+
+    func attach(_ peer: any MemoryPeer, incarnation: UInt64) -> any MessageCarrier {
+        let hosting = MemoryHosting(peer, incarnation: incarnation) { [weak self] hosting, message in
+            self?.take { hub in hub.receive(message, of: hosting) }
+        }
+        take { $0.attach(hosting) }
+        return hosting
+    }
+
+    private func attach(_ hosting: MemoryHosting) {
+        do {
+            hosts[try coordinator.attach(hosting.hello)] = hosting
+        } catch {
+            preconditionFailure("the program is refused in memory: \(error)")
+        }
+    }
+
+    private func receive(_ message: WirePeerMessage, of hosting: MemoryHosting) {
+        // What was sent to a coordinator that has crashed is lost.
+        guard let peer = hosts.first(where: { $0.value === hosting })?.key else { return }
+        if case .goodbye? = message.body { hosts[peer] = nil }
+        receive(message, from: peer)
     }
 
     // MARK: Workers
@@ -177,27 +222,34 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
                 tell(.message(delivery.message, attachment: nil))
             } else if let worker = workers[delivery.peer] {
                 worker.receive(delivery.message)
+            } else {
+                hosts[delivery.peer]?.receive(delivery.message)
             }
         }
     }
 
     private func goOn() -> Bool {
         if hasNews || coordinator.hasInputs { return true }
-        let running = workers.values.reduce(0) { $0 + $1.bodyCount } + dying.reduce(0) { $0 + $1.worker.bodyCount }
-        guard running <= clock.sleeperCount, !isStopping else { return false }
+        let hosted = hosts.values.reduce(0) { $0 + $1.peer.openCount }
+        let running = workers.values.reduce(hosted) { $0 + $1.bodyCount } + dying.reduce(0) { $0 + $1.worker.bodyCount }
+        // In this order: who has ended something has sent that before.
+        guard running <= clock.sleeperCount, !isStopping, shared.withLock({ $0.underWay }) == 0 else { return false }
         // Where nothing is to be done, leases need no watching.
         guard coordinator.hasWork || clock.sleeperCount > 0 else { return false }
-        let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline)).compactMap(\.self)
+        let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline) + hosts.values.map(\.peer.deadline)).compactMap(\.self)
         let due = [clock.nextDue, deadlines.min().map { VirtualClock.Instant(elapsed: .milliseconds($0)) }].compactMap(\.self).min()
         guard let due else { return false }
         clock.advance(to: due)
         for worker in workers.sorted(by: { $0.key < $1.key }).map(\.value) { worker.tick() }
+        for hosting in hosts.sorted(by: { $0.key < $1.key }).map(\.value) { hosting.peer.tick() }
         hasNews = (coordinator.wakeAt ?? .max) <= now.boot
         return hasNews || coordinator.hasInputs
     }
 
     /// A body is being told to stop: it may be about to end.
-    private var isStopping: Bool { workers.values.contains { $0.isStopping } || dying.contains { $0.worker.isStopping } }
+    private var isStopping: Bool {
+        workers.values.contains { $0.isStopping } || dying.contains { $0.worker.isStopping } || hosts.values.contains { $0.peer.isStopping }
+    }
 
     // MARK: Faults
 
@@ -220,6 +272,12 @@ final class MemoryHub: MessageCarrier, @unchecked Sendable {
         let left = workers.sorted { $0.key < $1.key }.map(\.value)
         workers = [:]
         for worker in left { attach(worker, insteadOf: nil) }
+        let hosted = hosts.sorted { $0.key < $1.key }.map(\.value)
+        hosts = [:]
+        for hosting in hosted {
+            hosting.peer.tell(.detached(reason: "the coordinator has crashed"))
+            attach(hosting)
+        }
         tell(.attached(coordinator.welcome(), sameCoordinator: false))
     }
 

@@ -205,8 +205,9 @@ final class Tocks: AsyncOperation<Int>, StreamReceiver, ClusterOperation, @unche
         #expect(group.outcome?.isCancelled == true)
     }
 
-    @Test func codeOfTheSubmitter_isRefusedByName() async throws {
+    @Test func codeOfTheSubmitter_isRefusedByName_whereTheQueueIsToRefuseIt() async throws {
         let cluster = try await cluster()
+        cluster.queue.requireRemote = true
         let block = AOperationBlock { finish in finish() }
         block.name = "closure"
         await #expect(throws: ClusterError.self) { _ = try await cluster.run(GroupOperation(Nap("a", seconds: 1), block)) }

@@ -28,7 +28,7 @@ import Testing
     /// Whether the graph of this seed ran as it may.
     private static func run(_ seed: UInt64, faults: [InMemoryCluster.Fault]) async throws -> Bool {
         RemoteFaults.register()
-        let plan = GraphGenerator.graph(seed: seed, features: .clustered)
+        let plan = GraphGenerator.graph(seed: seed, features: .inMemory)
         let cluster = try InMemoryCluster(workers: 1 + Int(seed % 3), slots: 4, seed: seed, faults: faults)
         let clock = cluster.clock
         let (name, place) = ("memory-\(seed)-\(UUID())", MemoryPlace { try await clock.sleep(for: .milliseconds(1)) })

@@ -328,3 +328,35 @@ import Testing
         }
     }
 }
+
+extension ConcludingTests {
+    /// The say is in the submitter's process, and the condition is where it was: one has nothing to do with the other.
+    @Test func operationWithAConditionThatWorkersEvaluate_mayHaveASayInItsEnd() {
+        var cluster = cluster()
+        let operation = Sketch.op("a").having {
+            $0.say = SubmitterSay(holds: true)
+            $0.conditions = [Condition(.probe(Probe(type: "probe", parameters: 0)))]
+        }
+        cluster.submit(Sketch.group("root", [operation]).graph(), submitter: Self.here)
+        #expect(cluster.find("a", on: 1)?.1.kind == .evaluate)
+        cluster.end("a", .answers([ConditionAnswer(condition: 0, finding: .satisfied, reason: "")]))
+        cluster.begin("a")
+        cluster.end("a", .success(text("value")))
+        #expect(asked(cluster, "a")?.value == text("value"))
+        cluster.end("a", .concluded(nil))
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    /// A body that passes on what has ended another one has proposed that itself.
+    @Test func failureByAnothersTimeout_isToldToWillFinish() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("x"), held(.op("a", after: ["x"]))]).graph(), submitter: Self.here)
+        cluster.end("x")
+        cluster.begin("a")
+        cluster.end("a", .failure([Failure(code: .timeout, publisher: "x", message: "timed out", origin: "x")]))
+        #expect(asked(cluster, "a")?.tellsWillFinish == true)
+        cluster.end("a", .concluded(nil))
+        #expect(errors(&cluster, "a") == [.timeout])
+    }
+}

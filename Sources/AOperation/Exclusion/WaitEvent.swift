@@ -165,6 +165,7 @@ extension AOperation {
         }
         guard !state.isEnded else { return [] }
         if case .duplicate(let duplicate)? = uniqueness, !state.isInitialized {
+            guard duplicate.joins else { return [] }
             var need = WaitEvent.Need(.end(duplicate.first))
             need.joiner = self
             return [need]

@@ -405,13 +405,20 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 }
 
+extension Foundation.Operation {
+    /// Whether somebody cancelled it; an attempt that has timed out was not.
+    fileprivate var wasCancelled: Bool {
+        (self as? AOperation)?.core.withLock { $0.isCancelRequested || $0.state.ending?.isCancelled == true } ?? isCancelled
+    }
+}
+
 extension GroupOperation: LaneHost {
     func memberSettled(_ operation: Foundation.Operation, errors: [AOperationError]) {
         let outcome = (operation as? AOperation)?.anyOutcome ?? (operation.isCancelled ? .cancelled : .success(()))
         let errors = errors + cancellation(of: operation)
         let settlement = roster.withLock { $0.settle(operation, outcome, errors: errors) }
         // Those that execute elsewhere may have been stopped there before.
-        let cancelled = settlement.stopped.filter { $0.isCancelled && ($0 as? AOperation)?.attachment(\.remote) == nil }
+        let cancelled = settlement.stopped.filter { $0.wasCancelled && ($0 as? AOperation)?.attachment(\.remote) == nil }
         if !cancelled.isEmpty { roster.withLock { $0.keepCancellations(of: cancelled) } }
         cancel(settlement.stopped)
         if settlement.isTold { tell(operation, outcome, errors, isMirrored: settlement.isMirrored) }

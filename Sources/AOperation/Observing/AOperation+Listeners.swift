@@ -82,10 +82,10 @@ extension AOperation {
 
     /// In this order: delegate, observers, `didStart`. The end is told after that, whoever decides it meanwhile.
     private func tellFirstStart() {
-        let (isFirst, delegate, observers, handlers) = core.withLock { core in
+        let (isDue, delegate, observers, handlers) = core.withLock { core in
             (core.beginTellingStart(), core.delegate, core.observers, core.startHandlers)
         }
-        guard isFirst else { return }
+        guard isDue else { return }
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }

@@ -16,7 +16,7 @@ extension AOperation {
             receive()
             if core.withLock({ $0.isBodyDue }) { tellStart() }  // an injection may have decided the outcome
             let (isDue, mayStream) = core.withLock { ($0.isBodyDue, $0.mayStream) }
-            guard isDue else {
+            guard isDue, isContainer || !isAttemptOfDecided else {
                 endBody()  // cancelled by somebody who was told of the start, or timed out already
                 return true
             }
@@ -32,6 +32,12 @@ extension AOperation {
             awaitRemoteEnd()
             return true
         }
+    }
+
+    /// Whether it is an attempt of an operation that was cancelled, and only hears of that next. (A group begins then, so that
+    /// its children end before it does.)
+    private var isAttemptOfDecided: Bool {
+        core.withLock { $0.isAttempt ? $0.whole : nil }?.core.withLock { $0.verdict != nil } ?? false
     }
 
     /// The body has come to an end and proposes the outcome: what `finish` leads to.
@@ -53,6 +59,7 @@ extension AOperation {
             settle()
         case .held(let ending):
             tellHold()
+            guard core.withLock({ $0.state.isHolding }) else { return }  // cancelled, or timed out, meanwhile
             tellWillFinish(ending) { [self] in
                 if let letGo = core.withLock({ $0.letGoElsewhere() }) { return letGo() }
                 if core.withLock({ $0.release() }) { settle() }

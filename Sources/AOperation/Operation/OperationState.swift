@@ -89,6 +89,8 @@ enum OperationState {
 
     var isRetrying: Bool { if case .retrying = self { true } else { false } }
 
+    var isHolding: Bool { if case .holding = self { true } else { false } }
+
     var isProvisional: Bool { if case .provisional = self { true } else { false } }
 
     /// Whether the body of an attempt whose ending is known has ended.

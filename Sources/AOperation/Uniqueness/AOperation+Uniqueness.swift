@@ -7,6 +7,8 @@ enum Uniqueness {
         let id: String
         /// The operation that has the id.
         let first: AOperation
+        /// Whether it waits for that one; if not it ends at once.
+        var joins: Bool
     }
 }
 
@@ -26,7 +28,7 @@ extension AOperation {
         }
         let id = unique.uniqueId
         let first = UniquenessTable.shared.claim(id, for: self)
-        let found = first.map { Uniqueness.Duplicate(id: id, first: $0) }
+        let found = first.map { Uniqueness.Duplicate(id: id, first: $0, joins: unique.onDuplicate == .join) }
         let hasEnded = core.withLock { core in
             if !core.state.isEnded { core.uniqueness = found.map { .duplicate($0) } ?? .claimed(id) }
             return core.state.isEnded
@@ -57,13 +59,17 @@ extension AOperation {
     final func stopJoining() {
         let duplicate = core.withLock { core -> Uniqueness.Duplicate? in
             guard case .duplicate(let duplicate)? = core.uniqueness else { return nil }
-            core.uniqueness = nil
-            return duplicate
+            return duplicate.joins ? duplicate : nil
         }
         if let duplicate { ignore(as: duplicate) }
     }
 
     private func ignore(as duplicate: Uniqueness.Duplicate) {
+        core.withLock { core in
+            guard case .duplicate(var duplicate)? = core.uniqueness else { return }
+            duplicate.joins = false
+            core.uniqueness = .duplicate(duplicate)
+        }
         let ignored = AOperationError.IgnoredDuplicate(of: duplicate.id, operation: publisherName)
         failBeforeExecution([AOperationError(ignored, state: .execution, publisher: publisherName)])
     }

@@ -26,8 +26,11 @@ public final class ClusterConnection: Sendable {
     private enum Transport: Sendable {
         case network(PeerLink, ZMQContext)
         /// Within the process.
-        case memory(any MessageCarrier)
+        case memory(any MemoryCarrier)
     }
+
+    /// The coordinator, if it is in this process.
+    var memory: (any MemoryCarrier)? { if case .memory(let carrier) = transport { carrier } else { nil } }
 
     private init(endpoint: Endpoint, cookie: [UInt8]?, core: ConnectionCore, _ transport: Transport) {
         self.cookie = cookie
@@ -39,7 +42,7 @@ public final class ClusterConnection: Sendable {
     /// A connection to a coordinator in this process.
     ///
     /// - Parameter carrier: takes what is sent; it is given where what comes for the connection goes.
-    package convenience init(within carrier: (ConnectionCore) -> any MessageCarrier) throws {
+    package convenience init(within carrier: (ConnectionCore) -> any MemoryCarrier) throws {
         let core = ConnectionCore()
         let carrier = carrier(core)
         core.use(carrier)

@@ -125,6 +125,7 @@ final class HostedConditions: Sendable {
         case .failed(let reason, let error):
             answer.finding = .failed
             answer.reason = String(reason.prefix(Self.reasonCharactersMax))
+            if let image = error.flatMap({ PortableErrors.image(of: $0.publishedError) }) { answer.error = image }
             failed = error.map { error in
                 Failed(
                     error: AOperationError(error.publishedError, state: .condition, publisher: error.publisher ?? question.type),

@@ -11,8 +11,9 @@ extension HostedSession {
     func start(_ key: UnitKey, _ assignment: WireAssignment) {
         let (mirrors, known) = state.withLock { state -> (Mirrors?, OperationGraph.Member?) in
             let mirrors = state.graphs[assignment.submission]
-            let member = mirrors?.graph.member(at: assignment.path)
-            // Of what was produced while the graph ran it may not be known yet that it is part of it.
+            var member = mirrors?.graph.member(at: assignment.path)
+            // Of what was added while the graph ran it may not be known yet that it is part of it. A group ends with that.
+            if assignment.kind == .conclude, member?.hasChildren(assignment.conclusion.children) == false { member = nil }
             if member == nil { state.unclaimed[assignment.submission, default: []].append((key, assignment)) }
             return (mirrors, member)
         }
@@ -141,10 +142,22 @@ extension HostedSession {
     func ended(_ key: UnitKey, _ finished: FinishedUnit) {
         let whenIdle = state.withLock { state -> (@Sendable () -> Void)? in
             state.bodies[key] = nil
+            state.ending += 1
             if let blob = finished.blob { state.shelf.put(blob.bytes, digest: blob.digest, for: key) }
             return state.bodies.isEmpty ? state.whenIdle.take() : nil
         }
-        step { $0.ended(key, finished.ending, now: $1, at: $2) }
+        // Within one process everything comes as it is.
+        let ending = connection.memory == nil ? finished.ending : finished.whole
+        step { $0.ended(key, ending, now: $1, at: $2) }
+        state.withLock { $0.ending -= 1 }
         whenIdle?()
+    }
+}
+
+extension OperationGraph.Member {
+    /// Whether a group that may end knows of so many children.
+    fileprivate func hasChildren(_ count: UInt32) -> Bool {
+        guard let group = operation as? GroupOperation, !group.isFinished, !group.isCancelled else { return true }
+        return group.operations.count >= Int(count)
     }
 }

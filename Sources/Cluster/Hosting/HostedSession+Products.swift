@@ -9,6 +9,7 @@ extension HostedSession {
         let name = operation.errorName
         operation.relayProducts { [weak self] product, id in
             do {
+                guard self?.connection.memory == nil else { throw ProductRefused(reason: Self.memoryTakesNoIDs) }
                 let made = try ProducedGraph([product], id: id, from: .submitter(requiresRemote: false))
                 try mirrors.keep(made, attempt: key.attempt, id: id)
                 guard let self else { return mirrors.discard(attempt: key.attempt, id: id) }
@@ -21,6 +22,9 @@ extension HostedSession {
             }
         }
     }
+
+    private static let memoryTakesNoIDs =
+        "an InMemoryCluster does not take what is produced under an id; use produce(_:) without one"
 
     private func put(_ addition: WireAddition, id: String, of key: UnitKey, _ mirrors: Mirrors) {
         let number = state.withLock { state in
@@ -35,10 +39,6 @@ extension HostedSession {
     private func refuse(_ failure: WireOperationFailure, of key: UnitKey) {
         state.withLock { $0.products.fail(failure, of: key) }
         stopBody(key)
-    }
-
-    private func stopBody(_ key: UnitKey) {
-        if let body = state.withLock({ $0.bodies[key] }) { Self.background.async { body.stop() } }
     }
 
     func sendProducts() {

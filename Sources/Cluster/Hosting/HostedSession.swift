@@ -33,6 +33,10 @@ final class HostedSession: Sendable {
         /// Called when no body is left.
         var whenIdle: (@Sendable () -> Void)?
         var tick: Int64?
+        /// Bodies whose ends are being reported.
+        var ending = 0
+        /// Bodies that are being told to stop.
+        var stopping = 0
     }
 
     enum Phase {
@@ -46,8 +50,7 @@ final class HostedSession: Sendable {
     let incarnation = UInt64.random(in: 1...UInt64.max)
     let state = Mutex(State())
     let desk = DispatchQueue(label: "aop.hosted-session")
-    private let link = Mutex<PeerLink?>(nil)
-    private let context: ZMQContext
+    private let link = Mutex<HostedLink?>(nil)
     /// Fetches large values.
     let connection: ClusterConnection
     /// Where attempts after the first run.
@@ -55,8 +58,12 @@ final class HostedSession: Sendable {
 
     /// Begins to attach.
     init(for connection: ClusterConnection) throws {
-        context = try ZMQContext()
         self.connection = connection
+        if let memory = connection.memory {
+            link.withLock { $0 = .memory(memory.attach(self, incarnation: incarnation)) }
+            return
+        }
+        let context = try ZMQContext()
         var configuration = PeerLink.Configuration(
             endpoint: connection.endpoint, role: .executor, cookie: connection.cookie, incarnation: incarnation)
         configuration.executorHello = { [weak self] in self?.hello() ?? WireExecutorHello() }
@@ -65,7 +72,7 @@ final class HostedSession: Sendable {
             guard let self else { return }
             desk.async { self.handle(event) }
         }
-        self.link.withLock { $0 = link }
+        self.link.withLock { $0 = .network(link, context) }
         link.start()
     }
 
@@ -134,20 +141,13 @@ final class HostedSession: Sendable {
     func disconnect() async {
         let isIdle = state.withLock { $0.bodies.isEmpty }
         guard let link = link.withLock({ $0.take() }) else { return }
-        await withCheckedContinuation { continuation in
-            // Waits for the link's thread: not on a thread of the cooperative pool.
-            Thread.detachNewThread { [context] in
-                link.close(goodbye: isIdle ? "the queue was closed" : nil, flushMilliseconds: 1000)
-                context.terminate()
-                continuation.resume()
-            }
-        }
+        await link.close(goodbye: isIdle ? "the queue was closed" : nil)
     }
 
     // MARK: The link's questions
 
     /// After everything that came in the session before has been seen: see the worker's executor.
-    private func hello() -> WireExecutorHello {
+    func hello() -> WireExecutorHello {
         desk.sync {
             let held = state.withLock { $0.executor.held }
             return .with {
@@ -170,7 +170,7 @@ final class HostedSession: Sendable {
 
     // MARK: Events
 
-    private func handle(_ event: PeerLink.Event) {
+    func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached(let welcome, _):
             guard welcome.capabilities.contains(ProtocolVersion.hosting) else {
@@ -233,13 +233,13 @@ final class HostedSession: Sendable {
             return (waiting, Array(state.bodies.values))
         }
         for continuation in waiting { continuation.resume(throwing: error) }
-        for body in bodies { Self.background.async { body.stop() } }
+        for body in bodies { stop(body) }
     }
 
     // MARK: Steps
 
     func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
-        let (now, at) = (BootClock.milliseconds(), WallClock.milliseconds())
+        let (now, at) = connection.memory?.readings ?? (BootClock.milliseconds(), WallClock.milliseconds())
         let actions = state.withLock { state -> [ExecutorAction] in
             if case .over = state.phase { return [] }
             return input(&state.executor, now, at)
@@ -254,7 +254,7 @@ final class HostedSession: Sendable {
             if let report = state.withLock({ $0.products.admit(report) }) { send(.with { $0.reports.reports = [report] }) }
         case .start(let key, let assignment): start(key, assignment)
         case .stop(let key):
-            if let body = state.withLock({ $0.bodies[key] }) { Self.background.async { body.stop() } }
+            stopBody(key)
             // It waits for its graph.
             if isUnclaimed(key) { ended(key, FinishedUnit(.cancelled)) }
         case .kill(let key): abandon(key)
@@ -281,11 +281,24 @@ final class HostedSession: Sendable {
     }
 
     func send(_ message: WirePeerMessage, _ attachment: Buffer? = nil) {
-        let link = link.withLock { $0 }
-        link?.send(message, attachment: attachment)
+        link.withLock { $0 }?.send(message, attachment)
+    }
+
+    func stopBody(_ key: UnitKey) {
+        if let body = state.withLock({ $0.bodies[key] }) { stop(body) }
+    }
+
+    private func stop(_ body: HostedBody) {
+        state.withLock { $0.stopping += 1 }
+        Self.background.async { [self] in
+            body.stop()
+            state.withLock { $0.stopping -= 1 }
+            connection.memory?.lookAgain()
+        }
     }
 
     private func armTimer() {
+        guard connection.memory == nil else { return }  // who has the time tells of it
         let due = state.withLock { state -> Int64? in
             guard let due = state.executor.deadline, due != state.tick else { return nil }
             state.tick = due

@@ -11,10 +11,18 @@ public final class AddedOperation: ResultableOperation<EncodedValue>, @unchecked
     public let operationType: String
 
     /// Invariant behind `@unchecked Sendable`: both are constant.
-    init(path: String, operationType: String) {
+    ///
+    /// - Parameter id: what it is called among its siblings: by its name, or its type if it has none, and the number of the
+    ///   addition.
+    init(path: String, id: String, operationType: String) {
         self.path = path
         self.operationType = operationType
         super.init()
-        name = operationType
+        name = Self.name(inID: id)
+    }
+
+    private static func name(inID id: String) -> String {
+        guard let plus = id.lastIndex(of: "+"), plus > id.startIndex, id[plus...].dropFirst().first?.isNumber == true else { return id }
+        return String(id[..<plus])
     }
 }

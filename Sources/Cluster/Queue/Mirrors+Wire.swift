@@ -138,7 +138,7 @@ extension WireAdded {
     func standIn(at path: String) -> AOperation {
         let id = path.split(separator: "/").last.map(String.init) ?? path
         switch kind {
-        case .operation, .forEach, .decider, .UNRECOGNIZED: return AddedOperation(path: path, operationType: type)
+        case .operation, .forEach, .decider, .UNRECOGNIZED: return AddedOperation(path: path, id: id, operationType: type)
         case .group, .ordered:
             let group = kind == .ordered ? OrderedGroupOperation([]) : GroupOperation([])
             group.name = id

@@ -222,6 +222,8 @@ final class Mirrors: Sendable {
     private func add(_ operation: AOperation, _ member: OperationGraph.Member, _ producer: Int?, _ graph: OperationGraph) {
         if let producer, graph.members.indices.contains(producer) { graph.members[producer].operation?.tellProduct(operation) }
         if let group = graph.members[member.parent].operation as? GroupOperation { group.adopt(operation) } else { enqueue(operation) }
+        let whenGrown = state.withLock { $0.whenGrown }
+        whenGrown?()
     }
 
     /// Ends all that have not ended: they do nothing elsewhere, or what they do is not known any more. Groups come after what is

@@ -141,6 +141,7 @@ extension OperationGraph {
     /// Whether this is what the cluster calls the operation itself: its path, or its type.
     private func isOwnName(_ publisher: String, of member: Member) -> Bool {
         guard !publisher.isEmpty, publisher != member.path, let operation = member.operation else { return true }
+        if let added = operation as? AddedOperation { return publisher == added.operationType }
         return publisher == "\(type(of: operation))" || publisher == (operation as? any ClusterOperation).map { type(of: $0).operationName }
     }
 }

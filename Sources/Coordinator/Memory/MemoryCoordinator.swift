@@ -119,7 +119,9 @@ package struct MemoryCoordinator {
         case .request(let request): return receive(request, from: PeerID(peer), at: now)
         case .reports(let reports):
             for report in reports.reports { receive(report, from: PeerID(peer)) }
-        case .hello, .heartbeat, .goodbye, .blobRequest, .blobChunk, .output, .progress, .elements, .products, .executorEnded, nil: break
+        case .goodbye:
+            if executors.remove(PeerID(peer)) != nil { inputs.append(.departed(PeerID(peer))) }
+        case .hello, .heartbeat, .blobRequest, .blobChunk, .output, .progress, .elements, .products, .executorEnded, nil: break
         }
         return []
     }

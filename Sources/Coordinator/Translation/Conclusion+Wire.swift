@@ -9,10 +9,11 @@ extension ConclusionQuestion {
             $0.started = hasStarted
             $0.tellsWillFinish = tellsWillFinish
             $0.asksForRetry = asksForRetry
+            $0.children = UInt32(clamping: children)
             if let failures { $0.ending = .failure(failures.wire) } else { $0.ending = .success((value ?? .void).wire) }
         }
     }
 
     /// About how many bytes it takes within a message.
-    var wireBytes: Int { 24 + (value?.wireBytes ?? 0) + (failures?.reduce(0) { $0 + $1.wireBytes } ?? 0) }
+    var wireBytes: Int { 30 + (value?.wireBytes ?? 0) + (failures?.reduce(0) { $0 + $1.wireBytes } ?? 0) }
 }

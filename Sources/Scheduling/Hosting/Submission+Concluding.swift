@@ -51,6 +51,7 @@ extension Submission {
         var question = ConclusionQuestion(
             number: held.number, failedAttempts: Int(units[unit].failedAttempts), hasStarted: units[unit].startedAt > 0,
             tellsWillFinish: held.isByBody && say(unit).holds)
+        if case .group = node(unit).kind { question.children = children(of: unit).count }
         switch held.ending {
         // The submitter has made it.
         case .success(let success): question.value = node(unit).isHosted ? nil : success.payload
@@ -160,6 +161,8 @@ public struct ConclusionQuestion: Hashable, Sendable {
     public var value: Payload?
     /// Of a failure. Of a group: its own.
     public var failures: [Failure]?
+    /// Of a group: how many it has.
+    public var children = 0
 
     public init(number: Int, failedAttempts: Int, hasStarted: Bool, tellsWillFinish: Bool) {
         self.hasStarted = hasStarted

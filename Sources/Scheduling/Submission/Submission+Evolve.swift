@@ -77,7 +77,7 @@ extension Submission {
             try add(addition, by: unit, attempt, at: at, &effects)
             finish(unit, .success(payload), at, &effects)
         case (nil, .failure(let failures)):
-            failAttempt(unit, named(failures, unit), isByBody: failures.first?.code != .timeout, at, &effects)
+            failAttempt(unit, named(failures, unit), isByBody: failures.first?.isOfTheUnitsTimeout != true, at, &effects)
         case (nil, .stopped):
             // The operation cancelled itself.
             finish(unit, .cancelled, at, &effects)
@@ -300,4 +300,9 @@ extension Submission {
         case nil: break
         }
     }
+}
+
+extension Failure {
+    /// Whether the unit's own time limit has ended the attempt; a body may fail with what another one was ended by.
+    fileprivate var isOfTheUnitsTimeout: Bool { code == .timeout && origin.isEmpty && publisher.isEmpty }
 }

@@ -1856,6 +1856,9 @@ public nonisolated struct WireConclusionQuestion: Sendable {
     set {ending = .failure(newValue)}
   }
 
+  /// of a group: how many it has; some may have come while it ran
+  public var children: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Ending: Equatable, Sendable {
@@ -7265,7 +7268,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ConclusionQuestion"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}failed_attempts\0\u{3}tells_will_finish\0\u{3}asks_for_retry\0\u{1}success\0\u{1}failure\0\u{1}started\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}failed_attempts\0\u{3}tells_will_finish\0\u{3}asks_for_retry\0\u{1}success\0\u{1}failure\0\u{1}started\0\u{2}U\u{6}children\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7304,6 +7307,7 @@ nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtob
         }
       }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.started) }()
+      case 412: try { try decoder.decodeSingularUInt32Field(value: &self.children) }()
       default: break
       }
     }
@@ -7340,6 +7344,9 @@ nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtob
     if self.started != false {
       try visitor.visitSingularBoolField(value: self.started, fieldNumber: 7)
     }
+    if self.children != 0 {
+      try visitor.visitSingularUInt32Field(value: self.children, fieldNumber: 412)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7350,6 +7357,7 @@ nonisolated extension WireConclusionQuestion: SwiftProtobuf.Message, SwiftProtob
     if lhs.asksForRetry != rhs.asksForRetry {return false}
     if lhs.started != rhs.started {return false}
     if lhs.ending != rhs.ending {return false}
+    if lhs.children != rhs.children {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -161,22 +161,3 @@ package final class MemoryWorker {
         }
     }
 }
-
-extension FinishedUnit {
-    /// With its value in it, however large.
-    fileprivate var whole: UnitEnding {
-        guard let blob else { return ending }
-        switch ending {
-        case .success(var value):
-            value.storage = .inline(blob.bytes)
-            return .success(value)
-        case .production(var value, let addition):
-            value.storage = .inline(blob.bytes)
-            return .production(value, addition)
-        case .storedElements:
-            guard let elements = try? WireElements(serializedBytes: blob.bytes) else { return ending }
-            return .elements(elements)
-        case .failure, .cancelled, .elements, .answers, .decided, .concluded: return ending
-        }
-    }
-}

@@ -9,6 +9,8 @@ extension Account {
         case end(of: Int)
         /// All who would receive from it were cancelled, and nobody else waits for it.
         case unneeded(Int)
+        /// A condition has said that this is no failure.
+        case ignored(Int)
     }
 
     func causes(ofCancelling node: Int) -> Set<Cause> {
@@ -18,6 +20,7 @@ extension Account {
         for member in [node] + plan.ancestors(of: node) {
             if let asked = cancelAsked[member], asked < last { causes.insert(.asked(member)) }
             if isUnneeded(member) { causes.insert(.unneeded(member)) }
+            if isIgnored(member, before: last) { causes.insert(.ignored(member)) }
             if let branch {
                 if endedByItself(member) || isCancelledOverItsEnd(member) { causes.insert(.end(of: member)) }
                 if self.node(member).group?.stops == true, hasFailure(in: member, besides: branch) {
@@ -36,7 +39,7 @@ extension Account {
     }
 
     private func isUnneeded(_ node: Int) -> Bool {
-        let receivers = plan.receivers(of: node)
+        let receivers = plan.receivers(of: node) + plan.streamReceivers(of: node)
         return !receivers.isEmpty && (receivers + plan.dependents(of: node)).allSatisfy { outcome($0)?.isCancelled == true }
     }
 
@@ -54,8 +57,9 @@ extension Account {
     func isLimit(_ fault: Fault, of node: Int) -> Bool {
         switch fault.kind {
         case .timeout, .deadline, .queueTimeout: fault.publisher == GraphPlan.name(of: node) && !isForwarded(fault, by: node)
-        case .own, .cancelled, .duplicate, .failedDependencies, .cancelledDependencies, .negated, .receivedNothing, .workerLost,
-            .other:
+        case .own, .cancelled, .duplicate, .failedDependencies, .cancelledDependencies, .negated, .severalRefuse, .noAlternative,
+            .receivedNothing,
+            .workerLost, .other:
             false
         }
     }

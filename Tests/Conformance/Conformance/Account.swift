@@ -17,17 +17,37 @@ package struct Account {
 
     struct Judgement {
         var place: Int
+        /// Scripted conditions of a node are counted through, those inside of others included.
         var condition: Int
-        /// What the operation's condition says, a negation included.
         var verdict: Verdict
     }
 
     let plan: GraphPlan
     let events: [Event]
+    struct Reading {
+        var place: Int
+        var run: Int
+        var elements: [String]
+        var end: StreamEnd
+    }
+
+    /// A closure of the program was asked about another attempt.
+    struct Question {
+        var place: Int
+        var retries: Int
+        var fault: Fault
+        var again: Bool
+    }
+
     private(set) var runs: [[Run]]
     private(set) var judgements: [[Judgement]]
     /// What listeners were told, with its place.
     private(set) var tellings: [[(place: Int, telling: Telling)]]
+    private(set) var readings: [[Reading]]
+    private(set) var questions: [[Question]]
+    /// What closures were told that may hold an end back.
+    private(set) var holds: [[(place: Int, outcome: Outcome)]]
+    private(set) var letGo: [Int: Int] = [:]
     private(set) var cancelAsked: [Int: Int] = [:]
     private(set) var cancelInForce: [Int: Int] = [:]
     private(set) var over: [Int: Int] = [:]
@@ -39,6 +59,9 @@ package struct Account {
         runs = Array(repeating: [], count: plan.nodes.count)
         judgements = Array(repeating: [], count: plan.nodes.count)
         tellings = Array(repeating: [], count: plan.nodes.count)
+        readings = Array(repeating: [], count: plan.nodes.count)
+        questions = Array(repeating: [], count: plan.nodes.count)
+        holds = Array(repeating: [], count: plan.nodes.count)
         var killed: [String: Int] = [:]
         for (place, event) in events.enumerated() {
             if case .killed(let process) = event { killed[process] = place }
@@ -52,7 +75,7 @@ package struct Account {
         case .cancelAsked(let node): cancelAsked[node] = cancelAsked[node] ?? place
         case .cancelInForce(let node): cancelInForce[node] = cancelInForce[node] ?? place
         case .judged(let node, let condition, let verdict):
-            judgements[node].append(Judgement(place: place, condition: condition, verdict: combined(node, condition, verdict)))
+            judgements[node].append(Judgement(place: place, condition: condition, verdict: verdict))
         case .started(let node, let number, let process, let received, let tokens):
             runs[node].append(
                 Run(
@@ -64,18 +87,13 @@ package struct Account {
             runs[node][index].result = result
         case .told(let node, let telling): tellings[node].append((place, telling))
         case .over(let node): over[node] = over[node] ?? place
+        case .consumed(let node, let run, let elements, let end):
+            readings[node].append(Reading(place: place, run: run, elements: elements, end: end))
+        case .retryAsked(let node, let retries, let fault, let again):
+            questions[node].append(Question(place: place, retries: retries, fault: fault, again: again))
+        case .held(let node, let outcome): holds[node].append((place, outcome))
+        case .letGo(let node): letGo[node] = place
         case .killed: break
-        }
-    }
-
-    private func combined(_ node: Int, _ condition: Int, _ verdict: Verdict) -> Verdict {
-        guard plan.nodes[node].conditions.indices.contains(condition),
-            case .scripted(_, isNegated: true) = plan.nodes[node].conditions[condition]
-        else { return verdict }
-        switch verdict {
-        case .yes: return .no
-        case .no: return .yes
-        case .notNow: return .notNow
         }
     }
 }
@@ -97,6 +115,11 @@ extension Account {
         tellings[node].filter { matches($0.telling) }.map(\.place)
     }
 
+    /// Whether anything was seen of a node: what is added later need not come.
+    func exists(_ node: Int) -> Bool { self.node(node).cause == nil || !tellings[node].isEmpty || !runs[node].isEmpty }
+
+    func children(of node: Int) -> [Int] { plan.children(of: node).filter(exists) }
+
     /// The node and what is inside of it.
     func subtree(_ node: Int) -> [Int] { plan.nodes.indices.filter { plan.isInside($0, node) } }
 
@@ -109,12 +132,6 @@ extension Account {
 
     /// Where the last body of the node, or inside of it, was over.
     func lastWork(inside node: Int) -> Int? { runs(inside: node).map(\.end).max() }
-
-    /// How many failures an operation may have had before it was run the last time, as conditions count.
-    func refusals(of node: Int) -> (least: Int, most: Int) {
-        let counts = Dictionary(grouping: judgements[node].filter { $0.verdict == .no }, by: \.condition).values.map(\.count)
-        return (counts.max() ?? 0, counts.reduce(0, +))
-    }
 
     /// Whether it was told to share the outcome of another one with its id.
     func hasJoined(_ node: Int) -> Bool {

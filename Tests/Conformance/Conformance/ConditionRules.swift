@@ -6,12 +6,10 @@ let conditionRules: [Rule] = [
             account.runs[node].indices.flatMap { index -> [Rule.Breach] in
                 let run = account.runs[node][index]
                 let previous = index == 0 ? -1 : account.runs[node][index - 1].start
-                return account.scripted(of: node).compactMap { condition -> Rule.Breach? in
-                    let last = account.judgements[node].last {
-                        $0.condition == condition && $0.place > previous && $0.place < run.start
-                    }
-                    guard last?.verdict != .yes else { return nil }
-                    return .init(node, [run.start], "ran, and condition \(condition) had said \(last.map { "\($0.verdict)" } ?? "nothing")")
+                let ends = account.conditionEnds(of: node, before: run.start, after: previous)
+                return zip(account.node(node).conditions, ends).compactMap { condition, end -> Rule.Breach? in
+                    guard condition.scriptedCount > 0, end != .holds else { return nil }
+                    return .init(node, [run.start], "ran, and the condition \(condition) had said \(end)")
                 }
             }
         }
@@ -29,43 +27,20 @@ let conditionRules: [Rule] = [
         account in
         account.plan.nodes.indices.compactMap { node -> Rule.Breach? in
             guard !account.runs(inside: node).isEmpty else { return nil }
-            return account.node(node).conditions.allSatisfy { account.holds($0, for: node) }
-                ? nil : .init(node, "ran in spite of a dependency")
+            let ends = zip(account.node(node).conditions, account.conditionEnds(of: node))
+            return ends.allSatisfy { $0.scriptedCount > 0 || $1 == .holds } ? nil : .init(node, "ran in spite of a dependency")
         }
     },
 ]
 
 extension Account {
-    fileprivate func scripted(of node: Int) -> [Int] {
-        self.node(node).conditions.indices.filter { if case .scripted = self.node(node).conditions[$0] { true } else { false } }
-    }
-
-    /// Whether a condition on dependencies holds; true for others.
-    fileprivate func holds(_ condition: ConditionPlan, for node: Int) -> Bool {
-        let outcomes = self.node(node).predecessors.map { outcome($0) }
-        switch condition {
-        case .scripted: return true
-        case .noFailedDependencies: return outcomes.allSatisfy { $0?.isSuccess == true }
-        case .noCancelledDependencies: return outcomes.allSatisfy { $0?.isCancelled == false }
-        }
-    }
-
     /// The errors that a node's conditions have come to the last time.
     fileprivate func refusal(of node: Int) -> [Fault] {
-        self.node(node).conditions.enumerated().compactMap { index, condition -> Fault? in
-            switch condition {
-            case .scripted(_, let isNegated):
-                guard judgements[node].last(where: { $0.condition == index })?.verdict == .no else {
-                    return judgements[node].contains { $0.condition == index } ? nil : Fault(.other("not asked"), by: nil)
-                }
-                if isNegated { return Fault(.negated, by: Texts.negatedCondition, isOfCondition: true) }
-                return Fault(.own(Texts.no(of: node, condition: index)), by: Texts.scriptedCondition, isOfCondition: true)
-            case .noFailedDependencies:
-                guard !holds(condition, for: node) else { return nil }
-                return Fault(.failedDependencies, by: "NoFailedDependencies", isOfCondition: true)
-            case .noCancelledDependencies:
-                guard !holds(condition, for: node) else { return nil }
-                return Fault(.cancelledDependencies, by: "NoCancelledDependencies", isOfCondition: true)
+        conditionEnds(of: node).compactMap { end in
+            switch end {
+            case .holds, .notNow, .ignored: nil
+            case .refused(let fault): fault
+            case .unknown: Fault(.other("not asked"), by: nil)
             }
         }
     }

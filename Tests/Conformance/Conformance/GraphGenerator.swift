@@ -1,66 +1,16 @@
 /// Draws random graphs: one seed gives one graph.
 package struct GraphGenerator {
-    /// What graphs may have. Each graph draws its own selection of it, so that rare combinations are not always covered up.
-    package struct Features: OptionSet, Sendable {
-        package let rawValue: Int
-        package init(rawValue: Int) { self.rawValue = rawValue }
-
-        package static let retries = Features(rawValue: 1)
-        package static let timeouts = Features(rawValue: 2)
-        package static let deadlines = Features(rawValue: 4)
-        package static let conditions = Features(rawValue: 8)
-        package static let groupConditions = Features(rawValue: 16)
-        package static let keys = Features(rawValue: 32)
-        package static let uniqueness = Features(rawValue: 64)
-        package static let delivery = Features(rawValue: 128)
-        package static let dependencies = Features(rawValue: 256)
-        package static let cancellations = Features(rawValue: 512)
-        package static let limits = Features(rawValue: 1024)
-        /// Bodies that go on after they were told to stop.
-        package static let lingering = Features(rawValue: 2048)
-        package static let stops = Features(rawValue: 4096)
-        /// A limit on the queue itself. Only a queue of one process has one.
-        package static let slots = Features(rawValue: 8192)
-        /// Members that wait for something outside of their group.
-        package static let outsiders = Features(rawValue: 16384)
-
-        /// Cancellations by the program inside of groups that stop. The local library leaves those that come before the
-        /// child's turn out of the group's errors: not among ``settled`` until it does not.
-        package static let cancellationsUnderStop = Features(rawValue: 32768)
-
-        /// Operations that deliver and that others wait for without receiving, where something may be cancelled. The local
-        /// library overlooks who waits and is in no queue yet, and cancels the producer of a cancelled receiver: not
-        /// among ``settled`` until it does not.
-        package static let dependentsOfProducers = Features(rawValue: 65536)
-
-        /// Groups that stop and are not ordered, or have children whose deadlines may pass together: of several ends at once
-        /// one is the cause.
-        package static let unorderedStops = Features(rawValue: 131072)
-        /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
-        /// cancelled and receivers are given its value, or its group's: not among ``clustered``.
-        package static let racingCancellations = Features(rawValue: 262144)
-        /// Cancellations before anything is added. A `ClusterQueue` refuses such graphs by name.
-        package static let earlyCancellations = Features(rawValue: 524288)
-
-        package static let all = Features(rawValue: 1_048_575)
-        /// All but the kinds of graphs of which it is known that something is not as the model says.
-        package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers])
-
-        /// What a cluster does as the model says.
-        package static let clustered = settled.subtracting([.slots, .racingCancellations, .earlyCancellations])
-
-        /// Whether something may be cancelled before its end.
-        fileprivate var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }
-    }
-
-    private var random: SeededNumbers
-    private let features: Features
-    private var plan = GraphPlan(nodes: [])
+    var random: SeededNumbers
+    let features: Features
+    var plan = GraphPlan(nodes: [])
 
     private init(seed: UInt64, features: Features) {
         random = SeededNumbers(seed: seed)
         var drawn: Features = []
-        for bit in 0..<20 where random.chance(bit < 15 ? 0.6 : 1) { drawn.insert(Features(rawValue: 1 << bit)) }
+        for bit in 0..<Features.bits {
+            let feature = Features(rawValue: 1 << bit)
+            if random.chance(Features.always.contains(feature) ? 1 : 0.6) { drawn.insert(feature) }
+        }
         self.features = features.intersection(drawn)
     }
 
@@ -73,6 +23,8 @@ package struct GraphGenerator {
         for node in generator.plan.nodes.indices { generator.decorate(node) }
         generator.makeCancellations()
         generator.withdraw()
+        for node in generator.plan.nodes.indices.dropFirst() { generator.extend(node) }
+        for node in generator.plan.nodes.indices.dropFirst() { generator.letDecide(node) }
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }
@@ -99,7 +51,7 @@ package struct GraphGenerator {
             limit: features.contains(.limits) && random.chance(0.3) ? 1 + random.below(2) : nil)
     }
 
-    private mutating func drawScript() -> Script {
+    mutating func drawScript() -> Script {
         var script = Script(ticks: random.chance(0.3) ? 0 : random.below(6))
         if random.chance(0.3) { script.failures = random.chance(0.3) ? 99 : 1 + random.below(2) }
         if features.contains(.lingering), random.chance(0.3) { script.lingers = 1 + random.below(4) }
@@ -211,7 +163,7 @@ extension GraphGenerator {
     /// Takes out what is not asked for.
     private mutating func withdraw() {
         if !features.contains(.earlyCancellations) { plan.cancellations.removeAll { $0.moment == .beforeTheQueue } }
-        if !features.contains(.racingCancellations) { plan.cancellations = plan.cancellations.filter { !mayEndByItself($0.node) } }
+        if !features.contains(.racingCancellations) { withdrawRaces() }
         if !features.contains(.cancellationsUnderStop) {
             for cancellation in plan.cancellations {
                 for group in plan.ancestors(of: cancellation.node) { change(group) { $0.stops = false } }
@@ -224,6 +176,16 @@ extension GraphGenerator {
             }
         }
         for node in plan.leaves where !isBounded(node) { release(node) }
+    }
+
+    /// What is not cancelled any more ends, and so may be cancelled no more by others.
+    private mutating func withdrawRaces() {
+        var count = -1
+        while count != plan.cancellations.count {
+            count = plan.cancellations.count
+            for node in plan.leaves where !isBounded(node) { release(node) }
+            plan.cancellations = plan.cancellations.filter { !mayEndByItself($0.node) }
+        }
     }
 
     private mutating func change(_ group: Int, _ change: (inout GroupPlan) -> Void) {
@@ -251,23 +213,4 @@ extension GraphGenerator {
         let plan = plan.nodes[node]
         return plan.hasTimeout || plan.hasDeadline || !plan.conditions.isEmpty || plan.unique != nil
     }
-}
-
-/// Random numbers that a seed gives, the same on every platform (SplitMix64).
-package struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-    package mutating func chance(_ share: Double) -> Bool { Double(next() >> 11) / Double(1 << 53) < share }
-    package mutating func pick<Value>(_ values: [Value]) -> Value { values[below(values.count)] }
 }

@@ -15,6 +15,7 @@ extension GraphPlan: CustomStringConvertible {
         case .group(let group):
             words.append(group.isOrdered ? "ordered" : "group")
             if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
+            if group.decides { words.append("decides") }
             if group.stops { words.append("stops") }
             if let limit = group.limit { words.append("limit \(limit)") }
         case .operation(let script):
@@ -23,23 +24,41 @@ extension GraphPlan: CustomStringConvertible {
             if script.isEndless { words.append("endless") }
             if script.failures > 0 { words.append("fails \(script.failures)×") }
             if let lingers = script.lingers { words.append("lingers \(lingers)") }
-            if script.forwardsFailure, !plan.producers.isEmpty { words.append("forwards") }
+            if let elements = script.elements { words.append("sends \(elements)") }
+            if let takes = script.takes { words.append("takes \(takes)") }
+            if script.forwardsFailure, !plan.producers.isEmpty || plan.source != nil { words.append("forwards") }
         }
         if !plan.producers.isEmpty { words.append("receives \(plan.producers.map(Self.name))") }
+        if let cause = plan.cause {
+            words.append("added by \(plan.afterFailure.map { $0 ? "failure of " : "success of " } ?? "")\(Self.name(of: cause))")
+        }
+        if let source = plan.source { words.append("reads \(Self.name(of: source))") }
         if !plan.after.isEmpty { words.append("after \(plan.after.map(Self.name))") }
         if plan.attempts > 1 { words.append("attempts \(plan.attempts)") }
         if !plan.keys.isEmpty { words.append("keys \(plan.keys.map { "\($0.name)/\($0.limit)" })") }
         if let unique = plan.unique { words.append("id \(unique.id)\(unique.joins ? " joins" : "")") }
         if plan.hasTimeout { words.append("timeout") }
         if plan.hasDeadline { words.append("deadline") }
-        for condition in plan.conditions {
-            switch condition {
-            case .scripted(let verdicts, let isNegated): words.append("\(isNegated ? "not" : "")\(verdicts.map(\.rawValue))")
-            case .noFailedDependencies: words.append("noFailed")
-            case .noCancelledDependencies: words.append("noCancelled")
-            }
-        }
+        if plan.asksAboutRetry { words.append("asks") }
+        if plan.holdsEnd { words.append(plan.holdsForEver ? "holds for ever" : "holds") }
+        if plan.isHosted { words.append("hosted") }
+        words += plan.conditions.map(\.description)
         return words.joined(separator: " ")
+    }
+}
+
+extension ConditionPlan: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .scripted(let verdicts, let isNegated): "\(isNegated ? "not" : "")\(verdicts.map(\.rawValue))"
+        case .noFailedDependencies: "noFailed"
+        case .noCancelledDependencies: "noCancelled"
+        case .all(let parts): "all(\(parts.map(\.description).joined(separator: ", ")))"
+        case .any(let parts): "any(\(parts.map(\.description).joined(separator: ", ")))"
+        case .not(let part): "not(\(part))"
+        case .silent(let part): "silent(\(part))"
+        case .ignored(let part): "ignored(\(part))"
+        }
     }
 }
 
@@ -58,6 +77,12 @@ extension Event: CustomStringConvertible {
         case .started(let node, let run, let process, let received, let tokens):
             "\(GraphPlan.name(of: node)) run \(run) begins in \(process), received \(received.map { "\($0)" } ?? "nothing") \(tokens)"
         case .ended(let node, let run, let end): "\(GraphPlan.name(of: node)) run \(run) ends: \(end)"
+        case .retryAsked(let node, let retries, let fault, let again):
+            "\(GraphPlan.name(of: node)) asks after \(retries) retries for another attempt because of \(fault): \(again)"
+        case .held(let node, let outcome): "\(GraphPlan.name(of: node)) willFinish \(outcome)"
+        case .letGo(let node): "\(GraphPlan.name(of: node)) is let go"
+        case .consumed(let node, let run, let elements, let end):
+            "\(GraphPlan.name(of: node)) run \(run) has read \(elements): \(end)"
         case .told(let node, let telling): "\(GraphPlan.name(of: node)) told \(telling)"
         case .over(let node): "\(GraphPlan.name(of: node)) over"
         case .killed(let process): "kill \(process)"

@@ -25,14 +25,28 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var kind: Kind
     /// The group around it; nil for the root.
     package var parent: Int?
+    /// The child of its group after whose end that adds it; nil: it is there from the beginning.
+    package var cause: Int?
+    /// Whether it is added only if the cause has failed, or not; nil: in any case.
+    package var afterFailure: Bool?
     /// What it waits for without receiving.
     package var after: [Int] = []
     /// Who delivers to it, in declared order. One that is a group delivers its children's values.
     package var producers: [Int] = []
+    /// Whose elements it receives while that runs.
+    package var source: Int?
     package var conditions: [ConditionPlan] = []
     package var keys: [KeyPlan] = []
     /// How often it is tried, the first time included.
     package var attempts = 1
+    /// Whether a closure of the program decides about another attempt, as often as `attempts` says.
+    package var asksAboutRetry = false
+    /// Whether a closure of the program holds the end back for a moment.
+    package var holdsEnd = false
+    /// It does not let go: a limit ends that.
+    package var holdsForEver = false
+    /// Whether its type exists in the program only.
+    package var isHosted = false
     package var unique: UniquePlan?
     /// An attempt is stopped when it takes longer than the runner's limit.
     package var hasTimeout = false
@@ -55,6 +69,10 @@ package struct Script: Codable, Sendable, Hashable {
     package var lingers: Int?
     /// It works until it is told to stop.
     package var isEndless = false
+    /// How many elements it sends; nil if it is none that does.
+    package var elements: Int?
+    /// After so many elements it has what it wants; nil if it reads to the end.
+    package var takes: Int?
     /// A failure that it has received is its own; otherwise it goes on without a value.
     package var forwardsFailure = false
 
@@ -70,6 +88,8 @@ package struct GroupPlan: Codable, Sendable, Hashable {
     package var stops = false
     /// How many children run at once; nil for no limit.
     package var limit: Int?
+    /// It adds children as others end. One that is hosted does so in the program only.
+    package var decides = false
 
     package init(isOrdered: Bool = false, stops: Bool = false, limit: Int? = nil) {
         self.isOrdered = isOrdered
@@ -78,11 +98,17 @@ package struct GroupPlan: Codable, Sendable, Hashable {
     }
 }
 
-package enum ConditionPlan: Codable, Sendable, Hashable {
+package indirect enum ConditionPlan: Codable, Sendable, Hashable {
     /// Says these, one evaluation after the other, and then the last one for ever.
     case scripted([Verdict], isNegated: Bool)
     case noFailedDependencies
     case noCancelledDependencies
+    case all([ConditionPlan])
+    case any([ConditionPlan])
+    case not(ConditionPlan)
+    case silent(ConditionPlan)
+    /// Where it fails the operation is cancelled.
+    case ignored(ConditionPlan)
 }
 
 /// What a condition says.
@@ -153,9 +179,32 @@ extension GraphPlan {
 
     package func receivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].producers.contains(node) } }
 
+    /// What a child's end adds to its group, in this order.
+    package func additions(after child: Int, hasFailed: Bool) -> [Int] {
+        nodes.indices.filter { nodes[$0].cause == child && nodes[$0].afterFailure ?? hasFailed == hasFailed }
+    }
+
+    package func streamReceivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].source == node } }
+
     package func dependents(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].after.contains(node) } }
 
+    /// Whether a cluster has a node's scripted conditions evaluated in the program, or it was made such that it does.
+    package func evaluatesInTheProgram(_ node: Int) -> Bool {
+        nodes[node].isHosted || nodes[node].conditions.contains(where: \.isEvaluatedWhole)
+    }
+
     package var leaves: [Int] { nodes.indices.filter { nodes[$0].script != nil } }
+}
+
+extension ConditionPlan {
+    /// Whether a cluster cannot take it apart.
+    fileprivate var isEvaluatedWhole: Bool {
+        switch self {
+        case .scripted, .noFailedDependencies, .noCancelledDependencies: false
+        case .all, .any, .ignored: true
+        case .not(let part), .silent(let part): part.isEvaluatedWhole
+        }
+    }
 }
 
 extension NodePlan {

@@ -2,7 +2,7 @@
 let groupRules: [Rule] = [
     Rule("groupsOutcome", "Success if all children succeeded; cancelled only if the group itself was; else failure.") { account in
         account.groups.compactMap { group -> Rule.Breach? in
-            let children = account.plan.children(of: group).map { account.outcome($0)?.isSuccess == true }
+            let children = account.children(of: group).map { account.outcome($0)?.isSuccess == true }
             switch account.outcome(group) {
             case .success where !children.allSatisfy(\.self): return .init(group, "succeeded without its children")
             case .failure where children.allSatisfy(\.self) && !account.endedByItself(group): return .init(group, "failed alone")
@@ -16,14 +16,14 @@ let groupRules: [Rule] = [
     ) { account in
         account.groups.compactMap { group -> Rule.Breach? in
             guard case .failure(let faults)? = account.outcome(group), !account.endedByItself(group) else { return nil }
-            guard account.plan.children(of: group).contains(where: { account.outcome($0)?.isSuccess != true }) else { return nil }
+            guard account.children(of: group).contains(where: { account.outcome($0)?.isSuccess != true }) else { return nil }
             return ErrorParts(of: group, account).allow(faults) ? nil : .init(group, "has the errors \(faults)")
         }
     },
     Rule("groupEndsLast", "Ends when all children have ended, never before its last child's listeners.") { account in
         account.groups.flatMap { group -> [Rule.Breach] in
             guard let end = account.finish(of: group)?.place else { return [] }
-            return account.plan.children(of: group).compactMap { child -> Rule.Breach? in
+            return account.children(of: group).compactMap { child -> Rule.Breach? in
                 let last = max(account.finish(of: child)?.place ?? -1, account.lastWork(inside: child) ?? -1)
                 return last > end ? .init(group, [end, last], "ended before \(GraphPlan.name(of: child))") : nil
             }
@@ -31,7 +31,7 @@ let groupRules: [Rule] = [
     },
     Rule("orderedOneByOne", "One after another; the next starts when the previous has finally ended (retries, body).") { account in
         account.groups.filter { account.node($0).group?.isOrdered == true }.flatMap { group in
-            let children = account.plan.children(of: group)
+            let children = account.children(of: group)
             return zip(children, children.dropFirst()).flatMap { previous, _ -> [Rule.Breach] in
                 children.filter { $0 > previous }.compactMap { next in account.overlap(previous, next) }
             }
@@ -39,7 +39,7 @@ let groupRules: [Rule] = [
     },
     Rule("stopEndsTheOrder", "onFailure .stop: a failed or cancelled child cancels what has not ended.") { account in
         account.groups.filter { account.node($0).group.map { $0.isOrdered && $0.stops } == true }.flatMap { group -> [Rule.Breach] in
-            let children = account.plan.children(of: group)
+            let children = account.children(of: group)
             guard let cause = children.first(where: { account.outcome($0)?.isSuccess == false }) else { return [] }
             return children.filter { $0 > cause }.compactMap { child -> Rule.Breach? in
                 let isCancelled = account.outcome(child)?.isCancelled == true || account.origin(of: child) == .limit
@@ -50,7 +50,7 @@ let groupRules: [Rule] = [
     },
     Rule("nothingInsideBegins", "A group whose condition fails ends its children as cancelled.") { account in
         account.groups.filter { account.endedByItself($0) && account.outcome($0)?.faults.first?.isOfCondition == true }.flatMap { group in
-            account.plan.children(of: group).compactMap { child -> Rule.Breach? in
+            account.children(of: group).compactMap { child -> Rule.Breach? in
                 account.outcome(child)?.isCancelled == true ? nil : .init(child, "ended otherwise than cancelled")
             }
         }
@@ -58,7 +58,7 @@ let groupRules: [Rule] = [
     Rule("membersAtOnce", "As many at once as maxConcurrent allows.") { account in
         account.groups.compactMap { group -> Rule.Breach? in
             guard let limit = account.node(group).group?.limit else { return nil }
-            let spans = account.plan.children(of: group).map { account.runs(inside: $0) }
+            let spans = account.children(of: group).map { account.runs(inside: $0) }
             return account.mostAtOnce(spans) > limit ? .init(group, "had more than \(limit) children running") : nil
         }
     },
@@ -98,7 +98,7 @@ private struct ErrorParts {
     private var parts: [Part] = []
 
     init(of group: Int, _ account: Account) {
-        for child in account.plan.children(of: group) {
+        for child in account.children(of: group) {
             switch account.outcome(child) {
             case .success, nil: continue
             case .failure(let faults):
@@ -108,7 +108,8 @@ private struct ErrorParts {
                 parts.append(Part(faults: faults, isFailure: !isDuplicate || isGroup, isLate: isDuplicate, mayBeMissing: false))
             case .cancelled(let faults):
                 let causes = account.causes(ofCancelling: child)
-                if causes == [.stop(of: group)] { continue }
+                // Who shares another one's end may have been cancelled by that.
+                if causes == [.stop(of: group)], !account.hasJoined(child) { continue }
                 let mayBeMissing = causes.contains(.stop(of: group))
                 parts.append(Part(faults: faults, isFailure: false, isLate: true, mayBeMissing: mayBeMissing))
             }

@@ -16,6 +16,14 @@ package enum Event: Codable, Sendable, Hashable {
     case started(Int, run: Int, process: String, received: Received?, tokens: [String: UInt64])
     /// A body is over.
     case ended(Int, run: Int, BodyEnd)
+    /// What a body has read of what another one sends.
+    case consumed(Int, run: Int, [String], StreamEnd)
+    /// After so many retries a closure of the program was asked about another attempt, and has said this.
+    case retryAsked(Int, retries: Int, Fault, again: Bool)
+    /// A closure of the program is told the end that is about to count: a value or an error.
+    case held(Int, Outcome)
+    /// It has let go.
+    case letGo(Int)
     /// A listener of the program was told something.
     case told(Int, Telling)
     /// Outcome and body of a node are over for the program.
@@ -29,6 +37,16 @@ package enum Received: Codable, Sendable, Hashable {
     case value(String)
     case values([String])
     case failure(Fault)
+}
+
+package enum StreamEnd: Codable, Sendable, Hashable {
+    /// It was told that this is all.
+    case complete
+    case failure(Fault)
+    /// It has what it wanted.
+    case enough
+    /// It was told to stop.
+    case stopped
 }
 
 package enum BodyEnd: Codable, Sendable, Hashable {
@@ -81,6 +99,10 @@ package struct Fault: Codable, Sendable, Hashable {
         case failedDependencies
         case cancelledDependencies
         case negated
+        /// Several of those that are required together do not hold.
+        case severalRefuse
+        /// None of the alternatives holds.
+        case noAlternative
         case receivedNothing
         case workerLost
         case other(String)
@@ -105,6 +127,8 @@ package struct Fault: Codable, Sendable, Hashable {
 package enum Texts {
     package static let scriptedCondition = "ScriptedCondition"
     package static let negatedCondition = "Not<ScriptedCondition>"
+    package static let allCondition = "AndCondition"
+    package static let anyCondition = "OrCondition"
 
     package static func failure(of node: Int, run: Int) -> String { "\(GraphPlan.name(of: node))!\(run)" }
 
@@ -117,6 +141,8 @@ package enum Texts {
         case .failure: return "\(own)(-)"
         }
     }
+
+    package static func element(_ index: Int, of node: Int, run: Int) -> String { "\(GraphPlan.name(of: node))#\(run):\(index)" }
 
     package static func no(of node: Int, condition: Int) -> String { "\(GraphPlan.name(of: node))?\(condition)" }
 }

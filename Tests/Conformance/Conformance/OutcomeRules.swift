@@ -1,7 +1,7 @@
 /// Outcome and body, cancellation, limits.
 let outcomeRules: [Rule] = [
     Rule("oneOutcome", "An operation has one outcome. Never two, never none, never twice.") { account in
-        account.plan.nodes.indices.compactMap { node -> Rule.Breach? in
+        account.plan.nodes.indices.filter(account.exists).compactMap { node -> Rule.Breach? in
             let tellings = account.tellings[node]
             let finishes = tellings.compactMap { if case .finish(let outcome) = $0.telling { outcome } else { nil } }
             let results = tellings.compactMap { if case .result(let outcome) = $0.telling { outcome } else { nil } }
@@ -22,7 +22,8 @@ let outcomeRules: [Rule] = [
         }
     },
     Rule("startIsTold", "Listeners are told of the start of what executes, and of nothing else.") { account in
-        account.plan.leaves.compactMap { node -> Rule.Breach? in
+        // What others have added is heard of at its end.
+        account.plan.leaves.filter { account.node($0).cause == nil }.compactMap { node -> Rule.Breach? in
             let isTold = !account.places(of: node) { $0 == .start }.isEmpty
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
@@ -128,7 +129,9 @@ extension Fault {
             if text.contains("?") { return isOfCondition && publisher == Texts.scriptedCondition }
             return !isOfCondition && publisher == text.split(separator: "!").first.map(String.init)
         case .cancelled(let name): return !isOfCondition && publisher == name
-        case .negated: return isOfCondition && publisher == Texts.negatedCondition
+        case .negated: return isOfCondition && publisher?.hasPrefix("Not<") == true
+        case .severalRefuse: return isOfCondition && publisher == Texts.allCondition
+        case .noAlternative: return isOfCondition && publisher == Texts.anyCondition
         case .failedDependencies: return isOfCondition && publisher == "NoFailedDependencies"
         case .cancelledDependencies: return isOfCondition && publisher == "NoCancelledDependencies"
         case .timeout, .deadline, .queueTimeout, .duplicate, .receivedNothing, .workerLost, .other: return !isOfCondition

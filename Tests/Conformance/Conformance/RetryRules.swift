@@ -8,7 +8,8 @@ let retryRules: [Rule] = [
         }
     },
     Rule("attemptsAreLimited", "RetryPolicy: so many attempts.") { account in
-        account.plan.leaves.compactMap { node -> Rule.Breach? in
+        // What has read elements of an attempt that was void has not been tried.
+        account.plan.leaves.filter { account.node($0).source == nil }.compactMap { node -> Rule.Breach? in
             let count = account.runs[node].count { !$0.isDoubtful } + (account.hasKills ? 0 : account.refusals(of: node).least)
             let most = account.node(node).attempts
             return count > most ? .init(node, account.runs[node].map(\.start), "was tried \(count) times of \(most)") : nil
@@ -28,7 +29,7 @@ let retryRules: [Rule] = [
         }
     },
     Rule("onlyFailuresAreTriedAgain", "Cancelled operations are not retried; nothing is done again after its success.") { account in
-        account.plan.leaves.flatMap { node in
+        account.plan.leaves.filter { account.node($0).source == nil }.flatMap { node in
             account.runs[node].dropLast().compactMap { run -> Rule.Breach? in
                 guard !run.isDoubtful, !account.node(node).hasTimeout else { return nil }
                 if case .failure? = run.result { return nil }
@@ -40,6 +41,6 @@ let retryRules: [Rule] = [
 
 extension Account {
     fileprivate func hasDependencyConditions(_ node: Int) -> Bool {
-        self.node(node).conditions.contains { if case .scripted = $0 { false } else { true } }
+        self.node(node).conditions.contains(where: \.looksAtDependencies)
     }
 }

@@ -42,7 +42,9 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
 
 /// All that the model says about what may be seen.
 package enum Reference {
-    package static let rules = outcomeRules + groupRules + orderRules + conditionRules + lockRules + retryRules
+    package static let rules =
+        outcomeRules + groupRules + orderRules + conditionRules + lockRules + retryRules
+        + sayRules + streamRules + decisionRules
 
     /// The rules that `history` breaks; empty if it is allowed.
     package static func violations(of plan: GraphPlan, _ history: History, rules: [Rule] = rules) -> [Violation] {

@@ -38,18 +38,20 @@ package enum FaultKinds {
         case is AOperationError.ReceivedValueIsNil: .receivedNothing
         case is NoFailedDependencies.Error: .failedDependencies
         case is NoCancelledDependencies.Error: .cancelledDependencies
-        case is NegatedCondition<ScriptedCondition>.Error: .negated
         case let other: foreign(other, of: error)
         }
     }
 
     private static func foreign(_ error: any Error, of whole: AOperationError) -> Fault.Kind {
-        // The coordinator's conditions have no errors of a type of their own: who has published them says which they are.
+        // Conditions that others decide about have no errors of a type of their own, and those of negations are generic: who
+        // has published them says which they are.
         if whole.state == .condition {
             switch whole.publisher {
             case "NoFailedDependencies": return .failedDependencies
             case "NoCancelledDependencies": return .cancelledDependencies
-            case Texts.negatedCondition: return .negated
+            case Texts.allCondition: return .severalRefuse
+            case Texts.anyCondition: return .noAlternative
+            case .some(let name) where name.hasPrefix("Not<"): return .negated
             default: break
             }
         }

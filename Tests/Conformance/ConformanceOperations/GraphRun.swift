@@ -6,7 +6,7 @@ import Synchronization
 /// A planned graph as operations, with listeners that note what they are told.
 package final class GraphRun: Sendable {
     /// How long things may take.
-    package struct Limits: Sendable {
+    package struct Limits: Codable, Sendable {
         package var timeout: Duration
         package var deadline: Duration
         /// When a body that goes on after its cancellation is given up: longer than any does.
@@ -20,11 +20,12 @@ package final class GraphRun: Sendable {
 
     package let plan: GraphPlan
     package let place: any Place
-    package let operations: [AOperation]
+    package let operations: [Int: AOperation]
     /// Whether `cancel()` counts when it has returned, because everything is in this process.
     private let isHere: Bool
     private let salt: String
     private let ends = Ends()
+    private let heard = Mutex<Set<ObjectIdentifier>>([])
     private let asked = Mutex<Set<Int>>([])
 
     /// - Parameters:
@@ -37,8 +38,9 @@ package final class GraphRun: Sendable {
         let salt = "\(name)/"
         self.salt = salt
         operations = OperationBuilder(plan: plan, place: name, salt: salt, limits: limits).make()
-        ends.expect(2 * plan.nodes.count)
-        for node in plan.nodes.indices { listen(to: node) }
+        ends.expect(2 * operations.count)
+        for (node, operation) in operations.sorted(by: { $0.key < $1.key }) { listen(to: operation, node) }
+        Places.watchAdditions(at: name) { [weak self] operation, node in self?.hearOfAddition(operation, node) }
     }
 
     package var root: GroupOperation { operations[0] as? GroupOperation ?? GroupOperation() }
@@ -60,14 +62,37 @@ package final class GraphRun: Sendable {
             defer { asked.insert(node) }
             return asked.isDisjoint(with: [node] + plan.ancestors(of: node))
         }
-        operations[node].cancel()
+        operations[node]?.cancel()
         if isInForce, isFirst || plan.nodes[node].script != nil { place.note(.cancelInForce(node)) }
     }
 
     // MARK: Listening
 
-    private func listen(to node: Int) {
-        let operation = operations[node]
+    /// A group of this process is about to add it; where others decide it comes back as something else.
+    private func hearOfAddition(_ operation: AOperation, _ node: Int) {
+        guard isHere || plan.nodes[node].parent.map({ plan.nodes[$0].isHosted }) == true else { return }
+        ends.expect(2)
+        _ = heard.withLock { $0.insert(ObjectIdentifier(operation)) }
+        listen(to: operation, node)
+    }
+
+    /// A group has ended, to which others have added something: that has ended, and it is told here.
+    private func hearOfAdditions(to group: AOperation, _ node: Int) {
+        guard plan.nodes[node].group?.decides == true, let group = group as? GroupOperation else { return }
+        let known = Set(operations.values.map { ObjectIdentifier($0) }).union(heard.withLock { $0 })
+        for child in group.operations where !known.contains(ObjectIdentifier(child)) {
+            guard let child = child as? ResultableOperation<EncodedValue>,
+                let node = plan.nodes.indices.first(where: { GraphPlan.name(of: $0) == child.name })
+            else { continue }
+            let faults = child.publishedErrors.map { Fault($0) }
+            var outcome = child.outcome?.isCancelled == true ? Outcome.cancelled(faults) : .failure(faults)
+            if let value = child.outcome?.value, let text = try? value.decoded(as: String.self) { outcome = .success(text) }
+            place.note(.told(node, .finish(outcome)))
+            place.note(.told(node, .result(outcome.result)))
+        }
+    }
+
+    private func listen(to operation: AOperation, _ node: Int) {
         operation.addObserver(
             BlockObserver(
                 startHandler: { [weak self] _ in self?.hear(.start, of: node) },
@@ -78,10 +103,38 @@ package final class GraphRun: Sendable {
         } else if let operation = operation as? VoidOperation {
             operation.didFinish { [self] result in hear(result.told { "" }, of: node) }
         }
-        guard let leaf = operation as? any ClusterOperation else { return ends.one() }
-        leaf.whenEnded { [self] _ in
+        if plan.nodes[node].holdsEnd { hold(operation, node) }
+        if plan.nodes[node].asksAboutRetry { askAboutRetry(operation, node) }
+        guard plan.nodes[node].script != nil else { return ends.one() }
+        operation.whenOver { [self] in
             place.note(.over(node))
             ends.one()
+        }
+    }
+
+    private func hold(_ operation: AOperation, _ node: Int) {
+        if let operation = operation as? ResultableOperation<String> {
+            operation.willFinish { [self] result, finish in held(node, result.outcome { $0 }, finish) }
+        } else if let operation = operation as? VoidOperation {
+            operation.willFinish { [self] result, finish in held(node, result.outcome { "" }, finish) }
+        }
+    }
+
+    private func held(_ node: Int, _ outcome: Outcome, _ finish: @escaping @Sendable () -> Void) {
+        place.note(.held(node, outcome))
+        guard !plan.nodes[node].holdsForEver else { return }
+        DispatchQueue.global().async { [place] in
+            place.note(.letGo(node))
+            finish()
+        }
+    }
+
+    private func askAboutRetry(_ operation: AOperation, _ node: Int) {
+        let attempts = plan.nodes[node].attempts
+        operation.retryOnFailure { [place] retries, error, retry in
+            let again = retries + 1 < attempts
+            place.note(.retryAsked(node, retries: retries, Fault(error), again: again))
+            DispatchQueue.global().async { retry(again) }
         }
     }
 
@@ -92,6 +145,7 @@ package final class GraphRun: Sendable {
             if let value = operation.outcome?.value { outcome = .success(value) }
             if operation.outcome?.isCancelled == true { outcome = .cancelled(faults) }
         } else if let operation = operation as? VoidOperation {
+            hearOfAdditions(to: operation, node)
             if operation.outcome?.isSuccess == true { outcome = .success("") }
             if operation.outcome?.isCancelled == true { outcome = .cancelled(faults) }
         }
@@ -117,10 +171,12 @@ package final class GraphRun: Sendable {
 
 extension Result where Failure == AOperationError {
     /// What a `didFinish` closure was told.
-    fileprivate func told(_ value: (Success) -> String) -> Telling {
+    fileprivate func told(_ value: (Success) -> String) -> Telling { .result(outcome(value)) }
+
+    fileprivate func outcome(_ value: (Success) -> String) -> Outcome {
         switch self {
-        case .success(let success): .result(.success(value(success)))
-        case .failure(let error): .result(.failure([Fault(error)]))
+        case .success(let success): .success(value(success))
+        case .failure(let error): .failure([Fault(error)])
         }
     }
 }

@@ -9,72 +9,142 @@ struct OperationBuilder {
     let salt: String
     let limits: GraphRun.Limits
 
-    /// One operation for each node.
-    func make() -> [AOperation] {
+    /// One operation for each node that is there from the beginning.
+    func make() -> [Int: AOperation] {
         var made: [Int: AOperation] = [:]
         // Children come after their groups.
-        for node in plan.nodes.indices.reversed() {
+        for node in plan.nodes.indices.reversed() where plan.nodes[node].cause == nil {
             let operation: AOperation
             switch plan.nodes[node].kind {
             case .operation: operation = leaf(node)
+            case .group(let group) where group.decides:
+                operation = decider(node, group)
+                for (child, operation) in firstChildren(of: operation, node) { made[child] = operation }
             case .group(let group): operation = self.group(group, plan.children(of: node).compactMap { made[$0] })
             }
             operation.name = GraphPlan.name(of: node)
             operation.grace = limits.grace
             made[node] = operation
         }
-        let operations = plan.nodes.indices.compactMap { made[$0] }
-        for node in plan.nodes.indices { configure(node, operations) }
-        return operations
+        for node in made.keys.sorted() { configure(node, made) }
+        return made
+    }
+
+    /// Those that a group that decides has from the beginning.
+    func firstChildren(of group: Int) -> [AOperation] {
+        plan.children(of: group).filter { plan.nodes[$0].cause == nil }.map(makeLeaf)
+    }
+
+    /// What it adds after the end of a child.
+    func additions(after child: Int, hasFailed: Bool) -> [(node: Int, operation: AOperation)] {
+        plan.additions(after: child, hasFailed: hasFailed).map { node in
+            let operation = makeLeaf(node)
+            configure(node, [node: operation])
+            return (node, operation)
+        }
+    }
+
+    private func makeLeaf(_ node: Int) -> AOperation {
+        let operation = leaf(node)
+        operation.name = GraphPlan.name(of: node)
+        operation.grace = limits.grace
+        return operation
+    }
+
+    private func decider(_ node: Int, _ planned: GroupPlan) -> GroupOperation {
+        let parameters = DeciderParameters(plan: plan, node: node, place: place, salt: salt, limits: limits)
+        let group = plan.nodes[node].isHosted ? HostedDecider(parameters) : ScriptedDecider(parameters)
+        set(planned, group)
+        return group
+    }
+
+    private func firstChildren(of group: AOperation, _ node: Int) -> [(Int, AOperation)] {
+        let children = plan.children(of: node).filter { plan.nodes[$0].cause == nil }
+        return zip(children, (group as? GroupOperation)?.operations.compactMap { $0 as? AOperation } ?? []).map { ($0, $1) }
     }
 
     private func leaf(_ node: Int) -> AOperation {
         let parameters = ScriptParameters(plan, node, place: place, salt: salt)
         if plan.nodes[node].unique != nil { return ScriptedOnly(parameters) }
-        guard let producer = plan.nodes[node].producers.first else { return Scripted(parameters) }
+        if plan.nodes[node].source != nil { return ScriptedSink(parameters) }
+        if parameters.script.elements != nil { return ScriptedSource(parameters) }
+        let isHosted = plan.nodes[node].isHosted
+        guard let producer = plan.nodes[node].producers.first else {
+            return isHosted ? HostedScripted(parameters) : Scripted(parameters)
+        }
         let isJoin = plan.nodes[node].producers.count > 1 || plan.nodes[producer].group != nil
-        return isJoin ? ScriptedJoin(parameters) : ScriptedReceiver(parameters)
+        if isJoin { return isHosted ? HostedJoin(parameters) : ScriptedJoin(parameters) }
+        return isHosted ? HostedReceiver(parameters) : ScriptedReceiver(parameters)
     }
 
     private func group(_ group: GroupPlan, _ children: [AOperation]) -> GroupOperation {
         let made = group.isOrdered ? OrderedGroupOperation(children) : GroupOperation(children)
-        made.onFailure = group.stops ? .stop : .continue
-        if let limit = group.limit { made.maxConcurrentOperationCount = limit }
+        set(group, made)
         return made
     }
 
-    private func configure(_ node: Int, _ operations: [AOperation]) {
-        let (planned, operation) = (plan.nodes[node], operations[node])
-        for condition in planned.conditions.enumerated().map({ self.condition($0.element, of: node, $0.offset) }) {
-            operation.addCondition(condition)
-        }
+    private func set(_ group: GroupPlan, _ made: GroupOperation) {
+        made.onFailure = group.stops ? .stop : .continue
+        if let limit = group.limit { made.maxConcurrentOperationCount = limit }
+    }
+
+    private func configure(_ node: Int, _ operations: [Int: AOperation]) {
+        guard let operation = operations[node] else { return }
+        let planned = plan.nodes[node]
+        var conditions = ConditionBuilder(node: node, place: place, isHosted: plan.evaluatesInTheProgram(node))
+        for condition in planned.conditions { operation.addCondition(conditions.make(condition)) }
         for key in planned.keys { operation.exclusive(salt + key.name, limit: key.limit) }
-        for other in planned.after { operation.addDependency(operations[other]) }
-        if planned.attempts > 1 { operation.retry(RetryPolicy(attempts: planned.attempts)) }
+        for other in planned.after.compactMap({ operations[$0] }) { operation.addDependency(other) }
+        if planned.attempts > 1, !planned.asksAboutRetry { operation.retry(RetryPolicy(attempts: planned.attempts)) }
         if planned.hasTimeout { operation.timeout(limits.timeout) }
         if planned.hasDeadline { operation.deadline(limits.deadline) }
-        connect(planned.producers.map { operations[$0] }, to: operation)
+        if let source = planned.source.flatMap({ operations[$0] }) as? ScriptedSource, let sink = operation as? ScriptedSink {
+            source.stream(to: sink)
+        }
+        connect(planned.producers.compactMap { operations[$0] }, to: operation)
     }
 
     private func connect(_ producers: [AOperation], to receiver: AOperation) {
-        if let receiver = receiver as? ScriptedJoin {
+        if let receiver = receiver as? JoinBody {
             if let group = producers.first as? GroupOperation {
                 group.deliver(to: receiver)
             } else {
                 producers.compactMap { $0 as? ResultableOperation<String> }.deliver(to: receiver)
             }
-        } else if let receiver = receiver as? ScriptedReceiver {
+        } else if let receiver = receiver as? ReceiverBody {
             (producers.first as? ResultableOperation<String>)?.deliver(to: receiver)
         }
     }
+}
 
-    private func condition(_ planned: ConditionPlan, of node: Int, _ index: Int) -> any AOperationCondition {
+/// Makes a node's conditions.
+struct ConditionBuilder {
+    let node: Int
+    let place: String
+    /// Whether what is scripted is evaluated in the program: one place evaluates all conditions of an operation.
+    let isHosted: Bool
+    private var next = 0
+
+    init(node: Int, place: String, isHosted: Bool) { (self.node, self.place, self.isHosted) = (node, place, isHosted) }
+
+    mutating func make(_ planned: ConditionPlan) -> any AOperationCondition {
         switch planned {
         case .noFailedDependencies: return NoFailedDependencies()
         case .noCancelledDependencies: return NoCancelledDependencies()
         case .scripted(let verdicts, let isNegated):
-            let condition = ScriptedCondition(place: place, node: node, condition: index, verdicts: verdicts)
-            return isNegated ? NegatedCondition(condition) : condition
+            let condition = ScriptedCondition(place: place, node: node, condition: next, verdicts: verdicts)
+            next += 1
+            let made: any AOperationCondition = isHosted ? HostedCondition(condition: condition) : condition
+            return isNegated ? Self.negated(made) : made
+        case .all(let parts): return AndCondition(parts.map { make($0) })
+        case .any(let parts): return OrCondition(parts.map { make($0) })
+        case .not(let part): return Self.negated(make(part))
+        case .silent(let part): return Self.silent(make(part))
+        case .ignored(let part): return Self.ignored(make(part))
         }
     }
+
+    private static func negated(_ condition: some AOperationCondition) -> any AOperationCondition { NegatedCondition(condition) }
+    private static func silent(_ condition: some AOperationCondition) -> any AOperationCondition { SilentCondition(condition) }
+    private static func ignored(_ condition: some AOperationCondition) -> any AOperationCondition { IgnoredCondition(condition) }
 }

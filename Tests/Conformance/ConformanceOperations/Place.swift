@@ -1,3 +1,4 @@
+import AOperation
 import Conformance
 import Foundation
 import Synchronization
@@ -21,7 +22,19 @@ package enum Places {
 
     package static func register(_ place: any Place, as name: String) { known.withLock { $0[name] = place } }
 
-    package static func remove(_ name: String) { known.withLock { $0[name] = nil } }
+    package static func remove(_ name: String) {
+        known.withLock { $0[name] = nil }
+        watchers.withLock { $0[name] = nil }
+    }
+
+    private static let watchers = Mutex<[String: @Sendable (AOperation, Int) -> Void]>([:])
+
+    /// Calls `handler` with what groups of this process are about to add.
+    static func watchAdditions(at name: String, _ handler: @escaping @Sendable (AOperation, Int) -> Void) {
+        watchers.withLock { $0[name] = handler }
+    }
+
+    static func adding(_ operation: AOperation, as node: Int, at name: String) { watchers.withLock { $0[name] }?(operation, node) }
 
     package static func place(_ name: String) -> any Place {
         known.withLock { known in

@@ -32,7 +32,13 @@ package struct ScriptParameters: Codable, Sendable {
     }
 
     /// Does what the script says, and notes it.
-    func run(on operation: AOperation, received: Received?, failure: AOperationError?) async throws -> String {
+    ///
+    /// - Parameter beginning: what it does first; returns a failure that it has received with that.
+    func run(
+        on operation: AOperation, received: Received?, failure: AOperationError?,
+        beginning: (_ run: Int, any Place) async throws -> AOperationError? = { _, _ in nil }
+    ) async throws -> String {
+        var failure = failure
         let place = Places.place(place)
         let tokens = keys.compactMap { key in operation.fencingToken(for: salt + key).map { (key, $0) } }
         let number = place.begin(node)
@@ -41,6 +47,7 @@ package struct ScriptParameters: Codable, Sendable {
                 node, run: number, process: place.process, received: received,
                 tokens: Dictionary(tokens) { first, _ in first }))
         do {
+            failure = try await beginning(number, place) ?? failure
             try await work(at: place)
         } catch {
             guard let lingers = script.lingers else {
@@ -72,75 +79,6 @@ package struct ScriptParameters: Codable, Sendable {
     }
 }
 
-/// Does what its script says.
-package final class Scripted: AsyncOperation<String>, ClusterOperation, @unchecked Sendable {
-    package let parameters: ScriptParameters
-
-    package init(_ parameters: ScriptParameters) {
-        self.parameters = parameters
-        super.init()
-    }
-
-    package override func run() async throws -> String { try await parameters.run(on: self, received: nil, failure: nil) }
-}
-
-/// Is one of which only one is active at a time.
-package final class ScriptedOnly: AsyncOperation<String>, ClusterOperation, UniqueOperation, @unchecked Sendable {
-    package let parameters: ScriptParameters
-
-    package var uniqueId: String { parameters.salt + (parameters.unique?.id ?? "") }
-    package var onDuplicate: DuplicatePolicy { parameters.unique?.joins == true ? .join : .ignore }
-
-    package init(_ parameters: ScriptParameters) {
-        self.parameters = parameters
-        super.init()
-    }
-
-    package override func run() async throws -> String { try await parameters.run(on: self, received: nil, failure: nil) }
-}
-
-/// Receives one value.
-package final class ScriptedReceiver: AsyncOperation<String>, ReceiverOperation, ClusterOperation, @unchecked Sendable {
-    package let parameters: ScriptParameters
-    package var receivedValue: Result<String, AOperationError>?
-
-    package init(_ parameters: ScriptParameters) {
-        self.parameters = parameters
-        super.init()
-    }
-
-    package override func run() async throws -> String {
-        switch receivedValue {
-        case nil: return try await parameters.run(on: self, received: nil, failure: nil)
-        case .success(let value): return try await parameters.run(on: self, received: .value(value), failure: nil)
-        case .failure(let error):
-            let fault = Fault(error)
-            return try await parameters.run(on: self, received: .failure(fault), failure: error)
-        }
-    }
-}
-
-/// Receives the values of several, or of a group's children.
-package final class ScriptedJoin: AsyncOperation<String>, ReceiverOperation, ClusterOperation, @unchecked Sendable {
-    package let parameters: ScriptParameters
-    package var receivedValue: Result<[String], AOperationError>?
-
-    package init(_ parameters: ScriptParameters) {
-        self.parameters = parameters
-        super.init()
-    }
-
-    package override func run() async throws -> String {
-        switch receivedValue {
-        case nil: return try await parameters.run(on: self, received: nil, failure: nil)
-        case .success(let values): return try await parameters.run(on: self, received: .values(values), failure: nil)
-        case .failure(let error):
-            let fault = Fault(error)
-            return try await parameters.run(on: self, received: .failure(fault), failure: error)
-        }
-    }
-}
-
 /// Says what its script says, one evaluation after the other.
 package struct ScriptedCondition: ClusterCondition {
     package var place: String
@@ -163,10 +101,22 @@ package struct ScriptedCondition: ClusterCondition {
     }
 }
 
+/// The same in the program, of a type that no worker knows.
+package struct HostedCondition: AOperationCondition, Sendable {
+    package var condition: ScriptedCondition
+
+    package static var key: String { ScriptedCondition.key }
+
+    package func evaluateForOperation(
+        _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
+    ) { condition.evaluateForOperation(operation, completion: completion) }
+}
+
 /// What a worker registers to run graphs.
 package enum ConformanceTypes {
     package static let operations: [any ClusterOperation.Type] = [
-        Scripted.self, ScriptedOnly.self, ScriptedReceiver.self, ScriptedJoin.self,
+        Scripted.self, ScriptedOnly.self, ScriptedReceiver.self, ScriptedJoin.self, ScriptedSource.self,
+        ScriptedSink.self, ScriptedDecider.self,
     ]
     package static let conditions: [any ClusterCondition.Type] = [ScriptedCondition.self]
     package static let errors: [any PortableError.Type] = [ScriptError.self]

@@ -42,9 +42,12 @@ extension RemoteFailure {
 }
 
 extension AOperationError {
-    /// A worker knows the operations of others by their types and paths: the last part of that is the program's name.
+    /// A worker knows the operations of others by their types and paths: the last part of that is the program's name. What went
+    /// through an operation of the program has the name from there.
     fileprivate var nameInItsProgram: String? {
-        guard state == .execution, let origin = (transit as? Transit)?.failure.origin, !origin.isEmpty else { return nil }
+        guard state == .execution, publisher?.wholeMatch(of: /n[0-9]+/) == nil, let origin = (transit as? Transit)?.failure.origin,
+            !origin.isEmpty
+        else { return nil }
         return origin.split(separator: "/").last.map(String.init)
     }
 }

@@ -1,0 +1,46 @@
+import Foundation
+import Wire
+
+/// How a hosted session reaches its coordinator.
+enum HostedLink: Sendable {
+    case network(PeerLink, ZMQContext)
+    case memory(any MessageCarrier)
+
+    func send(_ message: WirePeerMessage, _ attachment: Buffer?) {
+        switch self {
+        case .network(let link, _): link.send(message, attachment: attachment)
+        case .memory(let carrier): carrier.send(message, attachment: attachment)
+        }
+    }
+
+    /// - Parameter goodbye: why it is over, if nothing is left of it.
+    func close(goodbye: String?) async {
+        switch self {
+        case .network(let link, let context):
+            await withCheckedContinuation { continuation in
+                // Waits for the link's thread: not on a thread of the cooperative pool.
+                Thread.detachNewThread {
+                    link.close(goodbye: goodbye, flushMilliseconds: 1000)
+                    context.terminate()
+                    continuation.resume()
+                }
+            }
+        case .memory(let carrier):
+            if let goodbye { carrier.send(.with { $0.goodbye.reason = goodbye }, attachment: nil) }
+        }
+    }
+}
+
+extension HostedSession: MemoryPeer {
+    package func tell(_ event: PeerLink.Event) { desk.sync { handle(event) } }
+
+    package var deadline: Int64? { state.withLock { $0.executor.deadline } }
+
+    package func tick() { desk.sync { step { $0.tick(now: $1, at: $2) } } }
+
+    package var openCount: Int {
+        state.withLock { $0.bodies.count + $0.ending + $0.unclaimed.values.reduce(0) { $0 + $1.count } }
+    }
+
+    package var isStopping: Bool { state.withLock { $0.stopping > 0 } }
+}

@@ -1,0 +1,121 @@
+import AOperation
+import Cluster
+import ClusterTesting
+import Foundation
+import Synchronization
+import Testing
+
+/// What only the program has, beside the workers of a cluster in memory.
+@Suite(.timeLimit(.minutes(2))) struct MemoryHostingTests {
+    private struct Oops: Error {}
+
+    /// Waits in the program.
+    private final class HostedNap: AsyncOperation<String>, ReceiverOperation, RetryableOperation, @unchecked Sendable {
+        var receivedValue: Result<String, AOperationError>?
+        private let clock: any Clock<Duration>
+
+        init(clock: any Clock<Duration>) {
+            self.clock = clock
+            super.init()
+        }
+
+        func new() -> HostedNap { HostedNap(clock: clock) }
+
+        override func run() async throws -> String {
+            try await clock.sleep(for: .seconds(7_200))
+            return "<\(try receivedValue?.get() ?? "")>"
+        }
+    }
+
+    private struct Allowed: AOperationCondition {
+        let isAllowed: Bool
+
+        func evaluateForOperation(
+            _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
+        ) { completion(isAllowed ? .success : .failure(AOperationError(Oops()))) }
+    }
+
+    private func cluster(_ faults: [InMemoryCluster.Fault] = []) async throws -> InMemoryCluster {
+        let cluster = try InMemoryCluster(workers: 2, seed: 7, faults: faults)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        return cluster
+    }
+
+    @Test(arguments: [[], [InMemoryCluster.Fault.coordinatorCrash(every: 3)]])
+    func closuresInTheMiddle_runInTheProgram_alsoThroughCrashes_andWaitInVirtualTime(faults: [InMemoryCluster.Fault]) async throws {
+        let cluster = try await cluster(faults)
+        let (nap, hosted, last) = (Nap("a", seconds: 3_600), HostedNap(clock: cluster.clock), Put())
+        let block = MapOperationBlock<String, String> { received, finish in finish((received ?? .success("")).map { $0 + "!" }) }
+        nap.deliver(to: hosted).deliver(to: block)
+        [block, Nap("b", seconds: 1)].deliver(to: last)
+        let outcome = try await cluster.run(GroupOperation(nap, hosted, block, last))
+        #expect(outcome[last]?.value == "<a>!+b")
+        #expect(cluster.clock.now.elapsed >= .seconds(10_800))
+        #expect(faults.isEmpty == (cluster.crashes.coordinators == 0))
+        await cluster.queue.close()
+    }
+
+    @Test func aTimeoutOfHostedCode_isOneOfVirtualTime() async throws {
+        let cluster = try await cluster()
+        let (short, long) = (
+            HostedNap(clock: cluster.clock).timeout(.seconds(60)), HostedNap(clock: cluster.clock).timeout(.seconds(7_300))
+        )
+        _ = try await cluster.run(GroupOperation(short, long))
+        #expect(short.publishedErrors.first?.publishedError is TimeoutObserver.Error, "\(short.publishedErrors)")
+        #expect(long.outcome?.value == "<>")
+        await cluster.queue.close()
+    }
+
+    @Test func conditionsAndClosuresOfTheProgram_haveTheirSay() async throws {
+        let cluster = try await cluster([.coordinatorCrash(every: 4)])
+        let log = Mutex<[String]>([])
+        let (held, denied, either) = (Nap("held", seconds: 60), Nap("denied", seconds: 60), Nap("either", seconds: 60))
+        held.willFinish { result, finish in
+            log.withLock { $0.append("held \((try? result.get()) ?? "")") }
+            DispatchQueue.global().async { finish() }
+        }
+        denied.conditions(Allowed(isAllowed: false))
+        denied.retryOnFailure { retries, _, retry in
+            log.withLock { $0.append("retry \(retries)") }
+            retry(retries < 1)
+        }
+        either.conditions(OrCondition(Allowed(isAllowed: false), Allowed(isAllowed: true)))
+        _ = try await cluster.run(GroupOperation(held, denied, either))
+        #expect(held.outcome?.value == "held" && either.outcome?.value == "either")
+        #expect(denied.publishedErrors.first?.publishedError is Oops)
+        #expect(log.withLock { $0.sorted() } == ["held held", "retry 0", "retry 1"])
+        await cluster.queue.close()
+    }
+
+    /// Adds as its closure says.
+    private final class Chooser: GroupOperation, @unchecked Sendable {
+        let choose: @Sendable (Operation) -> [Operation]
+
+        init(_ children: [Operation], _ choose: @escaping @Sendable (Operation) -> [Operation]) {
+            self.choose = choose
+            super.init(children)
+        }
+
+        override func operationDidFinish(_ operation: Operation, withErrors errors: [AOperationError]) {
+            for next in choose(operation) { addOperation(next) }
+        }
+    }
+
+    @Test func groupsAndSequencesOfTheProgram_decideInIt() async throws {
+        let cluster = try await cluster()
+        let first = Nap("first", seconds: 60)
+        let chooser = Chooser([first]) { $0 === first ? [Nap("second", seconds: 60), AOperationBlock { $0() }] : [] }
+        let sequence = OperationSequence { previous in
+            switch (previous as? Nap)?.parameters.text {
+            case nil: Nap("one", seconds: 1)
+            case "one": Nap("two", seconds: 1)
+            default: nil
+            }
+        }
+        let outcome = try await cluster.run(GroupOperation(chooser, sequence))
+        #expect(outcome.isSuccess, "\(outcome.errors)")
+        #expect(chooser.operations.count == 3)
+        #expect(sequence.outcomes.map(\.isSuccess) == [true, true])
+        await cluster.queue.close()
+    }
+}

@@ -1,0 +1,92 @@
+extension GraphGenerator {
+    /// What graphs may have. Each graph draws its own selection of it, so that rare combinations are not always covered up.
+    package struct Features: OptionSet, Sendable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        package static let retries = Features(rawValue: 1)
+        package static let timeouts = Features(rawValue: 2)
+        package static let deadlines = Features(rawValue: 4)
+        package static let conditions = Features(rawValue: 8)
+        package static let groupConditions = Features(rawValue: 16)
+        package static let keys = Features(rawValue: 32)
+        package static let uniqueness = Features(rawValue: 64)
+        package static let delivery = Features(rawValue: 128)
+        package static let dependencies = Features(rawValue: 256)
+        package static let cancellations = Features(rawValue: 512)
+        package static let limits = Features(rawValue: 1024)
+        /// Bodies that go on after they were told to stop.
+        package static let lingering = Features(rawValue: 2048)
+        package static let stops = Features(rawValue: 4096)
+        /// A limit on the queue itself. Only a queue of one process has one.
+        package static let slots = Features(rawValue: 8192)
+        /// Members that wait for something outside of their group.
+        package static let outsiders = Features(rawValue: 16384)
+
+        /// Cancellations by the program inside of groups that stop. The local library leaves those that come before the
+        /// child's turn out of the group's errors: not among ``settled`` until it does not.
+        package static let cancellationsUnderStop = Features(rawValue: 32768)
+
+        /// Operations that deliver and that others wait for without receiving, where something may be cancelled. The local
+        /// library overlooks who waits and is in no queue yet, and cancels the producer of a cancelled receiver: not
+        /// among ``settled`` until it does not.
+        package static let dependentsOfProducers = Features(rawValue: 65536)
+
+        /// Groups that stop and are not ordered, or have children whose deadlines may pass together: of several ends at once
+        /// one is the cause.
+        package static let unorderedStops = Features(rawValue: 131072)
+        /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
+        /// cancelled and receivers are given its value, or its group's: not among ``clustered``.
+        package static let racingCancellations = Features(rawValue: 262144)
+        /// Cancellations before anything is added. A `ClusterQueue` refuses such graphs by name.
+        package static let earlyCancellations = Features(rawValue: 524288)
+
+        /// Conditions that are made of others.
+        package static let madeConditions = Features(rawValue: 1 << 20)
+        /// Closures of the program that hold ends back.
+        package static let holds = Features(rawValue: 1 << 21)
+        /// Closures of the program that decide about other attempts.
+        package static let askedRetries = Features(rawValue: 1 << 22)
+        /// Operations of types that only the program has.
+        package static let hosted = Features(rawValue: 1 << 23)
+
+        /// Operations that read what others send while these run.
+        package static let streams = Features(rawValue: 1 << 24)
+
+        /// Groups that add children as others end.
+        package static let decisions = Features(rawValue: 1 << 25)
+
+        /// Closures that hold an end back until a limit comes.
+        package static let endlessHolds = Features(rawValue: 1 << 26)
+
+        /// Conditions that are made of others, on operations that deliver. On a cluster the error of a part that the whole passes
+        /// on is published there by the whole, and a receiver on a worker is given that: not among ``clustered``.
+        package static let madeConditionsOfProducers = Features(rawValue: 1 << 27)
+
+        /// Negations of negations, and of silent conditions. A cluster knows whether a condition is negated, and nothing of
+        /// silence: its errors are those of the condition, or of its negation. Not among ``clustered``.
+        package static let nestedNegations = Features(rawValue: 1 << 28)
+
+        static let bits = 29
+        /// Those that say how others are drawn, and have no part in graphs by themselves.
+        static let always: Features = [
+            .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
+            .madeConditionsOfProducers, .nestedNegations,
+        ]
+
+        package static let all = Features(rawValue: 1 << bits - 1)
+        /// All but the kinds of graphs of which it is known that something is not as the model says.
+        package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers])
+
+        /// What a cluster does as the model says.
+        package static let clustered = settled.subtracting([
+            .slots, .racingCancellations, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations,
+        ])
+
+        /// What a cluster in memory does: no partial results, and no closure that never answers, for which time would wait.
+        package static let inMemory = clustered.subtracting([.streams, .endlessHolds])
+
+        /// Whether something may be cancelled before its end.
+        var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }
+    }
+}
