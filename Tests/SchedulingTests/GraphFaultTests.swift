@@ -122,6 +122,7 @@ import Testing
             .quarantineLifted(unit, at: 10),
             .lockSeized(unit, key: "db", reason: "stuck", at: 11),
             .lateResultRefused(unit, attempt, at: 12),
+            .orphanEnded(unit, attempt, at: 12),
             .stopBegun(unit, attempt, forced: true, since: 12, at: 13),
             .submitted(
                 Admission(

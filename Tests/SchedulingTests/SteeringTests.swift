@@ -77,6 +77,29 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func force_ofWhatIsNotAdmittedNow_liftsNothing() throws {
+        let types: [OperationSignature] = ["crash"]
+        let graph = Sketch.group("root", [.given("{}", .op("a", type: "crash"))]).graph()
+        var cluster = FakeCluster()
+        let first = cluster.submit(graph)
+        for executor in 1...10 where cluster.view()?.state != .failed {
+            cluster.attach(executor, operations: types)
+            cluster.die(executor)
+        }
+        cluster.attach(50, operations: types)
+        cluster.step([.diskFilled("no room")])
+        guard case .failed(.busy("no room"))? = cluster.ask(.retry(submission: first ?? "", key: "again", force: true)) else {
+            Issue.record("it was not busy")
+            return
+        }
+        cluster.step([.diskFilled(nil)])
+        cluster.submit(graph, key: "kept")
+        #expect(cluster.heldPaths.isEmpty, "it is still kept from workers")
+        let again = retry(&cluster, first, key: "again", force: true)
+        #expect(again?.lifted == 1)
+        #expect(cluster.heldPaths == ["a"])
+    }
+
     // MARK: Stopping
 
     private func stopping(_ cluster: inout FakeCluster, forced: Bool, at: Int64? = nil) throws {

@@ -33,6 +33,13 @@ final class HostedSession: Sendable {
         /// Called when no body is left.
         var whenIdle: (@Sendable () -> Void)?
         var tick: Int64?
+
+        /// Nobody asks anything of the submission any more; what has no answer yet needs none.
+        mutating func forget(_ submission: String) {
+            graphs[submission] = nil
+            unclaimed[submission] = nil
+            asking = asking.filter { !$0.key.hasPrefix("\(submission)/") && !$0.key.hasPrefix("\(submission)#") }
+        }
     }
 
     enum Phase {
@@ -110,7 +117,7 @@ final class HostedSession: Sendable {
     /// Everything of the submission has ended.
     func release(_ submission: String, _ mirrors: Mirrors) {
         desk.async { [self] in
-            state.withLock { state in if state.graphs[submission] === mirrors { state.graphs[submission] = nil } }
+            state.withLock { state in if state.graphs[submission] === mirrors { state.forget(submission) } }
         }
     }
 

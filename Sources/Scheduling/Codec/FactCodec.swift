@@ -51,6 +51,7 @@ private enum Kind {
     static let lockSeized: UInt8 = 192
     static let lateResultRefused: UInt8 = 193
     static let stopBegun: UInt8 = 194
+    static let orphanEnded: UInt8 = 240
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
@@ -221,6 +222,11 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
+        case .orphanEnded(let unit, let attempt, let at):
+            write(Kind.orphanEnded)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(at)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             write(Kind.stopBegun)
             write(unit.rawValue)
@@ -378,6 +384,8 @@ extension ByteReader {
             return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
         case Kind.lateResultRefused:
             return .lateResultRefused(try unit(), try attempt(), at: try signed())
+        case Kind.orphanEnded:
+            return .orphanEnded(try unit(), try attempt(), at: try signed())
         case Kind.stopBegun:
             return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try signed())
         case Kind.judged:

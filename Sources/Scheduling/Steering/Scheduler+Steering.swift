@@ -19,10 +19,13 @@ extension Scheduler {
                         message: "submission \(submission.id) has code of the process that submitted it; let that program submit it again",
                         errors: []))
             }
-            let lifted = force ? liftQuarantine(of: submission, &outputs) : 0
+            var lifted = 0
             let reply = submit(
                 key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
-                submitter: Incarnation(0), &outputs)
+                submitter: Incarnation(0), &outputs
+            ) { scheduler, outputs in
+                if force { lifted = scheduler.liftQuarantine(of: submission, &outputs) }
+            }
             guard case .submitted(let id, let existing) = reply else { return reply }
             return .retried(id: id, existing: existing, lifted: lifted)
         }
@@ -60,9 +63,7 @@ extension Scheduler {
 
     /// Something comes of an attempt whose lock was released under it.
     mutating func refuseLateResult(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
-        guard durable.holds(unit),
-            durable.submissions[durable.index(of: unit.submission)].fencedAttempts.contains(attempt)
-        else { return }
+        guard isFenced(unit, attempt) else { return }
         emit(.lateResultRefused(unit, attempt, at: now.wall), &outputs)
     }
 }
