@@ -193,7 +193,7 @@ final class Mirrors: Sendable {
                     return !state.isEnded[change.node]
                 }
                 guard isNews else { continue }
-                if let isStopped = change.isStoppedByGroup {
+                if let isStopped = change.isStoppedByGroup, graph.members[change.node].dependent == nil {
                     let parent = graph.members[graph.members[change.node].parent].operation as? GroupOperation
                     parent?.noteCancellation(of: operation, isByGroup: isStopped)
                 }
