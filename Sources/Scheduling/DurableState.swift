@@ -124,6 +124,13 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].refuseLateResult(unit.index, attempt, at: at, &effects)
             resources.releaseOrphans { $0.attempt == attempt }
+        case .outcomesKept(let number, let first, let at):
+            guard submissions.indices.contains(index(of: number)), submissions.indices.contains(index(of: first)) else {
+                throw FactMismatch("submission \(number.rawValue) or \(first.rawValue) does not exist")
+            }
+            let index = index(of: number)
+            try submissions[index].keepOutcomes(of: submissions[self.index(of: first)], at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .orphanEnded(let unit, let attempt, _):
             let index = try self.index(of: unit)
             submissions[index].fencedAttempts.remove(attempt)

@@ -156,6 +156,32 @@ import Testing
         #expect(lost.history().first?.text == "cancelled, without grace")
     }
 
+    @Test func stages_areToldToFollowers_asTheyCome() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        _ = cluster.ask(.follow(submission: "last", details: false))
+        func told() -> [UnitEvent] {
+            cluster.sends.flatMap { send -> [UnitEvent] in
+                if case .events(let batch) = send.message { batch.events.filter { $0.path == "a" } } else { [] }
+            }
+        }
+        cluster.begin("a")
+        #expect(told().map(\.history) == [[]])
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        cluster.step([
+            .request(RequestID(peer: cluster.client, number: 900), .cancel(submission: "last", path: "a", reason: "", now: false))
+        ])
+        #expect(told().map { $0.history.map(\.event) } == [[.requested]])
+        cluster.step([.stopping(peer, unit.unit, unit.attempt, forced: false, at: cluster.now.wall)])
+        #expect(told().map { $0.history.map(\.event) } == [[.requested, .delivered, .stopping]])
+        #expect(told().map(\.state) == [.stopping])
+        cluster.end("a", .stopped)
+        #expect(told().map { $0.history.map(\.event) } == [[.requested, .delivered, .stopping, .stopped, .acknowledged]])
+        #expect(told().map(\.state) == [.cancelled])
+    }
+
     @Test func stopsOfAttemptsThatWereNotToldTo_areNoneOfTheUnits() throws {
         var cluster = FakeCluster()
         cluster.attach(1)

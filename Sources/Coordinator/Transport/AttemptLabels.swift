@@ -39,7 +39,8 @@ struct AttemptLabels {
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
             .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
-            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun:
+            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
+            .outcomesKept:
             break
         }
     }

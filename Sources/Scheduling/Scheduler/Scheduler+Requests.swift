@@ -14,8 +14,8 @@ extension Scheduler {
             reply = steer(submission, path: path, pauses: true, &outputs)
         case .resume(let submission, let path):
             reply = steer(submission, path: path, pauses: false, &outputs)
-        case .retry(let submission, let key, let force):
-            reply = retry(submission, key: key, force: force, &outputs)
+        case .retry(let submission, let key, let force, let failedOnly):
+            reply = retry(submission, key: key, force: force, failedOnly: failedOnly, &outputs)
         case .releaseLock(let key, let holders, let reason, let now):
             reply = releaseLock(key, heldBy: holders, reason: reason, now: now, &outputs)
         case .list(let before, let limit):

@@ -1,7 +1,9 @@
 /// What operators do to the cluster: submissions once more, and locks taken from those who hold them.
 extension Scheduler {
     /// Submits the graph of a submission that has ended again.
-    mutating func retry(_ text: String, key: String, force: Bool, _ outputs: inout Outputs) -> Reply {
+    ///
+    /// - Parameter failedOnly: what has succeeded there, and came after nothing that has not, does not run again.
+    mutating func retry(_ text: String, key: String, force: Bool, failedOnly: Bool, _ outputs: inout Outputs) -> Reply {
         if let first = durable.submissionByKey[key] {
             return .retried(id: durable.submission(first).id, existing: true, lifted: 0)
         }
@@ -19,6 +21,12 @@ extension Scheduler {
                         message: "submission \(submission.id) has code of the process that submitted it; let that program submit it again",
                         errors: []))
             }
+            if failedOnly, case .success? = submission.outcome {
+                return .failed(
+                    .refused(
+                        message: "nothing of submission \(submission.id) has failed; `aop retry \(submission.id)` runs all of it again",
+                        errors: []))
+            }
             var lifted = 0
             let reply = submit(
                 key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
@@ -27,6 +35,10 @@ extension Scheduler {
                 if force { lifted = scheduler.liftQuarantine(of: submission, &outputs) }
             }
             guard case .submitted(let id, let existing) = reply else { return reply }
+            if failedOnly, let new = durable.submissionByID[id], new != number {
+                // All of this is one step: nothing of it has been handed out.
+                emit(.outcomesKept(new, from: number, at: now.wall), &outputs)
+            }
             return .retried(id: id, existing: existing, lifted: lifted)
         }
     }

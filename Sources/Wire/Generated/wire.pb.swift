@@ -4160,6 +4160,9 @@ public nonisolated struct WireRetry: Sendable {
   /// operations of it that are kept from workers are let go
   public var force: Bool = false
 
+  /// what has succeeded, and came after nothing that has not, does not run again
+  public var failedOnly: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -4946,6 +4949,12 @@ public nonisolated struct WireEvent: @unchecked Sendable {
   public var stoppedByGroup: Bool {
     get {_storage._stoppedByGroup}
     set {_uniqueStorage()._stoppedByGroup = newValue}
+  }
+
+  /// of one that was told to stop while it ran: the stages so far
+  public var history: [WireHistoryEntry] {
+    get {_storage._history}
+    set {_uniqueStorage()._history = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -11232,7 +11241,7 @@ nonisolated extension WireCancelAccepted: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Retry"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}key\0\u{1}force\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}key\0\u{1}force\0\u{4}b\u{6}failed_only\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11243,6 +11252,7 @@ nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.key) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.force) }()
+      case 421: try { try decoder.decodeSingularBoolField(value: &self.failedOnly) }()
       default: break
       }
     }
@@ -11258,6 +11268,9 @@ nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.force != false {
       try visitor.visitSingularBoolField(value: self.force, fieldNumber: 3)
     }
+    if self.failedOnly != false {
+      try visitor.visitSingularBoolField(value: self.failedOnly, fieldNumber: 421)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -11265,6 +11278,7 @@ nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.submission != rhs.submission {return false}
     if lhs.key != rhs.key {return false}
     if lhs.force != rhs.force {return false}
+    if lhs.failedOnly != rhs.failedOnly {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12460,7 +12474,7 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Event"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0\u{4}p\u{2}stopped_by_group\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0\u{4}p\u{2}stopped_by_group\0\u{2}\u{18}history\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -12476,6 +12490,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     var _progress: WireProgress? = nil
     var _added: WireAdded? = nil
     var _stoppedByGroup: Bool = false
+    var _history: [WireHistoryEntry] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -12499,6 +12514,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       _progress = source._progress
       _added = source._added
       _stoppedByGroup = source._stoppedByGroup
+      _history = source._history
     }
   }
 
@@ -12530,6 +12546,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
         case 396: try { try decoder.decodeSingularBoolField(value: &_storage._stoppedByGroup) }()
+        case 420: try { try decoder.decodeRepeatedMessageField(value: &_storage._history) }()
         default: break
         }
       }
@@ -12581,6 +12598,9 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       if _storage._stoppedByGroup != false {
         try visitor.visitSingularBoolField(value: _storage._stoppedByGroup, fieldNumber: 396)
       }
+      if !_storage._history.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._history, fieldNumber: 420)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12603,6 +12623,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         if _storage._progress != rhs_storage._progress {return false}
         if _storage._added != rhs_storage._added {return false}
         if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
+        if _storage._history != rhs_storage._history {return false}
         return true
       }
       if !storagesAreEqual {return false}
