@@ -71,6 +71,7 @@ struct DurableState {
         case .workerEnded(let number):
             guard workers.indices.contains(number.index) else { throw FactMismatch("worker \(number.rawValue) is unknown") }
             workers[number.index].hasEnded = true
+            resources.releaseOrphans { $0.worker == number }
         case .submitted(let admission):
             try admit(admission, &effects)
         case .assigned(let unit, let attempt, let worker, let at):
@@ -116,12 +117,24 @@ struct DurableState {
             if let key = submissions[index].quarantineKey(of: unit.index) { quarantine.lift(key) }
         case .lockSeized(let unit, let key, let reason, let at):
             let index = try self.index(of: unit)
-            for inner in try submissions[index].fence(unit.index, key: key, reason: reason, at: at, &effects)
-            where resources.holdingCount > 0 { resources.release(UnitID(unit.submission, inner)) }
+            for orphan in try submissions[index].fence(unit.index, key: key, reason: reason, at: at, &effects)
+            where resources.holdingCount > 0 { resources.orphan(orphan) }
             passLocksOn(from: index, at: at, &effects)
         case .lateResultRefused(let unit, let attempt, let at):
             let index = try self.index(of: unit)
             try submissions[index].refuseLateResult(unit.index, attempt, at: at, &effects)
+            resources.releaseOrphans { $0.attempt == attempt }
+        case .outcomesKept(let number, let first, let at):
+            guard submissions.indices.contains(index(of: number)), submissions.indices.contains(index(of: first)) else {
+                throw FactMismatch("submission \(number.rawValue) or \(first.rawValue) does not exist")
+            }
+            let index = index(of: number)
+            try submissions[index].keepOutcomes(of: submissions[self.index(of: first)], at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
+        case .orphanEnded(let unit, let attempt, _):
+            let index = try self.index(of: unit)
+            submissions[index].fencedAttempts.remove(attempt)
+            resources.releaseOrphans { $0.attempt == attempt }
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             let index = try self.index(of: unit)
             try submissions[index].noteStop(of: unit.index, attempt, forced: isForced, since: since, at: at, &effects)

@@ -63,6 +63,10 @@ public enum Fact: Hashable, Sendable {
     case lockSeized(UnitID, key: String, reason: String, at: Int64)
     /// Something came from an attempt whose lock had been released under it.
     case lateResultRefused(UnitID, Attempt, at: Int64)
+    /// The first of these runs the graph of the second one again, and what has succeeded there does not.
+    case outcomesKept(SubmissionNumber, from: SubmissionNumber, at: Int64)
+    /// Nothing runs any more of an attempt under which a lock was released, and nothing came of it.
+    case orphanEnded(UnitID, Attempt, at: Int64)
     /// The attempt's executor has told it to stop, at `since`, or has ended it by force.
     case stopBegun(UnitID, Attempt, forced: Bool, since: Int64, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.

@@ -100,7 +100,7 @@ public enum Request: Sendable {
     case workers
     /// Submits the graph of a submission that has ended again, under this key; `force`: operations of it that are kept from
     /// workers are let go.
-    case retry(submission: String, key: String, force: Bool)
+    case retry(submission: String, key: String, force: Bool, failedOnly: Bool = false)
     /// Takes a lock from those of these operations (submissions and paths) that hold it: at once, or by cancelling them.
     case releaseLock(key: String, holders: [String], reason: String, now: Bool)
     /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.

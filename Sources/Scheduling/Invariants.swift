@@ -8,6 +8,9 @@ extension Scheduler {
         found +=
             workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations() + hostingViolations()
             + decisionViolations()
+        for number in misfits.keys where durable.submission(number).outcome != nil {
+            found.append("\(durable.submission(number).id): what did not fit is kept though it has ended")
+        }
         return found
     }
 

@@ -192,4 +192,6 @@ public struct UnitEvent: Hashable, Sendable {
     public var added: AddedView?
     /// It was cancelled because its group has stopped.
     public var isStoppedByGroup = false
+    /// Of one that was told to stop while it ran: the stages so far.
+    public var history: [HistoryEntry] = []
 }

@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 import TrialOperations
+import Wire
 
 @testable import Cluster
 
@@ -193,5 +194,32 @@ import TrialOperations
         await end(group)
         #expect(group.publishedErrors.map(\.localizedDescription) == ["trial: a is bad"])
         #expect(trial.heard.last == "finished")
+    }
+
+    @Test func answers_areKeptUntilTheNextQuestion_orTheEnd() throws {
+        let emit = Emit("a")
+        _ = emit.becomeMirror { _ in }
+        let graph = GraphBuilder.graph(of: [emit])
+        let path = try #require(graph.members.first { $0.operation === emit }?.path)
+        let node = try #require(graph.places[path])
+        let mirrors = Mirrors(graph)
+        let again = WireConclusion.with { $0.retryAfterMilliseconds = 5 }
+        mirrors.keep(again, 1, at: path)
+        #expect(mirrors.conclusion(1, at: path) == again && mirrors.conclusion(2, at: path) == nil)
+        mirrors.keep(WireConclusion(), 2, at: path)
+        #expect(mirrors.conclusion(1, at: path) == nil && mirrors.conclusion(2, at: path) == WireConclusion())
+        mirrors.apply([NodeChange(node: node, news: .ended(.cancelled, hasStarted: true))])
+        #expect(mirrors.conclusion(2, at: path) == nil)
+        mirrors.keep(again, 3, at: path)
+        #expect(mirrors.conclusion(3, at: path) == nil, "it came too late")
+    }
+
+    @Test func whatHasNoAnswer_isForgottenWithItsSubmission() {
+        var state = HostedSession.State()
+        let key = UnitKey(unit: 1, attempt: 2)
+        for place in ["s1#4", "s1/g/(decisions)#2", "s2#4", "s11/g#1"] { state.asking[place] = key }
+        state.unclaimed = ["s1": [], "s2": []]
+        state.forget("s1")
+        #expect(state.asking.keys.sorted() == ["s11/g#1", "s2#4"] && state.unclaimed.keys.sorted() == ["s2"])
     }
 }

@@ -171,6 +171,37 @@ import Wire
         #expect(node.exclusive.map(\.key).count == 2)
     }
 
+    /// Evaluated in this process.
+    struct BlockedBy: AOperationCondition {
+        let make: () -> AOperation
+
+        init(_ make: @escaping () -> AOperation) { self.make = make }
+
+        var dependentOperation: AOperation? { make() }
+    }
+
+    @Test func dependentOperations_areNodesInTheNode_andChildrenOfNothing() {
+        let inner = GroupOperation(Emit("x"))
+        let group = GroupOperation(Emit("child")).conditions(BlockedBy { inner })
+        let operation = Emit("a").conditions(NoFailedDependencies(), NegatedCondition(Quiet(dependent: true)))
+        let graph = graph(group, operation)
+        #expect(graph.faults.isEmpty, "\(graph.faults)")
+        #expect(
+            graph.members.map(\.path) == [
+                "", "group", "group/?group.0", "group/?group.0/Emit", "group/Emit", "Emit", "Emit/?Emit.1",
+            ])
+        #expect(graph.wire.nodes.map { $0.hasPrepares ? Int($0.prepares) : nil } == [nil, nil, 0, nil, nil, nil, 1])
+        #expect(graph.wire.nodes.map(\.parent) == [0, 0, 1, 2, 1, 0, 5])
+        #expect(graph.wire.nodes[5].conditions.map(\.negated) == [false, true])
+        #expect(graph.dependents.count == 2 && graph.dependents.first === inner)
+        #expect(graph.top == [1, 5])
+    }
+
+    @Test func dependentOperationsThatComeToAGraphThatRuns_areRefused() {
+        let graph = GraphBuilder.addition(of: [Emit("a").conditions(Quiet(dependent: true))], from: .worker)
+        #expect(graph.faults.contains { $0.message.contains("the dependent operation `Emit`, and comes to a graph that runs") })
+    }
+
     @Test func equalParameters_areSentOnce() {
         let graph = graph(Emit("a"), Emit("b"), Emit("a"))
         #expect(graph.wire.parameters.count == 2)
@@ -408,8 +439,11 @@ import Wire
         ("is a group and has a `retryOnFailure` closure", { GroupOperation(Emit("a")).retryOnFailure { _, _, retry in retry(false) } }),
         ("is a group and has a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
-        ("condition Quiet, with a dependent operation", { Emit("a").conditions(Quiet(dependent: true)) }),
-        ("condition Quiet, with a dependent", { Emit("a").conditions(OrCondition(TrueCondition(), Quiet(dependent: true))) }),
+        ("condition BlockedBy, negated, with a dependent operation", { Emit("a").conditions(NegatedCondition(BlockedBy { Emit("b") })) }),
+        (
+            "condition Quiet, with a dependent operation, inside",
+            { Emit("a").conditions(OrCondition(TrueCondition(), Quiet(dependent: true))) }
+        ),
         (
             "has the condition OrCondition, which this process evaluates, and the condition Quiet",
             { Emit("a").conditions(Quiet(), OrCondition(TrueCondition())) }

@@ -106,6 +106,27 @@ extension Result {
         #expect(starts.withLock { $0 } == 0)
     }
 
+    @Test func groupWhoseConditionFails_tellsTheListenersOfItsChildren_thatTheyAreCancelled() async {
+        let told = Mutex<[String]>([])
+        let children = [Emit("a"), Emit("b")]
+        for child in children {
+            child.didStart { told.withLock { $0.append("started") } }
+            child.addObserver(CancelledObserver { operation in told.withLock { $0.append("cancelled \(operation.name ?? "")") } })
+            child.didFinish { result in told.withLock { $0.append("did \((try? result.get()) ?? "fail")") } }
+        }
+        children[0].name = "a"
+        children[1].name = "b"
+        let group = GroupOperation(children)
+        let trial = Trial(group)
+        for node in [1, 2] { trial.cancel(node, hasStarted: false) }
+        let error = AOperationError(TrialError(text: "closed"), state: .condition, publisher: "Gate")
+        trial.mirrors.apply([.init(node: 0, news: .ended(.failure([error]), hasStarted: false), ownErrors: [error])])
+        await end(group)
+        while told.withLock({ $0.count }) < 4 { await Task.yield() }
+        #expect(told.withLock { $0.sorted() } == ["cancelled a", "cancelled b", "did fail", "did fail"])
+        #expect(group.publishedErrors.first?.localizedDescription == "trial: closed" && group.publishedErrors.first?.state == .condition)
+    }
+
     @Test func valuesAndDependents_takeTheLocalWay() async {
         let (a, b, join) = (Emit("a"), Emit("b"), Join())
         [a, b].deliver(to: join)

@@ -21,6 +21,36 @@ import Wire
         }
     }
 
+    @Test func elementsOfAFencedAttempt_areNotTaken() async throws {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, client, id) = try Self.begin(coordinator) { $0.exclusive = [.with { $0.key = "db" }] }
+            let unit = try worker.assignments(1)[0]
+            try worker.sendElements(unit.unit, unit.attempt, [0])
+            #expect(try worker.receipt().next == 1)
+            try client.send(
+                .with {
+                    $0.request.id = 60
+                    $0.request.releaseLock = .with {
+                        $0.key = "db"
+                        $0.now = true
+                        $0.holders = ["\(id)/a"]
+                    }
+                })
+            let released: [String] = try client.expect { message in
+                if case .response(let response) = message.body, case .lockReleased(let released)? = response.body {
+                    released.holders
+                } else {
+                    nil
+                }
+            }
+            #expect(released == ["\(id)/a"])
+            try worker.sendElements(unit.unit, unit.attempt, [1, 2])
+            try worker.succeed(unit)
+            let end = try client.elements(id)
+            #expect(end.elements.map(\.index) == [0] && end.ended && end.failures.map(\.code) == [.fenced])
+        }
+    }
+
     @Test func waitingReader_isAnswered_byElements_byAnotherAttempt_andByTheEnd() async throws {
         try await TestCoordinator.run(in: path) { coordinator in
             let (worker, client, id) = try Self.begin(coordinator, retries: 1)
@@ -74,7 +104,9 @@ import Wire
         }
     }
 
-    private static func begin(_ coordinator: TestCoordinator, retries: UInt32 = 0) throws -> (FakePeer, FakePeer, String) {
+    private static func begin(
+        _ coordinator: TestCoordinator, retries: UInt32 = 0, _ change: (inout WireNode) -> Void = { _ in }
+    ) throws -> (FakePeer, FakePeer, String) {
         let worker = try coordinator.peer()
         _ = try worker.attach(.executor, incarnation: 1)
         let client = try coordinator.peer()
@@ -82,6 +114,7 @@ import Wire
         var node = WireNode.noop("a")
         node.retries = retries
         node.backoff = .with { $0.kind = .constant }
+        change(&node)
         return (worker, client, try client.submit(.group([node])))
     }
 }

@@ -109,6 +109,74 @@ import Testing
         #expect(none.isEmpty)
     }
 
+    // MARK: What such attempts have of their hosts
+
+    /// `a` runs with the only gpu and its lock is released; `b` needs the gpu.
+    private func fencedWithAGPU() -> FakeCluster {
+        func taking(_ sketch: Sketch) -> Sketch {
+            sketch.having { $0.requires = Requirements(resources: [ResourceAmount(name: "gpus", amount: 1)]) }
+        }
+        var cluster = FakeCluster()
+        for executor in 1...2 { cluster.attach(executor, slots: 2, host: gpu) }
+        cluster.submit(Sketch.group("root", [.op("x"), taking(.keyed("a", "db")), taking(.op("b", after: ["x"]))]).graph())
+        cluster.end("x")
+        #expect(cluster.heldPaths == ["a"])
+        cluster.begin("a")
+        _ = release(&cluster, now: true)
+        #expect(cluster.state("a") == .failed)
+        let isTaken = !cluster.holds("b")
+        #expect(isTaken, "the attempt may still use it")
+        return cluster
+    }
+
+    private let gpu = FakeHost(supervisor: 1, resources: [ResourceAmount(name: "gpus", amount: 1)])
+
+    private enum Over: CaseIterable { case reported, processEnded, orphanLimit, backWithoutIt, backWithIt, givenBack }
+
+    @Test(arguments: Over.allCases, [false, true])
+    private func now_resourcesAreGivenBack_whenTheBodyIsOver_orItsLeaseIs(_ over: Over, afterARestart: Bool) throws {
+        var cluster = fencedWithAGPU()
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        if afterARestart {
+            try cluster.restart()
+            cluster.reattach(3 - owner, slots: 2)
+            if over != .orphanLimit, over != .backWithoutIt { cluster.reattach(owner, slots: 2) }
+            expectB(cluster, false)
+        }
+        switch over {
+        case .reported: cluster.end("a", .stopped)
+        case .processEnded: cluster.die(owner)
+        case .orphanLimit:
+            cluster.disconnect(owner)
+            cluster.advance(300_000)
+            expectB(cluster, false)
+            cluster.advance(310_000)
+        case .backWithoutIt:
+            cluster.forget(unit, of: owner)
+            cluster.disconnect(owner)
+            cluster.reattach(owner, slots: 2)
+        case .backWithIt:
+            cluster.disconnect(owner)
+            cluster.reattach(owner, slots: 2)
+            #expect(cluster.stops.contains { $0.attempt == unit.attempt && $0.now }, "it is told once more to stop")
+            expectB(cluster, false)
+            cluster.end("a")
+        case .givenBack:
+            let peer = try #require(cluster.peers[owner])
+            cluster.forget(unit, of: owner)
+            cluster.step([.released(peer, unit.unit, unit.attempt, wasStopped: true)])
+        }
+        expectB(cluster, true)
+        #expect(cluster.state("a") == .failed)
+        cluster.end("b")
+        #expect(cluster.view()?.counts.succeeded == 2)
+    }
+
+    private func expectB(_ cluster: FakeCluster, _ holds: Bool, _ location: SourceLocation = #_sourceLocation) {
+        let isHeld = cluster.holds("b")
+        #expect(isHeld == holds, sourceLocation: location)
+    }
+
     @Test(arguments: 0..<60)
     func locksReleasedAtRandom_keepTheInvariants_andEverythingEnds(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed) + 5_000)

@@ -122,6 +122,8 @@ import Testing
             .quarantineLifted(unit, at: 10),
             .lockSeized(unit, key: "db", reason: "stuck", at: 11),
             .lateResultRefused(unit, attempt, at: 12),
+            .orphanEnded(unit, attempt, at: 12),
+            .outcomesKept(SubmissionNumber(3), from: SubmissionNumber(2), at: 12),
             .stopBegun(unit, attempt, forced: true, since: 12, at: 13),
             .submitted(
                 Admission(

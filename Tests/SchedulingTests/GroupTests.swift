@@ -94,6 +94,38 @@ import Testing
         #expect(cluster.state("b") == .cancelled)
     }
 
+    @Test(arguments: [false, true])
+    func group_withStop_stopsWhenAChildIsCancelledByItself(hasBegun: Bool) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b"), .op("c", after: ["a"])], stop: true).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: hasBegun ? "a" : "c", reason: "", now: false))
+        if hasBegun {
+            #expect(cluster.state("b") != .stopping, "the child has not ended yet")
+            cluster.end("a", .stopped)
+        } else {
+            cluster.end("a", .stopped)
+        }
+        #expect(cluster.state("b") == .stopping)
+        cluster.end("b", .stopped)
+        #expect(cluster.view()?.state == .failed)
+        #expect(cluster.view()?.counts.cancelled == 3)
+    }
+
+    @Test func slot_isFreeWhenTheBodyIsOver_notBefore() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.begin("a")
+        _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: false))
+        #expect(cluster.state("a") == .stopping)
+        #expect(cluster.heldPaths == ["a"])
+        cluster.advance(1_000)
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a", .stopped)
+        #expect(cluster.heldPaths == ["b"])
+    }
+
     @Test func cancelledChild_makesTheGroupFail_notCancelled() {
         var cluster = FakeCluster()
         cluster.attach(1)

@@ -22,6 +22,19 @@ import Testing
         #expect(cluster.heldPaths == ["outside"])
     }
 
+    @Test func groupThatIsBlocked_holdsNothing() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let held = Sketch.group("g", [.op("a"), .keyed("b", "y")], after: ["first"], exclusive: [Exclusion(key: "x")])
+        cluster.submit(Sketch.group("root", [.op("first"), held, .keyed("x", "x"), .keyed("y", "y")]).graph())
+        #expect(cluster.heldPaths == ["first", "x", "y"], "nobody waits for the keys of a group that has not begun")
+        cluster.end("x")
+        cluster.end("first")
+        #expect(cluster.heldPaths == ["y"], "all keys at once, or none")
+        cluster.end("y")
+        #expect(Set(cluster.heldPaths) == ["g/a", "g/b"])
+    }
+
     @Test func groupAndMember_onOneKey_doNotWaitForEachOther() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 8)

@@ -156,6 +156,23 @@ import Testing
         #expect(cluster.view()?.counts.cancelled == 2)
     }
 
+    @Test(arguments: ["a/?probe.0", "a/?probe.0/x"])
+    func dependentOperationThatIsCancelledBeforeItsTurn_doesNotRun_andFailsTheCondition(_ path: String) throws {
+        var cluster = cluster(
+            .op("first"), op("a", .group("?probe.0", [.op("x")]), retries: 1, after: ["first"]))
+        _ = cluster.ask(.cancel(submission: "last", path: path, reason: "", now: false))
+        try cluster.restart()
+        cluster.reattach(1, slots: 4)
+        cluster.end("first")
+        #expect(cluster.heldPaths.isEmpty)
+        #expect(cluster.state("a") == .retrying)
+        #expect(cluster.operations().first { $0.path == "a" }?.lastFailure?.code == .cancelled)
+        cluster.advance(2_000)
+        #expect(cluster.heldPaths == ["a/?probe.0/x"], "the next attempt has it anew")
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func cancelledDependentOperation_failsTheCondition() {
         var cluster = cluster(op("a"))
         _ = cluster.ask(.cancel(submission: "last", path: "a/?probe.0", reason: "", now: false))

@@ -77,6 +77,29 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func force_ofWhatIsNotAdmittedNow_liftsNothing() throws {
+        let types: [OperationSignature] = ["crash"]
+        let graph = Sketch.group("root", [.given("{}", .op("a", type: "crash"))]).graph()
+        var cluster = FakeCluster()
+        let first = cluster.submit(graph)
+        for executor in 1...10 where cluster.view()?.state != .failed {
+            cluster.attach(executor, operations: types)
+            cluster.die(executor)
+        }
+        cluster.attach(50, operations: types)
+        cluster.step([.diskFilled("no room")])
+        guard case .failed(.busy("no room"))? = cluster.ask(.retry(submission: first ?? "", key: "again", force: true)) else {
+            Issue.record("it was not busy")
+            return
+        }
+        cluster.step([.diskFilled(nil)])
+        cluster.submit(graph, key: "kept")
+        #expect(cluster.heldPaths.isEmpty, "it is still kept from workers")
+        let again = retry(&cluster, first, key: "again", force: true)
+        #expect(again?.lifted == 1)
+        #expect(cluster.heldPaths == ["a"])
+    }
+
     // MARK: Stopping
 
     private func stopping(_ cluster: inout FakeCluster, forced: Bool, at: Int64? = nil) throws {
@@ -131,6 +154,32 @@ import Testing
         lost.die(1)
         #expect(lost.history().map(\.event) == [.requested, .stopped, .acknowledged])
         #expect(lost.history().first?.text == "cancelled, without grace")
+    }
+
+    @Test func stages_areToldToFollowers_asTheyCome() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        _ = cluster.ask(.follow(submission: "last", details: false))
+        func told() -> [UnitEvent] {
+            cluster.sends.flatMap { send -> [UnitEvent] in
+                if case .events(let batch) = send.message { batch.events.filter { $0.path == "a" } } else { [] }
+            }
+        }
+        cluster.begin("a")
+        #expect(told().map(\.history) == [[]])
+        let (owner, unit) = try #require(cluster.find("a", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        cluster.step([
+            .request(RequestID(peer: cluster.client, number: 900), .cancel(submission: "last", path: "a", reason: "", now: false))
+        ])
+        #expect(told().map { $0.history.map(\.event) } == [[.requested]])
+        cluster.step([.stopping(peer, unit.unit, unit.attempt, forced: false, at: cluster.now.wall)])
+        #expect(told().map { $0.history.map(\.event) } == [[.requested, .delivered, .stopping]])
+        #expect(told().map(\.state) == [.stopping])
+        cluster.end("a", .stopped)
+        #expect(told().map { $0.history.map(\.event) } == [[.requested, .delivered, .stopping, .stopped, .acknowledged]])
+        #expect(told().map(\.state) == [.cancelled])
     }
 
     @Test func stopsOfAttemptsThatWereNotToldTo_areNoneOfTheUnits() throws {

@@ -36,6 +36,18 @@ import Testing
         #expect(cluster.heldPaths == ["d"])
     }
 
+    @Test func id_isClaimedAnew_whenTheFirstHasStopped_notBefore() {
+        var cluster = cluster()
+        let first = cluster.submit(root(.op("a").unique("u")), key: "1") ?? ""
+        cluster.begin("a")
+        _ = cluster.ask(.cancel(submission: first, path: "a", reason: "", now: false))
+        let second = cluster.submit(root(.op("b").unique("u")), key: "2") ?? ""
+        #expect(errors(&cluster, second, "b").map(\.code) == [.duplicate], "the first one still stops")
+        cluster.end("a", .stopped)
+        cluster.submit(root(.op("c").unique("u")), key: "3")
+        #expect(cluster.heldPaths == ["c"])
+    }
+
     @Test func joiner_endsLikeTheFirst_success() {
         var cluster = cluster(slots: 1)
         let first = cluster.submit(root(.op("a").unique("u")), key: "1") ?? ""

@@ -210,7 +210,7 @@ extension SystemTests {
                 let maker = Maker { [held] }
                 await #expect(throws: AOperationError.self) { try await maker.value(on: cluster) }
                 let text = maker.publishedErrors.first?.localizedDescription ?? ""
-                #expect(text.contains("with a dependent operation"), "\(text)")
+                #expect(text.contains("a condition with the dependent operation"), "\(text)")
                 await cluster.close()
             }
         }

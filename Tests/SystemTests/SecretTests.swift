@@ -23,6 +23,7 @@ extension SystemTests {
                       - {id: env, env: {KEY: {secret: key}}, run: '\(count)'}
                       - {id: stdin, stdin: {secret: key}, run: wc -c | tr -cd 0-9}
                       - {id: each, forEach: [1], env: {KEY: {secret: key}, N: '${item}'}, run: '\(count)'}
+                      - {id: url, op: http, with: {url: {secret: key}}}
                       - {id: unknown, env: {KEY: {secret: other}}, run: 'true'}
                       - {id: shared, env: {KEY: {secret: shared}}, run: 'true'}
 
@@ -33,8 +34,9 @@ extension SystemTests {
                 let length = "\(word.utf8.count)"
                 #expect(outcome["value"].elements.prefix(3) == [.string(length), .string(length), .array([.string(length)])])
                 let messages = outcome["errors"].elements.compactMap { $0["message"].string }
-                #expect(outcome["errors"].elements.map { $0["path"].string } == ["unknown", "shared"])
-                #expect(messages.first?.contains("the secret `other` is unknown") == true, "\(messages)")
+                #expect(outcome["errors"].elements.map { $0["path"].string } == ["url", "unknown", "shared"])
+                #expect(messages.first == "`url`, which has a secret, must begin with http:// or https:// and name a host")
+                #expect(messages.dropFirst().first?.contains("the secret `other` is unknown") == true, "\(messages)")
                 #expect(messages.last?.contains("the secret `shared` can be read by others than its owner") == true, "\(messages)")
 
                 let shown = try await harness.aop("show", "last", "-o", "json").text

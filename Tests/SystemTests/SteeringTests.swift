@@ -29,6 +29,35 @@ extension SystemTests {
             }
         }
 
+        @Test func retryFailed_runsOnlyWhatHasNotSucceeded_withTheValuesOfTheRest() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                let graph = try harness.write(
+                    "failed.yaml",
+                    """
+                    group:
+                      - {id: fine, run: 'echo ran >> fine; echo 41', cwd: '\(harness.directory)'}
+                      - {id: bad, run: '[ -e mended ] && echo 1', cwd: '\(harness.directory)'}
+                      - {id: sum, receives: [fine, bad], run: cat}
+
+                    """)
+                let first = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                #expect(first.status == 2, "\(first)")
+                _ = try harness.write("mended", "")
+                let retried = try await harness.aop("retry", "last", "--failed", "-o", "quiet")
+                #expect(retried.status == 0, "\(retried)")
+                let second = try await harness.aop("wait", "last", "-o", "json")
+                #expect(second.status == 0, "\(second)")
+                let values = try JSON(parsing: second.text)["value"]
+                #expect(values[0] == "41" && values[1] == "1", "\(second)")
+                #expect(values[2].string?.contains("41") == true, "\(second)")
+                #expect(harness.lines(of: "fine") == ["ran"])
+                let refused = try await harness.aop("retry", "last", "--failed")
+                #expect(refused.status == 6 && refused.stderr.contains("has failed; `aop retry"), "\(refused)")
+            }
+        }
+
         @Test func lockReleasedByForce_cancelsItsHolder_andWaitsForItsEnd() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
@@ -108,6 +137,15 @@ extension SystemTests {
             }
         }
 
+        private static func lastEvent(of path: String, in text: String) throws -> JSON {
+            var last = JSON.null
+            for line in text.split(separator: "\n") {
+                let event = try JSON(parsing: String(line))
+                if event["path"].string == path { last = event }
+            }
+            return last
+        }
+
         @Test func cancellation_isSeenStageByStage() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
@@ -120,13 +158,17 @@ extension SystemTests {
                       - {id: deaf, grace: 300ms, run: 'trap "" TERM; touch deaf; while true; do sleep 0.05; done', cwd: '\(harness.directory)'}
 
                     """)
-                let submitted = try await harness.aop("submit", graph, "-o", "quiet")
-                #expect(submitted.status == 0, "\(submitted)")
+                let watcher = harness.startAOP("submit", graph, "--wait", "-o", "jsonl")
                 try await eventually("both run") {
                     ["willing", "deaf"].allSatisfy { FileManager.default.fileExists(atPath: "\(harness.directory)/\($0)") }
                 }
                 let cancelled = try await harness.aop("cancel", "last", "--wait", "--reason", "enough")
                 #expect(cancelled.status == 4, "\(cancelled)")
+                // Whoever follows is told the same, and each stage as it comes.
+                let last = try Self.lastEvent(of: "deaf", in: try await watcher.finish().text)
+                #expect(last["state"] == "cancelled")
+                #expect(
+                    last["history"].elements.map { $0["event"].string } == ["requested", "delivered", "stopping", "killed", "acknowledged"])
                 let shown = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"]
                 let stages = shown.elements.map { $0["history"].elements }
                 #expect(stages[0].map { $0["event"].string } == ["requested", "delivered", "stopping", "stopped", "acknowledged"])

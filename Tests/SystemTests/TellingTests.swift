@@ -155,6 +155,20 @@ extension SystemTests {
             }
         }
 
+        @Test func addingAnyOperationOfANet_addsAllOfIt() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                for place in 0..<3 {
+                    let (head, middle, tail) = (Emit("a"), Shout(), Shout())
+                    head.deliver(to: middle).deliver(to: tail)
+                    cluster.addOperation([head, middle, tail][place])
+                    await tail.over()
+                    #expect(tail.outcome?.value == middle.outcome?.value.map { $0.uppercased() } && head.outcome?.value == "a")
+                }
+                await cluster.close()
+            }
+        }
+
         @Test func whatBelongsTogetherIsAdded_onceHoweverOften_underAKeyOfItsOwn() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

@@ -61,6 +61,23 @@ import Wire
         #expect(await end(of: HTTPOperation(.init(url: "ftp://x"))).fault?.code == .parameters)
     }
 
+    @Test func http_saysNothingOfAURLThatHasASecret() async throws {
+        let runner = try CommandRunner()
+        let server = try TestServer { _ in "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" }
+        for (url, expected) in [
+            ("\(server.address)/hooks/t0k3n", "GET of a URL that has a secret was answered with status 404"),
+            ("http://t0k3n.invalid/", "GET of a URL that has a secret failed: NSURLErrorDomain "),
+            ("ftp://t0k3n", "`url`, which has a secret, must begin with http:// or https:// and name a host"),
+        ] {
+            let operation = HTTPOperation(.init(url: url))
+            var context = runner.context()
+            context.redaction.add("t0k3n")
+            operation.host(in: context)
+            let message = await end(of: operation).fault?.message ?? ""
+            #expect(message.hasPrefix(expected) && !message.contains("t0k3n"), "\(message)")
+        }
+    }
+
     @Test func http_canBeCancelledWhileTheServerIsSilent() async throws {
         let server = try TestServer { _ in nil }
         let operation = HTTPOperation(.init(url: "\(server.address)/"))

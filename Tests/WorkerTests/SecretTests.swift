@@ -23,7 +23,9 @@ import Wire
     }
 
     private func resolve(_ text: String) throws -> String {
-        String(decoding: try SecretStore(directory: directory).resolve(Data(text.utf8)), as: UTF8.self)
+        var redaction = Redaction()
+        let resolved = try SecretStore(directory: directory).resolve(Data(text.utf8), noting: &redaction)
+        return String(decoding: resolved, as: UTF8.self)
     }
 
     private func reason(_ name: String, in store: SecretStore? = nil) -> String {
@@ -47,7 +49,8 @@ import Wire
     @Test func inATemplate_aDollarInASecretIsNone() throws {
         try keep("dollar", Data("a${item}$b".utf8))
         let given = Data(#"{"a":{"$aop.secret":"dollar"}}"#.utf8)
-        let resolved = try SecretStore(directory: directory).resolve(given, isTemplated: true)
+        var redaction = Redaction()
+        let resolved = try SecretStore(directory: directory).resolve(given, isTemplated: true, noting: &redaction)
         #expect(String(decoding: resolved, as: UTF8.self) == #"{"a":"a$${item}$$b"}"#)
     }
 
@@ -57,6 +60,25 @@ import Wire
     ])
     func whatIsNoReference_staysAsItIs(_ text: String) throws {
         #expect(try resolve(text) == text)
+    }
+
+    @Test func whatIsTold_hasNoneOfThem() throws {
+        try keep("key", Data("sesame".utf8))
+        try keep("longer", Data("open sesame".utf8))
+        try keep("short", Data("abc".utf8))
+        var redaction = Redaction()
+        let given = #"[{"$aop.secret":"key"},{"$aop.secret":"longer"},{"$aop.secret":"short"},{"$aop.secret":"key"}]"#
+        _ = try SecretStore(directory: directory).resolve(Data(given.utf8), noting: &redaction)
+        #expect(redaction.apply(to: "open sesame, sesame, abc") == "***, ***, abc")
+        #expect(redaction.occurs(in: "an abc") && !redaction.occurs(in: "an ab"))
+        let failure = redaction.apply(
+            to: .with {
+                $0.message = "exited with 1: sesame"
+                $0.stderr = "sesame"
+                $0.error = Data("sesame".utf8)
+            })
+        #expect(failure.message == "exited with 1: ***" && failure.stderr == "***" && failure.error.isEmpty)
+        #expect(Redaction().apply(to: .with { $0.error = Data([1]) }).error == Data([1]))
     }
 
     @Test func whatCannotBeUsed_isNamed_andNothingOfItsContentIsSaid() throws {

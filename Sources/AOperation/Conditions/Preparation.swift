@@ -28,8 +28,10 @@ final class Preparation: @unchecked Sendable {
 }
 
 extension AOperation {
+    /// The operation, or a fresh one in its place if it has ended.
+    ///
     /// A condition that keeps one dependent operation for all attempts means a fresh one for each.
-    fileprivate var readyForUse: AOperation {
+    var readyForUse: AOperation {
         guard isEnded, let retryable = self as? any RetryableOperation, let fresh = retryable.new() as? AOperation else {
             return self
         }

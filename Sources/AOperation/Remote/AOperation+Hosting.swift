@@ -47,8 +47,10 @@ extension AOperation {
 
     /// A fresh operation for an attempt after the mirror's own body was used; it receives what the mirror receives. Nil for
     /// an operation that is no ``RetryableOperation``.
-    package final func makeHostedAttempt(underTokens tokens: [String: UInt64]) -> AOperation? {
-        guard let attempt = makeAttempt(), attempt !== self, attempt.isInitialized else { return nil }
+    ///
+    /// - Parameter again: what is taken instead, if it is given.
+    package final func makeHostedAttempt(underTokens tokens: [String: UInt64], _ again: AOperation? = nil) -> AOperation? {
+        guard let attempt = again ?? makeAttempt(), attempt !== self, attempt.isInitialized else { return nil }
         attempt.dropListeners()
         let inbox = core.withLock { $0.inbox }
         attempt.core.withLock { core in

@@ -13,6 +13,25 @@ package struct ConditionManifest {
 
     package let kind: Kind
     package let isNegated: Bool
+    /// What it wants done before it is evaluated.
+    package var dependent: DependentManifest?
+}
+
+/// The dependent operation of a condition.
+///
+/// Invariant behind `@unchecked Sendable`: the condition is constant, and the library asks conditions on any thread.
+package struct DependentManifest: @unchecked Sendable {
+    package let operation: AOperation
+    private let condition: any AOperationCondition
+
+    init?(of condition: any AOperationCondition, for dependent: AOperation) {
+        guard let operation = condition.dependencyForOperation(dependent) else { return nil }
+        self.operation = operation
+        self.condition = condition
+    }
+
+    /// For another attempt of `dependent`: what the condition gives then, in its place.
+    package func again(for dependent: AOperation) -> AOperation? { condition.dependencyForOperation(dependent)?.readyForUse }
 }
 
 /// A condition that is evaluated in this process on somebody else's behalf.
@@ -90,39 +109,44 @@ struct ConditionManifests {
             add(.noCancelledDependencies, isNegated)
         case let reachability as ReachabilityCondition:
             guard !isHosted, let (url, waits) = reachability.portableForm else {
-                return host(condition, of: whole, for: operation, isSilent)
+                return host(condition, of: whole, for: operation, isNegated, isSilent)
             }
             add(.reachable(url, waits: waits), isNegated)
         case let registered as any ClusterCondition where !isHosted:
-            guard isSilent || registered.dependencyForOperation(operation) == nil else { return refuseDependent(of: condition) }
             if let exclusion = registered.exclusion { exclusions.append(exclusion) }
-            add(.registered(registered), isNegated)
+            add(.registered(registered), isNegated, isSilent ? nil : DependentManifest(of: registered, for: operation))
         default:
-            host(condition, of: whole, for: operation, isSilent)
+            host(condition, of: whole, for: operation, isNegated, isSilent)
         }
     }
 
     /// It is evaluated as the operation was given it, so that it says the same.
     private mutating func host(
-        _ condition: any AOperationCondition, of whole: any AOperationCondition, for operation: AOperation, _ isSilent: Bool
+        _ condition: any AOperationCondition, of whole: any AOperationCondition, for operation: AOperation, _ isNegated: Bool,
+        _ isSilent: Bool
     ) {
-        guard isSilent || condition.dependencyForOperation(operation) == nil else { return refuseDependent(of: condition) }
+        let dependent = isSilent ? nil : DependentManifest(of: condition, for: operation)
+        guard dependent == nil || !isNegated else {
+            return refuse(
+                condition, "negated, with a dependent operation, which this process evaluates",
+                "conform it to ClusterCondition and register it with a worker, or make the condition silent")
+        }
         if let exclusion = condition.exclusion { exclusions.append(exclusion) }
-        add(.hosted(HostedCondition(whole)), false)
+        add(.hosted(HostedCondition(whole)), false, dependent)
     }
 
     /// What is made of others is evaluated here as a whole, whatever they are.
     private mutating func hostAll(_ whole: any AOperationCondition, for operation: AOperation) {
         let tree = ConditionTree([whole])
         for leaf in tree.leaves where leaf.runsDependentOperation {
-            guard leaf.condition.dependencyForOperation(operation) == nil else { return refuseDependent(of: leaf.condition) }
+            guard leaf.condition.dependencyForOperation(operation) == nil else {
+                return refuse(
+                    leaf.condition, "with a dependent operation, inside of another condition",
+                    "give it to the operation itself, or make it silent")
+            }
         }
         exclusions += tree.exclusions
         add(.hosted(HostedCondition(whole)), false)
-    }
-
-    private mutating func refuseDependent(of condition: any AOperationCondition) {
-        refuse(condition, "with a dependent operation", "make that an operation of the graph, or the condition silent")
     }
 
     private mutating func takeApart(
@@ -139,8 +163,8 @@ struct ConditionManifests {
         }
     }
 
-    private mutating func add(_ kind: ConditionManifest.Kind, _ isNegated: Bool) {
-        conditions.append(ConditionManifest(kind: kind, isNegated: isNegated))
+    private mutating func add(_ kind: ConditionManifest.Kind, _ isNegated: Bool, _ dependent: DependentManifest? = nil) {
+        conditions.append(ConditionManifest(kind: kind, isNegated: isNegated, dependent: dependent))
     }
 
     private mutating func refuse(_ condition: any AOperationCondition, _ why: String, _ remedy: String) {

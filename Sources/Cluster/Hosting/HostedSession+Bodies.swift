@@ -25,7 +25,7 @@ extension HostedSession {
             return fail(key, "the operation `\(assignment.path)` is not known in the process that submitted it", of: assignment)
         }
         switch assignment.kind {
-        case .execute: execute(key, assignment, operation, mirrors)
+        case .execute: execute(key, assignment, operation, member, mirrors)
         case .evaluate:
             let conditions = HostedConditions(assignment.conditions, of: member, operation) { [weak self] answers, failed in
                 graph.hostedErrors.keep(failed.map(\.error), as: failed.map(\.failure), of: assignment.path)
@@ -39,7 +39,9 @@ extension HostedSession {
         }
     }
 
-    private func execute(_ key: UnitKey, _ assignment: WireAssignment, _ operation: AOperation, _ mirrors: Mirrors) {
+    private func execute(
+        _ key: UnitKey, _ assignment: WireAssignment, _ operation: AOperation, _ member: OperationGraph.Member, _ mirrors: Mirrors
+    ) {
         let tokens = Dictionary(assignment.fences.map { ($0.key, $0.token) }) { $1 }
         let end: @Sendable (HostedEnding) -> Void = { [weak self] ending in
             let finished = Self.finished(ending, of: assignment.path, mirrors, key)
@@ -52,7 +54,11 @@ extension HostedSession {
         }
         relayProducts(of: operation, key, mirrors)
         guard !operation.executeHosted(underTokens: tokens, whenEnded: end) else { return }
-        guard let attempt = operation.makeHostedAttempt(underTokens: tokens) else {
+        // The condition that it is done for gives another one for each attempt.
+        let again = member.dependent.flatMap { dependent in
+            mirrors.graph.members[member.parent].operation.flatMap { dependent.again(for: $0) }
+        }
+        guard let attempt = operation.makeHostedAttempt(underTokens: tokens, again) else {
             state.withLock { $0.bodies[key] = nil }
             return fail(
                 key, "its body has run in this process, which lost the coordinator meanwhile, and it is no RetryableOperation",

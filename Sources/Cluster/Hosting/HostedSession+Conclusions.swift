@@ -7,7 +7,7 @@ import Wire
 extension HostedSession {
     func conclude(_ key: UnitKey, _ assignment: WireAssignment, _ mirrors: Mirrors) {
         let question = assignment.conclusion
-        if let made = mirrors.conclusion(question.number) { return ended(key, FinishedUnit(.concluded(made))) }
+        if let made = mirrors.conclusion(question.number, at: assignment.path) { return ended(key, FinishedUnit(.concluded(made))) }
         let giveUp: @Sendable () -> Void = { [weak self] in
             guard let self else { return }
             desk.async { self.ended(key, FinishedUnit(.cancelled)) }
@@ -21,7 +21,7 @@ extension HostedSession {
         guard !isAsked else { return }
         let answer: @Sendable (ConclusionAnswer) -> Void = { [weak self] answer in
             let made = WireConclusion(answer)
-            mirrors.keep(made, question.number)
+            mirrors.keep(made, question.number, at: assignment.path)
             guard let self else { return }
             desk.async {
                 guard let latest = self.state.withLock({ $0.asking.removeValue(forKey: place) }) else { return }

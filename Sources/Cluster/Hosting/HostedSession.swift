@@ -37,6 +37,13 @@ final class HostedSession: Sendable {
         var ending = 0
         /// Bodies that are being told to stop.
         var stopping = 0
+
+        /// Nobody asks anything of the submission any more; what has no answer yet needs none.
+        mutating func forget(_ submission: String) {
+            graphs[submission] = nil
+            unclaimed[submission] = nil
+            asking = asking.filter { !$0.key.hasPrefix("\(submission)/") && !$0.key.hasPrefix("\(submission)#") }
+        }
     }
 
     enum Phase {
@@ -117,7 +124,7 @@ final class HostedSession: Sendable {
     /// Everything of the submission has ended.
     func release(_ submission: String, _ mirrors: Mirrors) {
         desk.async { [self] in
-            state.withLock { state in if state.graphs[submission] === mirrors { state.graphs[submission] = nil } }
+            state.withLock { state in if state.graphs[submission] === mirrors { state.forget(submission) } }
         }
     }
 

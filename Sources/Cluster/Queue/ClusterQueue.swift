@@ -189,7 +189,8 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
                     return try hostedSession()
                 }, mirror: mirror, enqueue: { [weak self] in self?.enqueueMirror($0) }), place)
         link.session = session
-        super.addOperations(fresh, waitUntilFinished: false)
+        // What conditions want done stands beside what it is done for, as on any queue.
+        super.addOperations(fresh + graph.dependents, waitUntilFinished: false)
         let problem = closing ?? graph.faults.asRefusal
         if problem != nil { for operation in graph.plain { operation.cancel() } }
         if problem == nil { state.withLock { $0.sessions[ObjectIdentifier(session)] = session } }

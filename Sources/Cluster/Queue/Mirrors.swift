@@ -29,6 +29,12 @@ struct MadeDecision {
     var attempt: UInt64
 }
 
+/// What was said in this process to an end, and the number of the question.
+struct MadeConclusion {
+    let question: UInt32
+    let conclusion: WireConclusion
+}
+
 /// The operations of a graph, to be told what becomes of them: each is told of its start once, and of its end once,
 /// however often something is said.
 final class Mirrors: Sendable {
@@ -39,8 +45,8 @@ final class Mirrors: Sendable {
         var shelf = ProductShelf()
         /// What groups have decided in this process, by what they were asked; see `HostedSession`.
         var decisions: [String: MadeDecision] = [:]
-        /// What was said here to ends, by the numbers of the questions.
-        var conclusions: [UInt32: WireConclusion] = [:]
+        /// What was said here last to ends that do not count yet, by node.
+        var conclusions: [Int: MadeConclusion] = [:]
         /// Groups that have taken errors of their own when they were asked about their ends.
         var asked: Set<Int> = []
         /// Called when the graph has become larger.
@@ -138,10 +144,21 @@ final class Mirrors: Sendable {
         state.withLock { $0.decisions[question] = MadeDecision(decision: decision, attempt: attempt) }
     }
 
-    /// What was said to an end, once; it is said again to another attempt to ask.
-    func conclusion(_ question: UInt32) -> WireConclusion? { state.withLock { $0.conclusions[question] } }
+    /// What was said to an end of the operation at `path`, once; it is said again to another attempt to ask.
+    func conclusion(_ question: UInt32, at path: String) -> WireConclusion? {
+        state.withLock { state in
+            guard let node = state.graph.places[path], let made = state.conclusions[node], made.question == question else { return nil }
+            return made.conclusion
+        }
+    }
 
-    func keep(_ conclusion: WireConclusion, _ question: UInt32) { state.withLock { $0.conclusions[question] = conclusion } }
+    /// Kept until there is another question about the operation, or it has ended.
+    func keep(_ conclusion: WireConclusion, _ question: UInt32, at path: String) {
+        state.withLock { state in
+            guard let node = state.graph.places[path], !state.isEnded[node] else { return }
+            state.conclusions[node] = MadeConclusion(question: question, conclusion: conclusion)
+        }
+    }
 
     /// It will not become part of the graph.
     func discard(attempt: UInt64, id: String?) {
@@ -172,10 +189,11 @@ final class Mirrors: Sendable {
             case .ended(let ending, let hasStarted):
                 let isNews = state.withLock { state in
                     defer { state.isEnded[change.node] = true }
+                    state.conclusions[change.node] = nil
                     return !state.isEnded[change.node]
                 }
                 guard isNews else { continue }
-                if let isStopped = change.isStoppedByGroup {
+                if let isStopped = change.isStoppedByGroup, graph.members[change.node].dependent == nil {
                     let parent = graph.members[graph.members[change.node].parent].operation as? GroupOperation
                     parent?.noteCancellation(of: operation, isByGroup: isStopped)
                 }

@@ -14,13 +14,16 @@ extension ClusterConnection {
     ///
     /// - Parameters:
     ///   - force: operations of it that are kept from workers, because their like has ended too many processes, are let go.
+    ///   - failedOnly: what has succeeded does not run again, but for what came after something that has not; its values are
+    ///     those of the first submission.
     ///   - key: of the new submission. Drawn at random when nil.
-    public func retry(_ id: String, force: Bool = false, key: String? = nil) async throws -> Retried {
+    public func retry(_ id: String, force: Bool = false, failedOnly: Bool = false, key: String? = nil) async throws -> Retried {
         // What `id` names is settled first: a request that has to be repeated cannot come upon another submission.
         let whole = try await show(id).id
         let request = WireRetry.with {
             $0.submission = whole
             $0.force = force
+            $0.failedOnly = failedOnly
             $0.key = key ?? UUID().uuidString
         }
         guard case .retried(let retried) = try await core.ask(.retry(request)) else { throw RequestLedger.unexpected }

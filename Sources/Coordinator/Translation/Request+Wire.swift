@@ -34,7 +34,7 @@ enum ClientRequest {
             try Self.checkText(retry.submission, "the submission's id")
             try Self.checkText(retry.key, "the submission's key")
             guard !retry.key.isEmpty else { throw TranslationError("a retry without a key; the client draws one") }
-            self = .scheduler(.retry(submission: retry.submission, key: retry.key, force: retry.force))
+            self = .scheduler(.retry(submission: retry.submission, key: retry.key, force: retry.force, failedOnly: retry.failedOnly))
         case .releaseLock(let release):
             try Self.checkText(release.key, "the lock's key")
             try Self.checkText(release.reason, "the reason")

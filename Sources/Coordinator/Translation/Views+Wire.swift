@@ -61,15 +61,19 @@ extension Scheduling.OperationView {
         wire.joinedTo = joinedTo
         if let progress { wire.progress = progress.wire }
         if let added { wire.added = added.wire }
-        wire.history = history.map { entry in
-            .with {
-                $0.at = entry.at
-                $0.event = entry.event.rawValue
-                $0.text = entry.text
-            }
-        }
+        wire.history = history.map(\.wire)
         wire.stoppedByGroup = isStoppedByGroup
         return wire
+    }
+}
+
+extension HistoryEntry {
+    fileprivate var wire: WireHistoryEntry {
+        .with {
+            $0.at = at
+            $0.event = event.rawValue
+            $0.text = text
+        }
     }
 }
 
@@ -141,11 +145,13 @@ extension UnitEvent {
         if let value { wire.value = value.wire }
         if let added { wire.added = added.wire }
         wire.stoppedByGroup = isStoppedByGroup
+        wire.history = history.map(\.wire)
         return wire
     }
 
     var wireBytes: Int {
-        80 + (added.map { 48 + $0.type.utf8.count + ($0.id?.utf8.count ?? 0) } ?? 0) + (progress?.message?.utf8.count ?? 0)
+        80 + history.reduce(0) { $0 + 48 + $1.text.utf8.count } + (added.map { 48 + $0.type.utf8.count + ($0.id?.utf8.count ?? 0) } ?? 0)
+            + (progress?.message?.utf8.count ?? 0)
             + path.utf8.count + worker.utf8.count + errors.reduce(0) { $0 + $1.wireBytes }
             + (value?.wireBytes ?? 0)
     }

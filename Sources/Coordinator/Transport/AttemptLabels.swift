@@ -34,14 +34,20 @@ struct AttemptLabels {
         switch fact {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
         case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _),
-            .lateResultRefused(let unit, let attempt, _):
+            .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
             .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
-            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun:
+            .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
+            .outcomesKept:
             break
         }
+    }
+
+    /// Nothing is taken from these attempts any more.
+    mutating func forget(where isFenced: (UnitID, Attempt) -> Bool) {
+        labels = labels.filter { !isFenced($0.key, $0.value.attempt) }
     }
 
     /// The question about an attempt that an executor holds from before our start; nil: there is none to ask.

@@ -262,7 +262,10 @@ final class CoordinatorLoop {
         inputs.removeAll(keepingCapacity: true)
         wakeAt = outputs.wakeAt
         if !outputs.facts.isEmpty {
-            for fact in outputs.facts { labels.observe(fact) }
+            for fact in outputs.facts {
+                labels.observe(fact)
+                if case .lockSeized = fact { labels.forget(where: scheduler.isFenced) }
+            }
             journal.append(outputs.facts)
         }
         var sends: [Outputs.Send] = []

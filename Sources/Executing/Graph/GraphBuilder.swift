@@ -38,6 +38,9 @@ package struct GraphBuilder {
         let manifest: OperationManifest
         let parent: Int
         let id: String
+        /// The condition of its parent that it is done for.
+        var prepares: Int?
+        var dependent: DependentManifest?
     }
 
     /// The graph of `operations` and everything inside of them, with whatever is wrong with it.
@@ -91,8 +94,12 @@ package struct GraphBuilder {
             node.id = next.id
             node.parent = UInt32(next.parent)
             node.take(next.manifest)
-            graph.append(.init(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup), node)
+            if let condition = next.prepares { node.prepares = UInt32(condition) }
+            var member = OperationGraph.Member(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup)
+            member.dependent = next.dependent
+            graph.append(member, node)
             take(next.manifest.conditions, index)
+            let dependents = dependents(of: next.manifest.conditions, index)
             if next.manifest.holdsEnd {
                 refuseHosted("has a `willFinish` closure", "use `didFinish`, or an operation that comes after it", index)
             }
@@ -120,6 +127,7 @@ package struct GraphBuilder {
                 pending += children(of: group, index).reversed()
             case .none: break
             }
+            pending += dependents.reversed()
         }
     }
 
@@ -137,6 +145,27 @@ package struct GraphBuilder {
             }
         }
         return named(children, under: index)
+    }
+
+    /// What conditions want done before they are evaluated: nodes in the node whose conditions they are.
+    private mutating func dependents(of conditions: [ConditionManifest], _ index: Int) -> [Pending] {
+        var dependents: [Pending] = []
+        for (position, condition) in conditions.enumerated() {
+            guard let dependent = condition.dependent else { continue }
+            guard !isAddition else {
+                graph.fault(
+                    index,
+                    "has a condition with the dependent operation `\(dependent.operation.errorName)`, and comes to a graph that runs; "
+                        + "let that be an operation that comes before it, or make the condition silent")
+                continue
+            }
+            let manifest = dependent.operation.manifest()
+            dependents.append(
+                Pending(
+                    operation: dependent.operation, manifest: manifest, parent: index, id: "?\(manifest.label).\(position)",
+                    prepares: position, dependent: dependent))
+        }
+        return dependents
     }
 
     /// Gives each an id of its own among its siblings.

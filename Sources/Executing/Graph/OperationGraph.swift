@@ -17,6 +17,8 @@ package struct OperationGraph: Sendable {
         package let uniqueId: String?
         /// Conditions that this process evaluates, by their positions among the node's.
         package var hostedConditions: [Int: HostedCondition] = [:]
+        /// The condition of its parent that it is done for; nil: it is part of the graph for its own sake.
+        package var dependent: DependentManifest?
 
         package init(
             operation: AOperation?, path: String, parent: Int, isGroup: Bool, timeout: TimeInterval? = nil,
@@ -38,6 +40,7 @@ package struct OperationGraph: Sendable {
                 operation: operation, path: path, parent: parent, isGroup: isGroup, timeout: timeout, queueTimeout: queueTimeout,
                 deadline: deadline, uniqueId: uniqueId)
             moved.hostedConditions = hostedConditions
+            moved.dependent = dependent
             return moved
         }
     }
@@ -64,6 +67,9 @@ package struct OperationGraph: Sendable {
         guard let root = members.first else { return [] }
         return root.operation == nil ? members.indices.filter { $0 > 0 && members[$0].parent == 0 } : [0]
     }
+
+    /// What is done before conditions are evaluated: part of no group.
+    package var dependents: [AOperation] { members.compactMap { $0.dependent == nil ? nil : $0.operation } }
 
     package func member(at path: String) -> Member? { places[path].map { members[$0] } }
 

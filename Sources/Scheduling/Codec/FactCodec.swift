@@ -51,6 +51,8 @@ private enum Kind {
     static let lockSeized: UInt8 = 192
     static let lateResultRefused: UInt8 = 193
     static let stopBegun: UInt8 = 194
+    static let orphanEnded: UInt8 = 240
+    static let outcomesKept: UInt8 = 241
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
@@ -221,6 +223,16 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
+        case .outcomesKept(let number, let first, let at):
+            write(Kind.outcomesKept)
+            write(UInt64(number.rawValue))
+            write(UInt64(first.rawValue))
+            write(at)
+        case .orphanEnded(let unit, let attempt, let at):
+            write(Kind.orphanEnded)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(at)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             write(Kind.stopBegun)
             write(unit.rawValue)
@@ -378,6 +390,10 @@ extension ByteReader {
             return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
         case Kind.lateResultRefused:
             return .lateResultRefused(try unit(), try attempt(), at: try signed())
+        case Kind.outcomesKept:
+            return .outcomesKept(try submissionNumber(), from: try submissionNumber(), at: try signed())
+        case Kind.orphanEnded:
+            return .orphanEnded(try unit(), try attempt(), at: try signed())
         case Kind.stopBegun:
             return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try signed())
         case Kind.judged:
@@ -390,6 +406,12 @@ extension ByteReader {
     }
 
     private mutating func unit() throws(DecodingFailure) -> UnitID { UnitID(rawValue: try unsigned()) }
+    private mutating func submissionNumber() throws(DecodingFailure) -> SubmissionNumber {
+        let raw = try unsigned()
+        guard let number = UInt32(exactly: raw) else { throw DecodingFailure("\(raw) is no number of a submission") }
+        return SubmissionNumber(number)
+    }
+
     private mutating func attempt() throws(DecodingFailure) -> Attempt { Attempt(rawValue: try unsigned()) }
 
     private mutating func named<Value: RawRepresentable>(_: Value.Type) throws(DecodingFailure) -> Value where Value.RawValue == UInt8 {

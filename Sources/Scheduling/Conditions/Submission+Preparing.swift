@@ -20,14 +20,20 @@ extension Submission {
     /// Whether `parent` lets what stands in it begin: a group its children, any unit what is done before its conditions.
     func hasCalled(_ parent: Int, _ unit: Int) -> Bool { units[parent].phase == (isPreparation(unit) ? .preparing : .open) }
 
+    /// What was cancelled before they were called for the first time stays cancelled.
     mutating func prepare(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         let preparations = preparations(of: unit)
-        for preparation in preparations {
-            renew(preparation..<(preparation + Int(layout.subtreeUnits[Int(units[preparation].node)])))
+        if units[unit].hasCalledPreparations {
+            for preparation in preparations {
+                renew(preparation..<(preparation + Int(layout.subtreeUnits[Int(units[preparation].node)])))
+            }
         }
+        units[unit].hasCalledPreparations = true
         units[unit].phase = .preparing
         effects.append(.changed(id(unit), at: at, errors: []))
-        for preparation in preparations {
+        let open = preparations.filter { !units[$0].hasEnded }
+        if open.isEmpty { work.append(.prepared(Int32(unit))) }
+        for preparation in open {
             startDeadline(preparation, at, &effects)
             if isUnique(preparation) { claiming.append(Int32(preparation)) } else { work.append(.release(Int32(preparation))) }
         }

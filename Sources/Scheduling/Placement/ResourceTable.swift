@@ -22,6 +22,13 @@ struct ResourceTable {
         var taken: [AssignedResource] = []
     }
 
+    /// An attempt under which a lock was released.
+    struct Orphan: Hashable {
+        let unit: UnitID
+        let attempt: Attempt
+        let worker: WorkerNumber
+    }
+
     private struct Holding {
         let host: Int
         let resources: [AssignedResource]
@@ -31,6 +38,8 @@ struct ResourceTable {
     /// Looked up, never iterated.
     private var hostBySupervisor: [Incarnation: Int] = [:]
     private var holdings: [UnitID: Holding] = [:]
+    /// Of attempts that are nobody's any more and may still run.
+    private var orphans: [Orphan: Holding] = [:]
 
     var hostCount: Int { hosts.count }
     /// How many units have taken something.
@@ -68,8 +77,27 @@ struct ResourceTable {
     }
 
     /// The unit's attempt is over.
-    mutating func release(_ unit: UnitID) {
-        guard let holding = holdings.removeValue(forKey: unit) else { return }
+    mutating func release(_ unit: UnitID) { give(back: holdings.removeValue(forKey: unit)) }
+
+    /// The attempt is the unit's no longer, and keeps what it has until nothing of it runs.
+    mutating func orphan(_ orphan: Orphan) { orphans[orphan] = holdings.removeValue(forKey: orphan.unit) }
+
+    /// Nothing of these attempts runs any more.
+    mutating func releaseOrphans(where isOver: (Orphan) -> Bool) {
+        for orphan in orphans.keys where isOver(orphan) { give(back: orphans.removeValue(forKey: orphan)) }
+    }
+
+    /// Attempts of the worker that are nobody's any more and may still run, as far as they have resources.
+    func orphans(on worker: WorkerNumber) -> [Orphan] {
+        guard !orphans.isEmpty else { return [] }
+        return orphans.keys.filter { $0.worker == worker }.sorted { $0.attempt < $1.attempt }
+    }
+
+    /// What such attempts have, with the number of the host: for checks.
+    var orphaned: [(host: Int, resources: [AssignedResource])] { orphans.values.map { ($0.host, $0.resources) } }
+
+    private mutating func give(back holding: Holding?) {
+        guard let holding else { return }
         for resource in holding.resources {
             let place = place(of: resource.name, on: holding.host)
             hosts[holding.host].taken[place].amount -= resource.amount

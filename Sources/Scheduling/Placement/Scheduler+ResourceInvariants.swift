@@ -27,6 +27,14 @@ extension Scheduler {
                 }
             }
         }
+        for (host, resources) in durable.resources.orphaned {
+            for resource in resources {
+                taken[host, default: [:]][resource.name, default: 0] += resource.amount
+                for index in resource.indices where !numbers[host, default: [:]][resource.name, default: []].insert(index).inserted {
+                    found.append("`\(resource.name)` \(index) of host \(host) is given out though an attempt may still use it")
+                }
+            }
+        }
         if holders != durable.resources.holdingCount {
             found.append("\(durable.resources.holdingCount) units are said to have resources, there are \(holders)")
         }

@@ -73,6 +73,7 @@ extension Scheduler {
         )
         event.progress = progress
         event.isStoppedByGroup = state.wasStoppedByGroup
+        if state.stop != nil { event.history = durable.submissions[submission].histories[Int32(unit.index)] ?? [] }
         if isNew, wantsDetails { event.added = addedView(of: unit.index, submission) }
         if wantsDetails, !isGroup, case .success(let payload)? = state.outcome { event.value = payload }
         pending.events[unit.submission, default: []].append(event)

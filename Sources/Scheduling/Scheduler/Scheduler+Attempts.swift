@@ -135,7 +135,9 @@ extension Scheduler {
     }
 
     mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, _ outputs: inout Outputs) {
-        guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
+        guard let number = workers.number(of: peer) else { return }
+        if isFenced(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
+        guard isCurrent(unit, attempt, number) else { return }
         if wasStopped { return lose(unit, .lockLeaseOver, &outputs) }
         // Given back without being asked: it is ending and takes nothing more.
         if !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }

@@ -14,8 +14,8 @@ extension Scheduler {
             reply = steer(submission, path: path, pauses: true, &outputs)
         case .resume(let submission, let path):
             reply = steer(submission, path: path, pauses: false, &outputs)
-        case .retry(let submission, let key, let force):
-            reply = retry(submission, key: key, force: force, &outputs)
+        case .retry(let submission, let key, let force, let failedOnly):
+            reply = retry(submission, key: key, force: force, failedOnly: failedOnly, &outputs)
         case .releaseLock(let key, let holders, let reason, let now):
             reply = releaseLock(key, heldBy: holders, reason: reason, now: now, &outputs)
         case .list(let before, let limit):
@@ -42,9 +42,10 @@ extension Scheduler {
 
     // MARK: Admission
 
+    /// - Parameter whenAdmitted: called when nothing is in the way any more, before the first fact.
     mutating func submit(
         key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation,
-        _ outputs: inout Outputs
+        _ outputs: inout Outputs, whenAdmitted: (inout Self, inout Outputs) -> Void = { _, _ in }
     ) -> Reply {
         if let first = durable.submissionByKey[key] {
             let submission = durable.submission(first)
@@ -66,14 +67,8 @@ extension Scheduler {
             return .failed(
                 .sessionOver("the graph has hosted code, and the session of the process that submits it is not open; submit it again"))
         }
-        if let fullDisk { return .failed(.busy(fullDisk)) }
-        let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
-        guard held + graph.nodes.count <= configuration.unitsMax else {
-            return .failed(
-                .busy(
-                    "\(held) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
-                ))
-        }
+        if let busy = lackOfRoom(for: graph) { return .failed(.busy(busy)) }
+        whenAdmitted(&self, &outputs)
         let number = SubmissionNumber(UInt32(durable.submissions.count + 1))
         let id = drawID()
         emit(
@@ -88,6 +83,15 @@ extension Scheduler {
             emit(.cancelRequested(UnitID(number, node), reason: "", now: false, at: now.wall), &outputs)
         }
         return .submitted(id: id, existing: false)
+    }
+
+    /// Why nothing as large as the graph is admitted now; nil: there is room.
+    private func lackOfRoom(for graph: Graph) -> String? {
+        if let fullDisk { return fullDisk }
+        let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
+        guard held + graph.nodes.count > configuration.unitsMax else { return nil }
+        return
+            "\(held) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
     }
 
     /// Ten characters of Crockford's base 32 in lower case.

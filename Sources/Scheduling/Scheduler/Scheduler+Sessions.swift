@@ -69,7 +69,12 @@ extension Scheduler {
         var drop: [ExecutorAttachment.Held] = []
         for item in held {
             guard durable.holds(item.unit), durable.phase(item.unit) == .assigned(item.attempt, number) else {
-                drop.append(item)
+                if item.state == .running, isFenced(item.unit, item.attempt) {
+                    // Its end is wanted, though not what comes of it.
+                    orderStop(item.unit, item.attempt, number, .fenced, now: true)
+                } else {
+                    drop.append(item)
+                }
                 continue
             }
             listed.insert(item.unit)
@@ -91,6 +96,7 @@ extension Scheduler {
         for unit in workers.sessions[number.index].units where !listed.contains(unit) {
             lose(unit, .neverArrived, &outputs)
         }
+        endOrphans(on: number, besides: held, &outputs)
         return drop
     }
 
@@ -162,7 +168,7 @@ extension Scheduler {
 
     /// After a start: executors that have units in the journal get time to attach again before these are given to others.
     mutating func awaitWorkers() {
-        for index in workers.sessions.indices where !workers.sessions[index].units.isEmpty || isOpenSubmitter(index) {
+        for index in workers.sessions.indices where mayRun(index) || isOpenSubmitter(index) {
             workers.sessions[index].connection = .awaited
             workers.sessions[index].lastHeard = now.boot
             watchLease(of: WorkerNumber(UInt32(index)), due: now.boot + reattachWindow)
@@ -199,7 +205,7 @@ extension Scheduler {
         for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
             lose(unit, .leaseOver, &outputs)
         }
-        if workers.sessions[number.index].units.isEmpty {
+        if !mayRun(number.index) {
             workers.sessions[number.index].connection = .absent
         } else {
             workers.sessions[number.index].connection = .silent
@@ -218,7 +224,7 @@ extension Scheduler {
         guard due <= now.boot else { return timers.insert(.lockLease(number), due: due) }
         if durable.workers[number.index].identity.isSubmitter { return bury(number, crashed: false, &outputs) }
         for unit in workers.sessions[number.index].units where endsWithLockLease(unit) { lose(unit, .lockLeaseOver, &outputs) }
-        if workers.sessions[number.index].units.isEmpty { workers.sessions[number.index].connection = .absent }
+        if !mayRun(number.index) { workers.sessions[number.index].connection = .absent }
     }
 
     mutating func orphanLimitDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
@@ -227,7 +233,13 @@ extension Scheduler {
         let due = workers.sessions[number.index].lastHeard + configuration.orphanLimitMilliseconds
         guard due <= now.boot else { return timers.insert(.orphanLimit(number), due: due) }
         for unit in workers.sessions[number.index].units { lose(unit, .orphanLimitOver, &outputs) }
+        endOrphans(on: number, besides: [], &outputs)
         workers.sessions[number.index].connection = .absent
+    }
+
+    /// Whether something may run in an executor that is not heard.
+    private func mayRun(_ index: Int) -> Bool {
+        !workers.sessions[index].units.isEmpty || !durable.resources.orphans(on: WorkerNumber(UInt32(index))).isEmpty
     }
 
     private func isRunning(_ unit: UnitID) -> Bool {

@@ -182,7 +182,9 @@ public struct Scheduler {
             watchTimeout(ofGroup: unit, startedAt: at)
             if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }
         case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
-        case .submissionEnded(let number): pending.touch(number)
+        case .submissionEnded(let number):
+            misfits[number] = nil
+            pending.touch(number)
         }
     }
 

@@ -1,7 +1,9 @@
 /// What operators do to the cluster: submissions once more, and locks taken from those who hold them.
 extension Scheduler {
     /// Submits the graph of a submission that has ended again.
-    mutating func retry(_ text: String, key: String, force: Bool, _ outputs: inout Outputs) -> Reply {
+    ///
+    /// - Parameter failedOnly: what has succeeded there, and came after nothing that has not, does not run again.
+    mutating func retry(_ text: String, key: String, force: Bool, failedOnly: Bool, _ outputs: inout Outputs) -> Reply {
         if let first = durable.submissionByKey[key] {
             return .retried(id: durable.submission(first).id, existing: true, lifted: 0)
         }
@@ -19,11 +21,24 @@ extension Scheduler {
                         message: "submission \(submission.id) has code of the process that submitted it; let that program submit it again",
                         errors: []))
             }
-            let lifted = force ? liftQuarantine(of: submission, &outputs) : 0
+            if failedOnly, case .success? = submission.outcome {
+                return .failed(
+                    .refused(
+                        message: "nothing of submission \(submission.id) has failed; `aop retry \(submission.id)` runs all of it again",
+                        errors: []))
+            }
+            var lifted = 0
             let reply = submit(
                 key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
-                submitter: Incarnation(0), &outputs)
+                submitter: Incarnation(0), &outputs
+            ) { scheduler, outputs in
+                if force { lifted = scheduler.liftQuarantine(of: submission, &outputs) }
+            }
             guard case .submitted(let id, let existing) = reply else { return reply }
+            if failedOnly, let new = durable.submissionByID[id], new != number {
+                // All of this is one step: nothing of it has been handed out.
+                emit(.outcomesKept(new, from: number, at: now.wall), &outputs)
+            }
             return .retried(id: id, existing: existing, lifted: lifted)
         }
     }
@@ -60,9 +75,7 @@ extension Scheduler {
 
     /// Something comes of an attempt whose lock was released under it.
     mutating func refuseLateResult(_ unit: UnitID, _ attempt: Attempt, _ outputs: inout Outputs) {
-        guard durable.holds(unit),
-            durable.submissions[durable.index(of: unit.submission)].fencedAttempts.contains(attempt)
-        else { return }
+        guard isFenced(unit, attempt) else { return }
         emit(.lateResultRefused(unit, attempt, at: now.wall), &outputs)
     }
 }

@@ -1,18 +1,18 @@
 /// Locks that are released under those who hold them: these fail at once, and what still comes of them is refused.
 extension Submission {
-    /// - Returns: the units whose attempts are not theirs any more.
+    /// - Returns: the attempts that are nobody's any more.
     mutating func fence(
         _ unit: Int, key: String, reason: String, at: Int64, _ effects: inout [Effect]
-    ) throws(FactMismatch) -> [Int] {
+    ) throws(FactMismatch) -> [ResourceTable.Orphan] {
         guard case .held = units[unit].locks else { throw FactMismatch("\(path(of: unit)) was to lose locks that it does not hold") }
         seizures[Int32(unit)] =
             "the lock `\(key)`, which it held, was released with `aop locks release --now`\(reason.isEmpty ? "" : " (\(reason))")"
         isHurrying = true
         stop(unit, .fenced, at, &effects)
-        var fenced: [Int] = []
+        var fenced: [ResourceTable.Orphan] = []
         for inner in inside(unit, withPaused: true) {
             guard case .assigned(let attempt, let worker) = units[inner].phase else { continue }
-            fenced.append(inner)
+            fenced.append(ResourceTable.Orphan(unit: id(inner), attempt: attempt, worker: worker))
             fencedAttempts.insert(attempt)
             if inner != unit {
                 effects.append(.stop(id(inner), attempt, worker, .siblingFailed, now: true))
@@ -59,5 +59,20 @@ extension Submission {
             code: .fenced, publisher: path,
             message: "\(seizures[Int32(unit)] ?? "a lock that it held was released under it"); what it reports is refused",
             typeName: "Fenced", origin: path)
+    }
+}
+
+extension Scheduler {
+    /// Whether a lock was released under the attempt, and nothing has come of it since: nothing is taken from it any more.
+    public func isFenced(_ unit: UnitID, _ attempt: Attempt) -> Bool {
+        durable.holds(unit) && durable.submissions[durable.index(of: unit.submission)].fencedAttempts.contains(attempt)
+    }
+
+    /// Nothing but these runs on the executor: what else was nobody's any more there is over.
+    mutating func endOrphans(on number: WorkerNumber, besides held: [ExecutorAttachment.Held], _ outputs: inout Outputs) {
+        for orphan in durable.resources.orphans(on: number)
+        where !held.contains(where: { $0.unit == orphan.unit && $0.attempt == orphan.attempt && $0.state == .running }) {
+            emit(.orphanEnded(orphan.unit, orphan.attempt, at: now.wall), &outputs)
+        }
     }
 }

@@ -193,6 +193,7 @@ extension Submission {
         renew(below)
         units[unit].unsuccessfulChildren = 0
         units[unit].stopsChildren = false
+        units[unit].hasCalledPreparations = false
         units[unit].phase = .blocked
         resetCounters(unit)
         // It gives its place in its own group back and takes it again at once, whatever the limit: it never left.

@@ -122,6 +122,8 @@ struct Unit {
     var isProbed = false
     /// Its conditions' dependent operations have ended for this attempt.
     var isPrepared = false
+    /// They were called for an attempt before: for the next one they are put back to what they were.
+    var hasCalledPreparations = false
     /// It counts among its group's active children.
     var isActive = false
     /// Volatile: the worker said that the current attempt has begun.

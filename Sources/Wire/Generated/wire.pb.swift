@@ -4163,6 +4163,9 @@ public nonisolated struct WireRetry: Sendable {
   /// operations of it that are kept from workers are let go
   public var force: Bool = false
 
+  /// what has succeeded, and came after nothing that has not, does not run again
+  public var failedOnly: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -4949,6 +4952,12 @@ public nonisolated struct WireEvent: @unchecked Sendable {
   public var stoppedByGroup: Bool {
     get {_storage._stoppedByGroup}
     set {_uniqueStorage()._stoppedByGroup = newValue}
+  }
+
+  /// of one that was told to stop while it ran: the stages so far
+  public var history: [WireHistoryEntry] {
+    get {_storage._history}
+    set {_uniqueStorage()._history = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -11240,7 +11249,7 @@ nonisolated extension WireCancelAccepted: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Retry"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}key\0\u{1}force\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}key\0\u{1}force\0\u{4}b\u{6}failed_only\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11251,6 +11260,7 @@ nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.key) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.force) }()
+      case 421: try { try decoder.decodeSingularBoolField(value: &self.failedOnly) }()
       default: break
       }
     }
@@ -11266,6 +11276,9 @@ nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.force != false {
       try visitor.visitSingularBoolField(value: self.force, fieldNumber: 3)
     }
+    if self.failedOnly != false {
+      try visitor.visitSingularBoolField(value: self.failedOnly, fieldNumber: 421)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -11273,6 +11286,7 @@ nonisolated extension WireRetry: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.submission != rhs.submission {return false}
     if lhs.key != rhs.key {return false}
     if lhs.force != rhs.force {return false}
+    if lhs.failedOnly != rhs.failedOnly {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12468,7 +12482,7 @@ nonisolated extension WireEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Event"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0\u{4}p\u{2}stopped_by_group\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}path\0\u{1}state\0\u{1}at\0\u{1}worker\0\u{1}errors\0\u{1}attempt\0\u{2}I\u{1}value\0\u{3}started_at\0\u{1}group\0\u{2}b\u{1}progress\0\u{2}(added\0\u{4}p\u{2}stopped_by_group\0\u{2}\u{18}history\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -12484,6 +12498,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     var _progress: WireProgress? = nil
     var _added: WireAdded? = nil
     var _stoppedByGroup: Bool = false
+    var _history: [WireHistoryEntry] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -12507,6 +12522,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       _progress = source._progress
       _added = source._added
       _stoppedByGroup = source._stoppedByGroup
+      _history = source._history
     }
   }
 
@@ -12538,6 +12554,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         case 180: try { try decoder.decodeSingularMessageField(value: &_storage._progress) }()
         case 220: try { try decoder.decodeSingularMessageField(value: &_storage._added) }()
         case 396: try { try decoder.decodeSingularBoolField(value: &_storage._stoppedByGroup) }()
+        case 420: try { try decoder.decodeRepeatedMessageField(value: &_storage._history) }()
         default: break
         }
       }
@@ -12589,6 +12606,9 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       if _storage._stoppedByGroup != false {
         try visitor.visitSingularBoolField(value: _storage._stoppedByGroup, fieldNumber: 396)
       }
+      if !_storage._history.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._history, fieldNumber: 420)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12611,6 +12631,7 @@ nonisolated extension WireEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         if _storage._progress != rhs_storage._progress {return false}
         if _storage._added != rhs_storage._added {return false}
         if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
+        if _storage._history != rhs_storage._history {return false}
         return true
       }
       if !storagesAreEqual {return false}

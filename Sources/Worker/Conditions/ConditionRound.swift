@@ -19,6 +19,8 @@ final class ConditionRound: Sendable {
     private struct State {
         var answers: [WireConditionAnswer?]
         var commands: [Int: ShellOperation] = [:]
+        /// Of those that have secrets in their parameters.
+        var redactions: [Int: Redaction] = [:]
         var isStopped = false
         var completion: (@Sendable ([WireConditionAnswer]) -> Void)?
     }
@@ -68,7 +70,9 @@ final class ConditionRound: Sendable {
             return answer(index, .fails("the condition `\(question.type)` is not registered on \(context.worker)"))
         }
         do {
-            let given = try context.host.secrets.resolve(question.parameters, isTemplated: question.templated)
+            var redaction = Redaction()
+            let given = try context.host.secrets.resolve(question.parameters, isTemplated: question.templated, noting: &redaction)
+            state.withLock { [redaction] state in state.redactions[index] = redaction }
             let parameters = question.templated ? try Template.render(given, bindings: context.bindings) : given
             let condition = try type.decoded(from: parameters)
             if let command = condition as? CommandCondition { return run(command, index) }
@@ -105,7 +109,13 @@ final class ConditionRound: Sendable {
     private func answer(_ index: Int, _ finding: Finding) {
         let question = assignment.conditions[index]
         state.withLock { state in
-            if state.answers[index] == nil { state.answers[index] = Self.answer(question, finding) }
+            guard state.answers[index] == nil else { return }
+            var answer = Self.answer(question, finding)
+            if let redaction = state.redactions[index], redaction != Redaction() {
+                answer.reason = redaction.apply(to: answer.reason)
+                answer.error = Data()
+            }
+            state.answers[index] = answer
         }
     }
 

@@ -88,7 +88,8 @@ final class UnitRunner {
 
     private enum Built: Sendable {
         /// `sends`: what it sends while it runs can be read elsewhere.
-        case operation(any ClusterOperation, sends: Bool)
+        /// `redaction`: what nothing that is told of it may have.
+        case operation(any ClusterOperation, sends: Bool, redaction: Redaction)
         case failure(WireOperationFailure)
     }
 
@@ -96,8 +97,10 @@ final class UnitRunner {
         _ assignment: WireAssignment, registry: OperationRegistry, context: UnitContext, blobs: [BlobDigest: Data],
         _ openStream: (@Sendable (WireAssignment) -> any StreamCursor)?
     ) -> Built {
+        var context = context
         func failure(_ message: String) -> Built {
-            .failure(.parameters(message, publisher: assignment.operation, host: context.host.hostName))
+            let failure = WireOperationFailure.parameters(message, publisher: assignment.operation, host: context.host.hostName)
+            return .failure(context.redaction.apply(to: failure))
         }
         guard let entry = registry.entries[assignment.operation] else {
             return failure("the operation `\(assignment.operation)` is not registered on \(context.worker)")
@@ -105,7 +108,8 @@ final class UnitRunner {
         let name = assignment.operation
         do {
             // Elements, which come from outside, name no secrets.
-            let given = try context.host.secrets.resolve(assignment.parameters, isTemplated: assignment.templated)
+            let given = try context.host.secrets.resolve(
+                assignment.parameters, isTemplated: assignment.templated, noting: &context.redaction)
             let parameters = assignment.templated ? try Template.render(given, bindings: context.bindings) : given
             let operation = try entry.make(parameters)
             // Bodies are given up by ExecutorState, whose report has to wait for their real end.
@@ -122,7 +126,7 @@ final class UnitRunner {
                 guard let openStream else { return failure("`\(name)` receives a stream, which is not for an InMemoryCluster") }
                 receiver.receive(streamOf: assignment.stream.path) { openStream(assignment) }
             }
-            return .operation(operation, sends: entry.sends)
+            return .operation(operation, sends: entry.sends, redaction: context.redaction)
         } catch let missing as ReceivedValue.Missing {
             return failure("`\(name)`: \(missing.reason)")
         } catch let malformed as JSONScanner.Malformed {
@@ -149,7 +153,7 @@ final class UnitRunner {
         switch built {
         case .failure(let failure):
             ended(key, Finished(.failure([failure])))
-        case .operation(let operation, let sends):
+        case .operation(let operation, let sends, let redaction):
             bodies[key] = .running(operation)
             operation.relayProgress(to: progressRelay(of: key))
             if sends { relayElements(of: operation, key) }
@@ -159,11 +163,12 @@ final class UnitRunner {
             operation.whenEnded { [unowned operation] outcome in
                 let products = operation.takeProducts()
                 let name = operation.errorName
-                guard outcome.isLarge || !products.isEmpty else { return end(Self.finished(outcome, hostName: hostName)) }
+                guard outcome.isLarge || !products.isEmpty else { return end(Self.finished(outcome, hostName: hostName, redaction)) }
                 // Hashing takes its time, and this may be a cooperative thread.
                 let held = Products(operations: products)
                 DispatchQueue.global().async {
-                    end(Self.adding(held.operations, to: Self.finished(outcome, hostName: hostName), name: name, hostName: hostName))
+                    let finished = Self.finished(outcome, hostName: hostName, redaction)
+                    end(Self.adding(held.operations, to: finished, name: name, hostName: hostName))
                     for product in held.operations { product.cancelUnqueued() }
                 }
             }
@@ -311,12 +316,12 @@ final class UnitRunner {
         return { value in loop.submit { body(runner, value) } }
     }
 
-    private static func finished(_ outcome: ClusterOutcome, hostName: String) -> Finished {
+    private static func finished(_ outcome: ClusterOutcome, hostName: String, _ redaction: Redaction) -> Finished {
         switch outcome {
         case .success(let value):
             return Finished(value)
         case .failure(let errors):
-            return Finished(.failure(errors.map { WireOperationFailure($0, host: hostName) }))
+            return Finished(.failure(errors.map { redaction.apply(to: WireOperationFailure($0, host: hostName)) }))
         case .cancelled:
             return Finished(.cancelled)
         }

@@ -8,8 +8,9 @@ import Wire
 /// A status of 400 or more is a failure that names status and URL. A received value is sent as the body unless the
 /// parameters give one.
 ///
-/// `@unchecked Sendable`: `receivedValue` is set before the operation is added to a queue and only read afterwards.
-final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, ClusterOperation, @unchecked Sendable {
+/// `@unchecked Sendable`: `receivedValue` and `redaction` are set before the operation is added to a queue and only read
+/// afterwards.
+final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, HostedOperation, @unchecked Sendable {
     struct Parameters: Codable, Sendable {
         var url: String
         var method: String?
@@ -21,6 +22,8 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Clus
     let parameters: Parameters
     var receivedValue: Result<EncodedValue, AOperationError>?
 
+    private var redaction = Redaction()
+
     /// Shared: it keeps connections. Nothing of one request is remembered for another.
     private static let session = URLSession(configuration: .ephemeral)
 
@@ -29,13 +32,15 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Clus
         super.init()
     }
 
+    func host(in context: UnitContext) { redaction = context.redaction }
+
     override func run() async throws -> EncodedValue {
         let request = try makeRequest()
         let (body, response): (Data, URLResponse)
         do {
             (body, response) = try await Self.session.data(for: request)
         } catch {
-            throw OperationFault(.operation, "\(name(of: request)) failed: \(error.localizedDescription)")
+            throw OperationFault(.operation, "\(name(of: request)) failed: \(reason(error))")
         }
         if let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 {
             let words = HTTPURLResponse.localizedString(forStatusCode: status)
@@ -48,6 +53,9 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Clus
         guard let url = URL(string: parameters.url), let scheme = url.scheme?.lowercased(),
             ["http", "https"].contains(scheme), url.host != nil
         else {
+            guard !isSecret else {
+                throw OperationFault(.parameters, "`url`, which has a secret, must begin with http:// or https:// and name a host")
+            }
             throw OperationFault(.parameters, "`url` is \"\(parameters.url)\": it must begin with http:// or https:// and name a host")
         }
         let received = try receivedValue?.get()
@@ -58,8 +66,16 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Clus
         return request
     }
 
-    /// Without user, password and query, which may hold secrets.
+    private var isSecret: Bool { redaction.occurs(in: parameters.url) }
+
+    /// The system's words may name the host.
+    private func reason(_ error: any Error) -> String {
+        isSecret ? "\((error as NSError).domain) \((error as NSError).code)" : error.localizedDescription
+    }
+
+    /// Without user, password and query, which may hold secrets, and without all of a URL that has one of the worker's.
     private func name(of request: URLRequest) -> String {
+        guard !isSecret else { return "\(request.httpMethod ?? "GET") of a URL that has a secret" }
         var place = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }
         place?.user = nil
         place?.password = nil

@@ -19,6 +19,8 @@ struct UnitContext: Sendable {
     /// Called on the loop's thread with what a command writes.
     var output: @Sendable (Stream, [UInt8]) -> Void = { _, _ in }
     var host: HostSettings
+    /// The secrets in its parameters.
+    var redaction = Redaction()
 
     /// The same for all attempts of one operation.
     var idempotencyKey: String { "\(submission)/\(path)" }

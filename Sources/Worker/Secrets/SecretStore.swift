@@ -22,9 +22,12 @@ struct SecretStore: Sendable {
     /// Parameters with what they name in its place. Those without a reference stay as they are.
     ///
     /// - Parameter isTemplated: whether the result is rendered: a `$` in a secret is none of a template then.
+    /// - Parameter redaction: gets the secrets that were put in.
     /// - Throws: ``Unusable``, or ``JSONScanner/Malformed`` when the parameters are not JSON.
-    func resolve(_ parameters: Data, isTemplated: Bool = false) throws -> Data {
+    func resolve(_ parameters: Data, isTemplated: Bool = false, noting redaction: inout Redaction) throws -> Data {
         guard parameters.firstRange(of: Data(SecretReference.member.utf8)) != nil else { return parameters }
+        var secrets: [String] = []
+        defer { for text in secrets { redaction.add(text) } }
         return try JSONScanner.scan(parameters) { scanner in
             var found: [(range: Range<Int>, name: String)] = []
             try Self.collect(&scanner, into: &found, depth: 0)
@@ -34,6 +37,7 @@ struct SecretStore: Sendable {
             for (range, name) in found {
                 result.append(contentsOf: scanner.copy(end..<range.lowerBound))
                 let text = try text(of: name)
+                secrets.append(text)
                 result.append(contentsOf: JSONText.quoted((isTemplated ? text.replacing("$", with: "$$") : text).utf8))
                 end = range.upperBound
             }

@@ -6,11 +6,13 @@ struct RetryCommand: ToolCommand {
         commandName: "retry",
         abstract: "Submit the graph of a submission that has ended again; prints the new id.",
         discussion: """
-            All of it runs again, as a new submission. With --force operations of it that are kept from workers, because their
+            All of it runs again, as a new submission. With --failed what has succeeded, and came after nothing that has not, keeps
+            its value and does not run. With --force operations of it that are kept from workers, because their
             like has ended too many worker processes, are let go; so are others like them.
 
             Examples:
               aop retry last
+              aop retry last --failed
               aop retry 7fk2 --force
             """)
 
@@ -18,6 +20,8 @@ struct RetryCommand: ToolCommand {
     var id: String
     @Flag(help: "Let operations go that are kept from workers (quarantine).")
     var force = false
+    @Flag(help: "Run only what has not succeeded, and what comes after that.")
+    var failed = false
     @Option(help: "Name the new submission for yourself: the same key is submitted once.")
     var key: String?
     @OptionGroup var connection: ConnectionOptions
@@ -29,7 +33,7 @@ struct RetryCommand: ToolCommand {
 
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
-            let retried = try await connection.retry(id, force: force, key: key)
+            let retried = try await connection.retry(id, force: force, failedOnly: failed, key: key)
             switch console.mode {
             case .json, .jsonl:
                 try await console.writeValue(.shape([("id", .string(retried.id)), ("lifted", .integer(Int64(retried.lifted)))]))

@@ -95,7 +95,8 @@ actor ProgressReporter {
         }
         let state = DisplayWidth.pad(event.state.word, to: 10)
         let worker = event.worker.isEmpty ? "" : "  (\(event.worker))"
-        return "\(state)\(path)\(worker)\n"
+        let stage = event.state == .stopping ? event.history.last.map { ": \(PlainText.of($0.text))" } ?? "" : ""
+        return "\(state)\(path)\(worker)\(stage)\n"
     }
 
     private func redraw() {
@@ -137,6 +138,7 @@ actor ProgressReporter {
                     ("state", .string(event.state.word)), ("at", .time(event.at)), ("worker", .optional(event.worker)),
                     ("attempt", .integer(Int64(event.attempt))),
                     ("progress", event.hasProgress ? event.progress.json : .null),
+                    ("history", .array(event.history.map(\.json))),
                     ("errors", .array(event.errors.map { .object(JSONValue.members(of: $0, path: event.path)) })),
                 ]))
         }

@@ -41,13 +41,16 @@ final class CommandRunner: Sendable {
         let operation = ShellOperation(parameters)
         operation.grace = .seconds(1000)
         if let input { operation.receivedValue = .success(input) }
-        operation.host(
-            in: UnitContext(
-                submission: "s1", path: path, attemptNumber: 2, worker: "testhost/0", bindings: bindings,
-                graceMilliseconds: grace,
-                output: { [self] stream, bytes in output.withLock { $0[stream, default: []] += bytes } },
-                host: host))
+        operation.host(in: context(bindings: bindings, grace: grace, path: path))
         return operation
+    }
+
+    func context(bindings: Bindings = Bindings(), grace: Int64 = 5000, path: String = UUID().uuidString) -> UnitContext {
+        UnitContext(
+            submission: "s1", path: path, attemptNumber: 2, worker: "testhost/0", bindings: bindings,
+            graceMilliseconds: grace,
+            output: { [self] stream, bytes in output.withLock { $0[stream, default: []] += bytes } },
+            host: host)
     }
 
     /// Runs a command to the end of its body.

@@ -1,0 +1,61 @@
+/// A submission that runs the graph of another one again may keep what has succeeded there.
+extension Submission {
+    /// Nodes of the graph that need not run again, in their order: they have succeeded, and so has everything that they came after.
+    ///
+    /// What was made while the graph ran (elements of a forEach, what was produced or decided) is no part of it: a group that
+    /// has such parts runs again as a whole, and so does what sends or receives a stream.
+    func keptNodes() -> [Int] {
+        var isKept = [Bool](repeating: true, count: admittedNodes)
+        var dropped: [Int] = []
+        /// With everything inside of it.
+        func drop(_ node: Int, _ isKept: inout [Bool], _ dropped: inout [Int]) {
+            for inner in node..<min(node + Int(layout.subtreeNodes[node]), admittedNodes) where isKept[inner] {
+                isKept[inner] = false
+                dropped.append(inner)
+            }
+        }
+        for node in 0..<admittedNodes {
+            switch graph.nodes[node].kind {
+            case .forEach: drop(node, &isKept, &dropped)
+            case .decider: drop(graph.nodes[node].parent, &isKept, &dropped)
+            case .operation, .group: break
+            }
+            if let producer = graph.nodes[node].streamProducer {
+                drop(node, &isKept, &dropped)
+                drop(producer, &isKept, &dropped)
+            }
+            guard isKept[node], layout.template[node] == 0 else { continue }
+            let unit = Int(layout.offset[node])
+            if growths[Int32(unit)] != nil || joinedValues[Int32(unit)] != nil { drop(node, &isKept, &dropped) }
+            if case .success? = units[unit].outcome { continue }
+            isKept[node] = false
+            dropped.append(node)
+        }
+        while let node = dropped.popLast() {
+            for dependent in layout.dependents[node] where Int(dependent) < admittedNodes { drop(Int(dependent), &isKept, &dropped) }
+            let parent = graph.nodes[node].parent
+            guard isKept[parent] else { continue }
+            isKept[parent] = false
+            dropped.append(parent)
+        }
+        // What is done before conditions is done anew with what it is done for; nobody comes after it.
+        for node in 0..<admittedNodes where graph.nodes[node].isPreparation && !isKept[graph.nodes[node].parent] {
+            drop(node, &isKept, &dropped)
+        }
+        return isKept.indices.filter { isKept[$0] }
+    }
+
+    /// Ends what need not run again, as it did in `first`, of whose graph this one is made.
+    mutating func keepOutcomes(of first: Submission, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+        guard first.outcome != nil, isMade(of: first.submittedGraph) else {
+            throw FactMismatch("\(id) was to keep outcomes of \(first.id), which has not ended or has another graph")
+        }
+        // What is inside of a group ends before it.
+        for node in first.keptNodes().reversed() {
+            let unit = Int(layout.offset[node])
+            guard case .success(let payload)? = first.units[unit].outcome, !units[unit].hasEnded else { continue }
+            finish(unit, .success(payload), at, &effects)
+        }
+        settle(at: at, &effects)
+    }
+}

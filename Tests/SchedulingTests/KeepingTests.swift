@@ -1,0 +1,156 @@
+import Scheduling
+import Testing
+
+/// Submissions once more in which only what has not succeeded runs (`aop retry --failed`).
+@Suite struct KeepingTests {
+    private let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+
+    private func retry(_ cluster: inout FakeCluster, _ key: String = "again") -> Bool {
+        if case .retried? = cluster.ask(.retry(submission: "last", key: key, force: false, failedOnly: true)) { true } else { false }
+    }
+
+    /// Runs the graph; these fail. Then retries it, and says what runs, to the end.
+    private func rerun(_ sketches: [Sketch], failing: Set<String>, ordered: Bool = false) throws -> [String] {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 16)
+        cluster.submit(Sketch.group("root", sketches, ordered: ordered, stop: ordered).graph())
+        cluster.drain { failing.contains($0.path) ? failure("no") : .success(text($0.path)) }
+        #expect(cluster.view()?.state == .failed)
+        let first = cluster.dispatched.count
+        let isRetried = retry(&cluster)
+        #expect(isRetried)
+        cluster.drain { .success(text("again \($0.path)")) }
+        #expect(cluster.view()?.state == .succeeded)
+        let before = cluster.operations(values: true)
+        try cluster.restart()
+        #expect(cluster.operations(values: true) == before)
+        return Array(cluster.dispatched[first...])
+    }
+
+    @Test func whatHasSucceeded_keepsItsValue_andTheRestRunsWithIt() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let graph = Sketch.group("root", [.op("a"), .op("b"), .op("c", receives: ["a", "b"]), .op("d", after: ["a"])]).graph()
+        let first = cluster.submit(graph)
+        cluster.drain { $0.path == "b" ? failure("no") : .success(text($0.path)) }
+        let isRetried = retry(&cluster)
+        #expect(isRetried && cluster.heldPaths == ["b"])
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        cluster.end("b", .success(text("B")))
+        #expect(cluster.find("c", on: nil)?.1.inputs == [.value(text("a")), .value(text("B"))])
+        cluster.end("c")
+        #expect(cluster.view()?.state == .succeeded)
+        let kept = cluster.operations(values: true).first { $0.path == "d" }
+        #expect(kept?.state == .succeeded && kept?.attempts == 0 && kept?.value == text("d"))
+        #expect(cluster.operations(of: first ?? "").first { $0.path == "b" }?.state == .failed)
+    }
+
+    @Test func whatCameAfterSomethingThatFailed_runsAgain_withAllThatIsInIt() throws {
+        let after = try rerun(
+            [.op("a"), .op("b", after: ["a"]), .group("g", [.op("x"), .op("y")], after: ["a"]), .op("z")], failing: ["a"])
+        #expect(after == ["a", "b", "g/x", "g/y"])
+        let behindAGroup = try rerun([.group("g", [.op("x"), .op("y")]), .op("z", after: ["g"])], failing: ["g/x"])
+        #expect(behindAGroup == ["g/x", "z"])
+    }
+
+    @Test func orderedGroups_goOnWhereTheyStopped() throws {
+        #expect(try rerun([.op("a"), .op("b"), .op("c")], failing: ["b"], ordered: true) == ["b", "c"])
+    }
+
+    @Test func groupsThatSucceeded_takeNoLockAndAskNoCondition() throws {
+        let held = Sketch.holding("g", "k", [.op("x")])
+        let asked = Sketch.op("p").having { $0.conditions = [probe] }
+        let done = Sketch.preparing(Sketch.op("q").having { $0.conditions = [probe] }, [0: .op("?probe.0")])
+        #expect(try rerun([held, asked, done, .op("bad")], failing: ["bad"]) == ["bad"])
+    }
+
+    @Test func dependentOperations_areDoneAnew_withWhatTheyAreDoneFor() throws {
+        let done = Sketch.preparing(Sketch.op("q").having { $0.conditions = [probe] }, [0: .op("?probe.0")])
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", [done, .op("fine")]).graph())
+        cluster.end("fine")
+        cluster.end("q/?probe.0")
+        cluster.end("q")
+        cluster.end("q", failure("no"))
+        let isRetried = retry(&cluster)
+        #expect(isRetried && cluster.heldPaths == ["q/?probe.0"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func forEachs_runAgainAsAWhole_withWhatComesAfterThem() throws {
+        let each = Sketch.forEach("each", of: nil, list: ["1", "2"], body: .op("body"))
+        #expect(try rerun([each, .op("sum", receives: ["each"]), .op("fine")], failing: ["each/1"]) == ["each/0", "each/1", "sum"])
+    }
+
+    @Test func limitedGroups_goOn() throws {
+        let group = Sketch.group("g", (0..<6).map { .op("o\($0)") }, max: 2)
+        #expect(try rerun([group], failing: ["g/o1", "g/o4"]) == ["g/o1", "g/o4"])
+    }
+
+    @Test func withoutAFailure_itIsRefused_andTheSameKeyIsOneSubmission() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.end("a")
+        cluster.end("b", failure("no"))
+        let first = retry(&cluster)
+        cluster.end("b")
+        guard case .failed(.refused(let message, _))? = cluster.ask(.retry(submission: "last", key: "more", force: false, failedOnly: true))
+        else {
+            Issue.record("was not refused")
+            return
+        }
+        #expect(first && message.contains("nothing of submission"))
+        guard case .retried(_, existing: true, _)? = cluster.ask(.retry(submission: "last", key: "again", force: false, failedOnly: true))
+        else {
+            Issue.record("the same request is answered in the same way")
+            return
+        }
+    }
+
+    @Test(arguments: 0..<12)
+    func randomGraphs_underRetries_endAndKeepTheInvariants(seed: Int) throws {
+        var random = SeededRandom(seed: UInt64(seed) + 9_000)
+        var cluster = FakeCluster()
+        cluster.submit(RandomGraph.make(&random, keys: 2, prepares: true))
+        for executor in 0..<3 { cluster.attach(executor, slots: 2) }
+        cluster.attach(100, host: .full)
+        func finish(_ cluster: inout FakeCluster) throws {
+            for _ in 0..<300 where cluster.view()?.state.isOver == false {
+                if let path = random.pick(cluster.heldPaths), let unit = cluster.find(path, on: nil)?.1 {
+                    let fails = unit.kind == .execute && random.below(5) == 0
+                    cluster.end(path, unit.kind == .decide ? .elements([[0x31]]) : fails ? failure("no") : .success(.void))
+                } else {
+                    cluster.advance(70_000)
+                    for executor in 0..<3 { cluster.reattach(executor, slots: 2) }
+                }
+            }
+        }
+        for round in 0..<3 {
+            try finish(&cluster)
+            let isOver = cluster.view()?.state.isOver
+            #expect(isOver == true)
+            guard round < 2, retry(&cluster, "round \(round)") else { break }
+            if random.below(2) == 0 {
+                try cluster.restart()
+                for executor in 0..<3 { cluster.reattach(executor, slots: 2) }
+                cluster.attach(100, host: .full)
+            }
+        }
+        let before = cluster.operations(values: true)
+        try cluster.restart()
+        #expect(cluster.operations(values: true) == before)
+    }
+}
+
+extension SubmissionState {
+    fileprivate var isOver: Bool {
+        switch self {
+        case .succeeded, .failed, .cancelled: true
+        case .pending, .running, .paused: false
+        }
+    }
+}

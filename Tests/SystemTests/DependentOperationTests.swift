@@ -1,0 +1,112 @@
+import AOperation
+import Cluster
+import Foundation
+import Synchronization
+import Testing
+import TrialOperations
+
+extension SystemTests {
+    /// Dependent operations of conditions, of graphs that run on a cluster.
+    @Suite struct DependentOperations {
+        /// A condition that wants something done.
+        private struct Wants: AOperationCondition {
+            let make: @Sendable () -> AOperation
+            var dependentOperation: AOperation? { make() }
+        }
+
+        /// Operations of both places with dependent operations of both places, and their listeners.
+        private struct Mixture {
+            let log = CallbackLog()
+            let root: GroupOperation
+
+            init(_ directory: String) {
+                func emit(_ name: String, failures: Int? = nil) -> Emit { Emit(name, log: "\(directory)/\(name)", failures: failures) }
+                let (made, bad, block) = (emit("made"), emit("bad", failures: 9), emit("block"))
+                let inner = GroupOperation(emit("one"), emit("two"))
+                let (made1, bad1, inner1) = (Wants { made }, Wants { bad }, Wants { inner })
+                let a = emit("a").conditions(made1)
+                let refused = emit("refused").conditions(bad1)
+                let here = MapOperationBlock<Void, String> { _, finish in finish(.success("here")) }.conditions(Wants { block })
+                let group = GroupOperation(emit("child")).conditions(inner1)
+                root = GroupOperation(a, refused, here, group)
+                for (name, operation) in ["made": made, "bad": bad, "block": block, "a": a, "refused": refused, "here": here] {
+                    log.listen(to: operation, as: name)
+                }
+                for (name, operation) in ["inner": inner, "group": group, "root": root] { log.listen(to: operation, as: name) }
+            }
+        }
+
+        @Test func theyRunFirst_onWorkersOrHere_andAreToldAsOnAQueue() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let folders = try ["here", "there"].map { name in
+                    let path = "\(harness.directory)/\(name)"
+                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                    return path
+                }
+                let (here, there) = (Mixture(folders[0]), Mixture(folders[1]))
+                _ = await here.root.result(on: AOperationQueue())
+                let cluster = try await harness.trialCluster()
+                _ = await there.root.result(on: cluster)
+                try await eventually("all listeners have been told") {
+                    [here, there].allSatisfy { mixture in
+                        mixture.log.byName.count == 9 && mixture.log.byName.values.allSatisfy { $0.last?.hasPrefix("didFinish") == true }
+                    }
+                }
+                for name in here.log.byName.keys.sorted() {
+                    #expect(there.log.byName[name] == here.log.byName[name], "\(name)")
+                }
+                #expect(there.log.byName["refused"]?.last?.contains("trial: bad (condition, bad)") == true)
+                let ends = there.log.ends
+                for (first, second) in [("made", "a"), ("bad", "refused"), ("block", "here"), ("inner", "group")] {
+                    let places = [first, second].map { ends.firstIndex(of: $0) ?? -1 }
+                    #expect(places[0] >= 0 && places[0] < places[1], "\(first), \(second)")
+                }
+                await cluster.close()
+            }
+        }
+
+        @Test func eachAttempt_hasAFreshOne_alsoOfAClosure() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let (made, ran) = (Counter(), Counter())
+                let tried = Emit("tried", log: "\(harness.directory)/tried", failures: 2).retry(RetryPolicy(attempts: 3))
+                tried.conditions(
+                    Wants {
+                        made.count()
+                        return AOperationBlock { finish in
+                            ran.count()
+                            finish()
+                        }
+                    })
+                let value = try await tried.value(on: cluster)
+                #expect(value == "tried")
+                #expect(made.value == 3 && ran.value == 3)
+                await cluster.close()
+            }
+        }
+
+        @Test func cancelledByItself_failsItsCondition_andIsToldHere() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let dependent = Emit("dependent", until: "\(harness.directory)/never")
+                let operation = Emit("a", log: "\(harness.directory)/a").conditions(Wants { dependent })
+                _ = try await cluster.submit(operation)
+                dependent.cancel()
+                await operation.over()
+                let error = try #require(operation.outcome?.errors.first)
+                #expect(error.state == .condition && error.publishedError is AOperationError.IsCancelled)
+                #expect(dependent.outcome?.isCancelled == true)
+                #expect(!harness.lines(of: "a").contains("+a"))
+                await cluster.close()
+            }
+        }
+
+        private final class Counter: Sendable {
+            private let number = Mutex(0)
+            func count() { number.withLock { $0 += 1 } }
+            var value: Int { number.withLock { $0 } }
+        }
+    }
+}
