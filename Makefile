@@ -8,7 +8,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
 # The local library's tests keep every core busy; tests of processes and of time run after them.
 LIBRARY_TESTS = ^(AOperationTests|AOperationCombineTests|DocumentSnippetTests|DocumentationExampleTests|BenchmarkTests)\.
 # Hundreds of graphs one after another, in memory: whatever runs beside them makes all of them wait.
-MEMORY_TESTS = ^ClusterTestingTests\.
+MEMORY_TESTS = ^(ClusterTestingTests|ConformanceTests)\.
 
 .PHONY: help
 help:  ## what there is

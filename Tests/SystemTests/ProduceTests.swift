@@ -34,7 +34,7 @@ extension SystemTests {
                 #expect(outcome.isSuccess, "\(outcome.errors)")
                 #expect(inner.operations.count == 5)
                 #expect(inner.outcomes.map(\.isSuccess) == [true, true, true, true, true])
-                #expect(told.withLock { $0.sorted() } == ["Emit", "Sprout", "Sprout"])
+                #expect(told.withLock { $0.sorted() } == ["Sprout", "Sprout-2", "emitted"])
                 let values = inner.operations.compactMap { try? ($0 as? AddedOperation)?.result?.get().decoded(as: String.self) }
                 #expect(values.sorted() == ["emitted", "grandchild", "one", "two"])
                 let lines = harness.lines(of: "log")
