@@ -90,6 +90,40 @@ import Testing
         #expect(try rerun([group], failing: ["g/o1", "g/o4"]) == ["g/o1", "g/o4"])
     }
 
+    /// Those with an id come in line when they have it, behind others that are further down.
+    @Test func limitedGroups_withUniqueIDs_goOn() throws {
+        let group = Sketch.group("g", [.op("w").unique("w"), .op("x"), .op("z").unique("z")], max: 1)
+        #expect(try rerun([group], failing: ["g/z"]) == ["g/z"])
+    }
+
+    @Test func whoseUniqueIDIsInUse_isNotKept_andRefused() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let first = cluster.submit(Sketch.group("root", [.op("a").unique("u"), .op("b")]).graph(), key: "first") ?? ""
+        cluster.end("a")
+        cluster.end("b", failure("no"))
+        let second = cluster.submit(Sketch.group("root", [.op("other").unique("u")]).graph(), key: "second") ?? ""
+        let request = Request.retry(submission: first, key: "again", force: false, failedOnly: true)
+        guard case .failed(.refused(let message, _))? = cluster.ask(request) else {
+            Issue.record("was not refused")
+            return
+        }
+        #expect(message.contains("\(first)/a") && message.contains("in use by \(second)/other"))
+        cluster.end("other")
+        guard case .retried? = cluster.ask(request) else {
+            Issue.record("the id is free")
+            return
+        }
+        #expect(cluster.heldPaths == ["b"])
+    }
+
+    /// A condition that is negated holds because what is done before it failed: that is no failure of what it is done for.
+    @Test func successAfterAFailedDependentOperation_isKept() throws {
+        let negated = Condition(.probe(Probe(type: "probe", parameters: 0)), isNegated: true)
+        let done = Sketch.preparing(Sketch.op("q").having { $0.conditions = [negated] }, [0: .op("?probe.0")])
+        #expect(try rerun([done, .op("after", after: ["q"]), .op("bad")], failing: ["q/?probe.0", "bad"]) == ["bad"])
+    }
+
     @Test func withoutAFailure_itIsRefused_andTheSameKeyIsOneSubmission() {
         var cluster = FakeCluster()
         cluster.attach(1)

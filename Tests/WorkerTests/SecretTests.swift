@@ -81,6 +81,22 @@ import Wire
         #expect(Redaction().apply(to: .with { $0.error = Data([1]) }).error == Data([1]))
     }
 
+    @Test func ofACommandThatFails_nothingIsToldThatIsAPartOfASecret() {
+        let token = String(repeating: "0123456789abcdef", count: 64)
+        var redaction = Redaction()
+        for text in [token, "first line\n  second line  \n", "  padded  "] { redaction.add(text) }
+        func message(_ stderr: String) -> (String, String) {
+            let fault = CommandEnding.exited(1).fault(host: "h", stderr: Array(stderr.utf8), redaction)
+            return (fault?.localizedDescription ?? "", fault?.stderr ?? "")
+        }
+        #expect(message("token \(token)\n") == ("exited with 1 on h: token ***", "token ***\n"))
+        #expect(message("first line\n  second line  \n").0 == "exited with 1 on h: ***")
+        #expect(message("it is   padded  \n").0.hasSuffix(": it is ***"))
+        #expect(message("\n padded \n").0 == "exited with 1 on h: ***")
+        // The end of what was written begins within the secret.
+        #expect(message("\(token.suffix(700)) was refused\n") == ("exited with 1 on h: *** was refused", "*** was refused\n"))
+    }
+
     @Test func whatCannotBeUsed_isNamed_andNothingOfItsContentIsSaid() throws {
         try keep("open", Data("hidden".utf8), mode: 0o640)
         try keep("bytes", Data([0xFF, 0xFE]))

@@ -114,7 +114,8 @@ extension LaneState {
     /// - Parameter epoch: nil for the last one; the first that is left if it is over.
     mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (place: Int, epoch: UInt64) {
         let place = members.insert(member)
-        let epoch = epoch.map { max($0, firstEpoch) } ?? firstEpoch + UInt64(epochs.count - 1)
+        let open = isBarrierRunning ? firstEpoch + 1 : firstEpoch
+        let epoch = epoch.map { max($0, open) } ?? firstEpoch + UInt64(epochs.count - 1)
         epochs[Int(epoch - firstEpoch)].members += 1
         return (place, epoch)
     }

@@ -50,7 +50,9 @@ extension AOperation {
     ///
     /// - Parameter again: what is taken instead, if it is given.
     package final func makeHostedAttempt(underTokens tokens: [String: UInt64], _ again: AOperation? = nil) -> AOperation? {
-        guard let attempt = again ?? makeAttempt(), attempt !== self, attempt.isInitialized else { return nil }
+        // A condition may keep one operation, which is this one then.
+        let given = again.flatMap { $0 !== self && $0.isInitialized ? $0 : nil }
+        guard let attempt = given ?? makeAttempt(), attempt !== self, attempt.isInitialized else { return nil }
         attempt.dropListeners()
         let inbox = core.withLock { $0.inbox }
         attempt.core.withLock { core in

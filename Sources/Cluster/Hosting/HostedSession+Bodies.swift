@@ -141,7 +141,8 @@ extension HostedSession {
             ended(key, FinishedUnit(.cancelled))
         case .conditions(let conditions)?: conditions.stop()
         case .decision(let giveUp)?: giveUp()
-        case nil: break
+        // It was never begun: what it asks about is forgotten.
+        case nil: ended(key, FinishedUnit(.cancelled))
         }
     }
 

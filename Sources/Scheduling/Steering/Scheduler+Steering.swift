@@ -27,6 +27,13 @@ extension Scheduler {
                         message: "nothing of submission \(submission.id) has failed; `aop retry \(submission.id)` runs all of it again",
                         errors: []))
             }
+            if failedOnly, let (unit, holder) = claimedByOthers(submission) {
+                return .failed(
+                    .refused(
+                        message: "the unique id of \(durable.name(of: submission.id(unit))), which would be kept, is in use by "
+                            + "\(durable.name(of: holder)); try again when that has ended",
+                        errors: []))
+            }
             var lifted = 0
             let reply = submit(
                 key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
@@ -41,6 +48,17 @@ extension Scheduler {
             }
             return .retried(id: id, existing: existing, lifted: lifted)
         }
+    }
+
+    /// One of those that a retry of the submission would keep, whose unique id somebody has by now: it would end as a duplicate
+    /// before it is kept.
+    private func claimedByOthers(_ submission: Submission) -> (unit: Int, holder: UnitID)? {
+        guard submission.graph.nodes.contains(where: { $0.unique != nil }) else { return nil }
+        for node in submission.keptNodes() {
+            let unit = Int(submission.layout.offset[node])
+            if let id = submission.uniqueID(of: unit), let holder = durable.ids.holder(of: id) { return (unit, holder) }
+        }
+        return nil
     }
 
     /// Lets operations go that are like one of the submission.

@@ -6,41 +6,48 @@ extension Submission {
     /// has such parts runs again as a whole, and so does what sends or receives a stream.
     func keptNodes() -> [Int] {
         var isKept = [Bool](repeating: true, count: admittedNodes)
-        var dropped: [Int] = []
         /// With everything inside of it.
-        func drop(_ node: Int, _ isKept: inout [Bool], _ dropped: inout [Int]) {
+        var isWhollyDropped = [Bool](repeating: false, count: admittedNodes)
+        var dropped: [Int] = []
+        func drop(_ node: Int) {
+            guard !isWhollyDropped[node] else { return }
+            isWhollyDropped[node] = true
             for inner in node..<min(node + Int(layout.subtreeNodes[node]), admittedNodes) where isKept[inner] {
                 isKept[inner] = false
                 dropped.append(inner)
             }
         }
+        // What is done before conditions is done anew with what it is done for, however it ended; nobody comes after it.
+        var isInPreparation = [Bool](repeating: false, count: admittedNodes)
+        for node in 0..<admittedNodes where graph.nodes[node].isPreparation || node > 0 && isInPreparation[graph.nodes[node].parent] {
+            isInPreparation[node] = true
+        }
         for node in 0..<admittedNodes {
             switch graph.nodes[node].kind {
-            case .forEach: drop(node, &isKept, &dropped)
-            case .decider: drop(graph.nodes[node].parent, &isKept, &dropped)
+            case .forEach: drop(node)
+            case .decider: drop(graph.nodes[node].parent)
             case .operation, .group: break
             }
             if let producer = graph.nodes[node].streamProducer {
-                drop(node, &isKept, &dropped)
-                drop(producer, &isKept, &dropped)
+                drop(node)
+                drop(producer)
             }
-            guard isKept[node], layout.template[node] == 0 else { continue }
+            guard isKept[node], layout.template[node] == 0, !isInPreparation[node] else { continue }
             let unit = Int(layout.offset[node])
-            if growths[Int32(unit)] != nil || joinedValues[Int32(unit)] != nil { drop(node, &isKept, &dropped) }
+            if growths[Int32(unit)] != nil || joinedValues[Int32(unit)] != nil { drop(node) }
             if case .success? = units[unit].outcome { continue }
             isKept[node] = false
             dropped.append(node)
         }
         while let node = dropped.popLast() {
-            for dependent in layout.dependents[node] where Int(dependent) < admittedNodes { drop(Int(dependent), &isKept, &dropped) }
+            for dependent in layout.dependents[node] where Int(dependent) < admittedNodes { drop(Int(dependent)) }
             let parent = graph.nodes[node].parent
-            guard isKept[parent] else { continue }
+            guard isKept[parent], !isInPreparation[node] else { continue }
             isKept[parent] = false
             dropped.append(parent)
         }
-        // What is done before conditions is done anew with what it is done for; nobody comes after it.
         for node in 0..<admittedNodes where graph.nodes[node].isPreparation && !isKept[graph.nodes[node].parent] {
-            drop(node, &isKept, &dropped)
+            drop(node)
         }
         return isKept.indices.filter { isKept[$0] }
     }

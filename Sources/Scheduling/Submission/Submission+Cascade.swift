@@ -69,7 +69,8 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .ended, .dropped: return
+        case .ended: return passPlace(in: Int(units[unit].parent))  // it ended before it took the place that was meant for it
+        case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .dropped: return
         }
         if !isPreparation(unit) {
             units[unit].isActive = true
@@ -200,7 +201,11 @@ extension Submission {
         let parent = Int(units[unit].parent)
         units[unit].isActive = false
         units[parent].activeChildren -= 1
-        guard maxConcurrent(parent) > 0 else { return }
+        passPlace(in: parent)
+    }
+
+    private mutating func passPlace(in parent: Int) {
+        guard parent >= 0, maxConcurrent(parent) > 0, !isAtLimit(parent) else { return }
         while let next = heldChildren[Int32(parent)]?.popFirst() {
             guard case .held = units[Int(next)].phase else { continue }
             work.append(.begin(next))

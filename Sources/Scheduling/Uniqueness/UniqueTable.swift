@@ -17,6 +17,9 @@ struct UniqueTable {
         return nil
     }
 
+    /// Who has `id`.
+    func holder(of id: String) -> UnitID? { claims[id]?.holder }
+
     /// `unit` is to end like the one that has `id`.
     mutating func join(_ id: String, _ unit: UnitID) {
         lastPlace += 1

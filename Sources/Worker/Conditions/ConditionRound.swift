@@ -115,6 +115,8 @@ final class ConditionRound: Sendable {
                 answer.reason = redaction.apply(to: answer.reason)
                 answer.error = Data()
             }
+            // What is cut is cut after that: a part of a secret would not be found.
+            answer.reason = String(answer.reason.prefix(Self.reasonCharactersMax))
             state.answers[index] = answer
         }
     }
@@ -143,13 +145,13 @@ final class ConditionRound: Sendable {
         case (.notNow(let milliseconds, let reason), _):
             answer.finding = .notNow
             answer.retryAfterMilliseconds = UInt32(clamping: max(1, milliseconds))
-            answer.reason = String(reason.prefix(reasonCharactersMax))
+            answer.reason = reason
         }
         return answer
     }
 
     private static func fail(_ answer: inout WireConditionAnswer, _ reason: String, _ question: WireConditionQuestion) {
-        answer.reason = String(reason.prefix(reasonCharactersMax))
+        answer.reason = reason
         answer.finding = question.wait ? .notNow : .failed
         if question.wait { answer.retryAfterMilliseconds = UInt32(waitMilliseconds) }
     }

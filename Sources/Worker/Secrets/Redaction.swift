@@ -10,11 +10,24 @@ struct Redaction: Sendable, Equatable {
 
     private var texts: [String] = []
 
+    /// A secret, and the lines that it has: what is told is often one of them, without the blanks around it.
     mutating func add(_ text: String) {
-        guard !text.isEmpty, !texts.contains(text) else { return }
-        texts.append(text)
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        for part in [text] + lines where !part.isEmpty && !texts.contains(part) { texts.append(part) }
         // One secret may hold another one.
         texts.sort { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+    }
+
+    /// The end of a text, whose beginning was cut off: it may begin within a secret.
+    func apply(toTail tail: String) -> String {
+        guard !texts.isEmpty else { return tail }
+        let whole = apply(to: tail)
+        let cut = texts.compactMap { secret in
+            secret.indices.dropFirst().first { start in
+                secret.distance(from: start, to: secret.endIndex) >= Self.charactersMin && whole.hasPrefix(secret[start...])
+            }.map { secret.distance(from: $0, to: secret.endIndex) }
+        }.max()
+        return cut.map { Self.mask + whole.dropFirst($0) } ?? whole
     }
 
     /// Whether something of a text was a secret.

@@ -58,8 +58,10 @@ enum CommandEnding: Hashable, Sendable {
     case signalled(Int32)
 
     /// The failure it means; nil for exit code 0.
-    func fault(host: String, stderr tail: [UInt8]) -> OperationFault? {
-        let stderr = String(decoding: tail, as: UTF8.self)
+    ///
+    /// - Parameter redaction: what the failure must not tell; looked for before anything is cut.
+    func fault(host: String, stderr tail: [UInt8], _ redaction: Redaction = Redaction()) -> OperationFault? {
+        let stderr = redaction.apply(toTail: String(decoding: tail, as: UTF8.self))
         let end = Self.lastLine(of: stderr).map { ": \($0)" } ?? ""
         switch self {
         case .exited(0):

@@ -68,7 +68,7 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
                 .limit,
                 "output is larger than maxOutput (\(ByteSize.describe(limit))): \(trace.stdoutBytes) bytes; raise `maxOutput`")
         }
-        if let fault = ending.fault(host: context.host.hostName, stderr: trace.stderrTail) { throw fault }
+        if let fault = ending.fault(host: context.host.hostName, stderr: trace.stderrTail, context.redaction) { throw fault }
         return try CommandOutput.value(of: trace.stdout, as: form)
     }
 

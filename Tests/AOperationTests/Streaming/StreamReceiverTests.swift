@@ -369,8 +369,6 @@ struct StreamReceiverTests {
             await two.ended()
             await one.ended()
         }
-        for _ in 0..<1_000 where sender != nil || collector != nil { await Task.yield() }
-        await onThread { self.queue.waitUntilAllOperationsAreFinished() }
-        #expect(collector == nil)
+        await until { sender == nil && collector == nil }
     }
 }
