@@ -166,6 +166,63 @@ struct LostNetTests {
         }
         #expect(producer == nil)
     }
+
+    /// However deep the group is that was cancelled before it was in a queue: nothing runs that nobody has added.
+    @Test(arguments: 1...4) func netOfANestedGroup_cancelledInNoQueue_staysInNone(depth: Int) async {
+        let ran = Log<String>()
+        let child = Value(1)
+        var group = GroupOperation(child)
+        for _ in 1..<depth { group = GroupOperation(group) }
+        let (producer, receiver) = (
+            MapOperationBlock<Void, Int> { _, finish in
+                ran.append("producer"); finish(.success(2))
+            }, Collect(ran)
+        )
+        [child, producer].deliver(to: receiver)
+        receiver.addDependency(group)
+        group.cancel()
+        let later = Step()
+        queue.isSuspended = true
+        queue.addOperation(receiver)
+        queue.addOperation(later)
+        #expect(ran.entries == [])
+        queue.isSuspended = false
+        await receiver.ended()
+        await later.ended()
+        #expect(ran.entries.last == "receiver")
+    }
+
+    private final class Collect: VoidOperation, ReceiverOperation, @unchecked Sendable {
+        var receivedValue: Result<[Int], AOperationError>?
+        private let ran: Log<String>
+        init(_ ran: Log<String>) {
+            self.ran = ran
+            super.init()
+        }
+        override func execute() {
+            ran.append("receiver")
+            finish()
+        }
+    }
+
+    /// What was cancelled as a child of a group remembers its net no longer than until that was added.
+    @Test func netThatWaitsForItsCancelledGroup_isReleased() async {
+        weak var held: AOperation?
+        do {
+            let (child, other, receiver) = (Value(1), Value(5), Collect(Log()))
+            held = receiver
+            let group = GroupOperation(child)
+            other.addDependency(group)
+            [child, other].deliver(to: receiver)
+            other.cancel()
+            queue.isSuspended = true
+            queue.addOperation(group)
+            group.cancel()
+            queue.isSuspended = false
+            await group.ended()
+        }
+        await until { held == nil }
+    }
 }
 
 /// Cancels an operation when its queue is about to take it in.

@@ -166,4 +166,67 @@ struct NetPlacementTests {
         let errors = ([group, child] + waiting).flatMap(\.publishedErrors)
         #expect(errors.contains { $0.publishedError is AOperationError.LockCycle })
     }
+
+    private final class Sum: ResultableOperation<Int>, ReceiverOperation, @unchecked Sendable {
+        var receivedValue: Result<[Int], AOperationError>?
+        override func execute() {
+            finish(with: (receivedValue ?? .failure(.receivedValueIsNil(in: self))).map { $0.reduce(0, +) })
+        }
+    }
+
+    /// A group with one child; what is to end; and what is added besides the group.
+    private typealias Case = (group: GroupOperation, ends: [AOperation], others: [Foundation.Operation])
+
+    private static let waiting: [@Sendable () -> Case] = [
+        {
+            // It waits for the group through another member of its net.
+            let (value, other, sum) = (Value(1), Value(2), Sum())
+            let group = GroupOperation(value)
+            other.addDependency(group)
+            [value, other].deliver(to: sum)
+            return (group, [sum], [])
+        },
+        {
+            let (value, sum, total) = (Value(1), Sum(), Sum())
+            let group = GroupOperation(value)
+            [value].deliver(to: sum)
+            sum.addDependency(group)
+            [value, sum].deliver(to: total)
+            return (group, [total], [])
+        },
+        {
+            // In an ordered group, it waits for a later child: by a delivery from elsewhere,
+            let (first, second, elsewhere, sum) = (Value(1), Value(2), Sum(), Sum())
+            [second].deliver(to: elsewhere)
+            [first, elsewhere].deliver(to: sum)
+            return (OrderedGroupOperation(first, second), [sum], [GroupOperation(elsewhere)])
+        },
+        {
+            // through another operation,
+            let (first, second, step, sum) = (Value(1), Value(2), Step(), Sum())
+            [first].deliver(to: sum)
+            step.addDependency(second)
+            sum.addDependency(step)
+            return (OrderedGroupOperation(first, second), [sum], [step])
+        },
+        {
+            // or as it is a plain operation.
+            let (first, plain, sum) = (Value(1), BlockOperation {}, Sum())
+            [first].deliver(to: sum)
+            sum.addDependency(plain)
+            return (OrderedGroupOperation(first, plain), [sum], [])
+        },
+    ]
+
+    @Test(arguments: waiting.indices) func memberThatWouldWaitForEver_runsBesideTheGroup(number: Int) async {
+        let (group, ends, others) = Self.waiting[number]()
+        queue.addOperation(group)
+        for other in others { queue.addOperation(other) }
+        await group.ended()
+        for operation in ends {
+            await operation.ended()
+            #expect(operation.anyOutcome?.isSuccess == true)
+        }
+        #expect(group.outcome?.isSuccess == true)
+    }
 }

@@ -7,12 +7,24 @@ extension GroupOperation {
     /// counts as well.
     final func listWithNets(_ operations: [Foundation.Operation]) -> [Foundation.Operation] {
         guard operations.contains(where: { ($0 as? AOperation)?.hasDeliveryNet == true }) else { return operations }
+        let others = membersBeside(operations)
+        let excluded = Set(others.map { ObjectIdentifier($0) })
         var nets = NetArrangement(operations, movesListed: isOrdered)
         for operation in operations where !nets.knows(operation) {
-            nets.add(belongings(of: operation))
+            nets.add(belongings(of: operation, without: excluded))
         }
         nets.connect { [self] member in needs(of: member) }
+        for member in others { addToQueue(member) }
         return nets.arranged()
+    }
+
+    /// An operation with what belongs to its delivery net and may be a child of this group: it is one from now on. What may
+    /// not comes into the queue beside it.
+    final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
+        let others = membersBeside([operation])
+        let members = belongings(of: operation, without: Set(others.map { ObjectIdentifier($0) }))
+        for member in others { addToQueue(member) }
+        return members
     }
 
     /// The children that must have ended before `child` can: what delivers to it, or in an ordered group, where it makes a
@@ -30,12 +42,12 @@ extension GroupOperation {
         return (producers.compactMap { $0.representative(in: self) }, others.compactMap { $0.representative(in: self) })
     }
 
-    /// An operation with what belongs to its delivery net and may be a child of this group: it is one from now on. What may
-    /// not, because it waits for the group, comes into the queue beside it.
-    final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
+    private func belongings(
+        of operation: Foundation.Operation, without excluded: Set<ObjectIdentifier>
+    ) -> [Foundation.Operation] {
         guard let operation = operation as? AOperation else { return [operation] }
-        var (members, waiting) = net(of: operation)
-        guard members.count + waiting.count > 1 else { return members }
+        var members = candidates(near: operation, without: excluded)
+        guard members.count > 1 else { return members }
         let isOutside = core.withLock { $0.membership?.lane.root === Lane.outside }
         members.removeAll { member in
             guard member !== operation, !member.isInitialized else { return false }
@@ -52,58 +64,69 @@ extension GroupOperation {
             }
         }
         RetryScope.assign(to: members)
-        for member in waiting { addToQueue(member) }
         return members
     }
 
-    /// An operation with what belongs to its delivery net and may come to be a child of this group with it. It need not:
-    /// a group around this one is asked before.
-    final func candidates(near operation: AOperation) -> [AOperation] { net(of: operation).members }
-
-    /// What belongs to the delivery net of an operation: what may be in this group with it, and what would wait for ever there.
-    private func net(of operation: AOperation) -> (members: [AOperation], waiting: [AOperation]) {
-        guard operation.hasDeliveryNet else { return ([operation], []) }
-        let all = candidates(near: operation, without: [])
-        let known = Set(all.map { ObjectIdentifier($0) })
-        let new = all.filter { member in member !== operation && !roster.withLock { $0.contains(member) } }
-        let dependent = new.filter { member in
+    /// Members of the children's nets that would wait for ever as children: those that wait for the group, and in an ordered
+    /// group those that have no place.
+    ///
+    /// - Complexity: O(nets, and what can be reached from them in the graph of waits), once for all children.
+    private func membersBeside(_ children: [Foundation.Operation]) -> [AOperation] {
+        let listed = Set(children.map { ObjectIdentifier($0) })
+        var known: Set<ObjectIdentifier> = []
+        var new: [AOperation] = []
+        for case let child as AOperation in children where child.hasDeliveryNet && !known.contains(ObjectIdentifier(child)) {
+            for member in candidates(near: child, without: []) where known.insert(ObjectIdentifier(member)).inserted {
+                if !listed.contains(ObjectIdentifier(member)), !isChild(member) { new.append(member) }
+            }
+        }
+        let isAnyDependent = new.contains { member in
             member.dependencies.contains { !known.contains(ObjectIdentifier($0)) && !$0.isOver }
         }
-        var excluded = dependent.isEmpty ? [] : WaitForGraph.thoseWhoWait(for: self, among: dependent)
-        if isOrdered { excluded.formUnion(withoutPlace(among: new)) }
-        guard !excluded.isEmpty else { return (all, []) }
-        return (candidates(near: operation, without: excluded), all.filter { excluded.contains(ObjectIdentifier($0)) })
+        guard isAnyDependent || isOrdered && !new.isEmpty else { return [] }
+        var excluded = isAnyDependent ? WaitForGraph.thoseWhoWait(for: self, among: new) : []
+        if isOrdered {
+            let all = operations.filter { !listed.contains(ObjectIdentifier($0)) } + children
+            excluded.formUnion(withoutPlace(among: new, known: known, children: all))
+        }
+        return new.filter { excluded.contains(ObjectIdentifier($0)) }
     }
 
-    /// In an ordered group: which of `members` have no place, because a child before the first that needs them waits for
-    /// them elsewhere, or because they wait for something inside of a child that needs them.
-    private func withoutPlace(among members: [AOperation]) -> Set<ObjectIdentifier> {
-        let suspects = members.filter { member in
-            member.neighboursInNet.after.contains { $0.representative(in: self) == nil }
-                || member.dependencies.contains { ($0 as? AOperation).map { $0.representative(in: self) !== $0 } ?? false }
+    /// Which of `members`, each after what it waits for, have no place among the children of an ordered group: no child needs them,
+    /// and they wait for something else than their net, which may come after any child; or they wait for something inside
+    /// of a child that needs them; or a child before the first that needs them waits for them, elsewhere.
+    private func withoutPlace(
+        among members: [AOperation], known: Set<ObjectIdentifier>, children: [Foundation.Operation]
+    ) -> Set<ObjectIdentifier> {
+        var needing: [ObjectIdentifier: [Int]] = [:]
+        for (index, child) in children.enumerated() where !child.isOver {
+            guard let child = child as? AOperation else { continue }
+            for producer in needs(of: child).producers { needing[ObjectIdentifier(producer), default: []].append(index) }
         }
-        guard !suspects.isEmpty else { return [] }
-        let children = operations.filter { !$0.isOver }
-        let needed = children.map { child in
-            Set((child as? AOperation).map { needs(of: $0).producers.map { ObjectIdentifier($0) } } ?? [])
-        }
-        let lost = suspects.filter { member in
-            guard let first = needed.firstIndex(where: { $0.contains(ObjectIdentifier(member)) }) else { return false }
-            let needing = zip(children, needed).filter { $1.contains(ObjectIdentifier(member)) }.map(\.0)
-            let isKnotted = member.dependencies.contains { dependency in
-                guard let child = (dependency as? AOperation)?.representative(in: self), child !== dependency else { return false }
-                return needing.contains { $0 === child }
+        var lost: Set<ObjectIdentifier> = []
+        for member in members {
+            let open = member.dependencies.filter { !$0.isOver }
+            let isLost: Bool
+            if let indices = needing[ObjectIdentifier(member)], let first = indices.first {
+                let isKnotted = open.contains { dependency in
+                    guard let child = (dependency as? AOperation)?.representative(in: self), child !== dependency else { return false }
+                    return indices.contains { children[$0] === child }
+                }
+                let isShared = member.neighboursInNet.after.contains { $0.representative(in: self) == nil }
+                isLost = isKnotted || isShared && first > 0 && WaitForGraph.waits(for: member, anyOf: children[..<first])
+            } else {
+                isLost = open.contains { !known.contains(ObjectIdentifier($0)) || lost.contains(ObjectIdentifier($0)) }
             }
-            return isKnotted || first > 0 && WaitForGraph.waits(for: member, anyOf: children[..<first])
+            if isLost { lost.insert(ObjectIdentifier(member)) }
         }
-        return Set(lost.map { ObjectIdentifier($0) })
+        return lost
     }
 
     /// Adds an operation to the queue that this group, or what is around it, is in; before the barriers that wait for the group.
     private func addToQueue(_ operation: AOperation) {
-        let place = (enclosingOperations.last ?? self).core.withLock { $0.membership }
-        if let queue = place?.host as? AOperationQueue {
-            queue.add(operation, epoch: place?.epoch)
+        guard let place = (enclosingOperations.last ?? self).core.withLock({ $0.membership }) else { return }
+        if let queue = place.host as? AOperationQueue {
+            queue.add(operation, epoch: place.epoch)
         } else {
             operation.enterNet { member in
                 if member.isInitialized { member.enter(.outside, of: nil, announcement: .onStart) }
@@ -111,8 +134,13 @@ extension GroupOperation {
         }
     }
 
+    /// An operation with what belongs to its delivery net and may come to be a child of this group with it. It need not:
+    /// a group around this one is asked before.
+    final func candidates(near operation: AOperation) -> [AOperation] { candidates(near: operation, without: []) }
+
     private func candidates(near operation: AOperation, without excluded: Set<ObjectIdentifier>) -> [AOperation] {
-        AdmissionOrder.collect(
+        guard operation.hasDeliveryNet else { return [operation] }
+        return AdmissionOrder.collect(
             from: operation,
             standingFor: { [self] neighbour in
                 guard let member = neighbour.representative(in: self), !excluded.contains(ObjectIdentifier(member)) else { return nil }

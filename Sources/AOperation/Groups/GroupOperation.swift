@@ -201,12 +201,13 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         }
     }
 
-    /// Whether it, or something around it, is in a queue.
+    /// Whether it, or something around it, is in a queue. A group that is abandoned in none runs its children's ends outside.
     private var isInQueue: Bool {
         var next: AOperation? = self
         while let operation = next {
-            if operation.core.withLock({ $0.membership != nil }) { return true }
-            next = operation.enclosing
+            let enclosing = operation.enclosing
+            if let lane = operation.core.withLock({ $0.membership?.lane }), enclosing == nil || lane.root !== Lane.outside { return true }
+            next = enclosing
         }
         return false
     }
@@ -246,6 +247,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         }
         let isOpen = child.core.withLock { $0.announcement != .unknown }
         guard !child.enter(lane, of: self, announcement: isOpen ? .open : .due) else { return }
+        if child.isEnded, isInQueue { child.forgetNet() }
         checkPart(child)
         lane.beginAwaiting()
         child.onEnd { [self] child in

@@ -41,6 +41,16 @@ extension AOperation {
         return net
     }
 
+    /// A cancelled operation whose net has been added holds nothing of it.
+    final func forgetNet() {
+        let lost = core.withLock { core in
+            defer { core.attachments?.lostNet = nil }
+            return core.attachments?.lostNet
+        }
+        var held = (lost?.producers ?? []) + (lost?.dependencies ?? [])
+        Trampoline.release(&held)
+    }
+
     /// Calls `enter` for each of the ``deliveryNet()``.
     ///
     /// A group takes what belongs to its children with it when it starts, or is cancelled in a queue. One that is cancelled
