@@ -327,6 +327,7 @@ extension RetryScope {
             if operation.isInside(of: self) {
                 operation.askAgain(inPlaceOf: waiting)
             } else if let tail, WaitForGraph.leads(from: tail, to: operation) {
+                operation.noteCrossing()  // what it borrows comes back after the tail's end, if that is cancelled
                 operation.borrow(from: [kept], inPlaceOf: waiting)
             }
         }

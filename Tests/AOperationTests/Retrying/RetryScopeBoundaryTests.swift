@@ -8,6 +8,37 @@ import Testing
 struct RetryScopeBoundaryTests {
     let queue = AOperationQueue()
 
+    /// Lets `group` start, and take what belongs to it, in the moment in which `operation` is added.
+    private final class Overtaking: AOperationQueueDelegate {
+        private let operation: AOperation
+        private let isTaken: DispatchSemaphore
+
+        init(_ operation: AOperation, _ isTaken: DispatchSemaphore) { (self.operation, self.isTaken) = (operation, isTaken) }
+
+        func operationQueue(_ queue: AOperationQueue, willAddOperation added: Foundation.Operation) {
+            if added === operation { isTaken.wait() }
+        }
+    }
+
+    /// The scope was made before that: its end waits for the group, which would wait for what is provisional in it.
+    @Test func memberThatAGroupTakesMeanwhile_isNoneOfTheScope() async {
+        let isTaken = DispatchSemaphore(value: 0)
+        let head = Attempted(.failing("head", 0))
+        head.didStart { isTaken.signal() }
+        let middle = head.deliver(to: Attempted(.failing("middle", 9)))
+        let tail = middle.deliver(to: Attempted(.failing("tail", 0))).retry(.times(2))
+        let group = GroupOperation(head)
+        tail.addDependency(group)
+        let delegate = Overtaking(middle, isTaken)
+        queue.delegate = delegate
+        await onThread { [queue] in queue.addOperation(tail) }
+        await tail.ended()
+        await group.ended()
+        #expect(group.operations.count == 2)
+        #expect(tail.firstFailure == "middle 1")
+        withExtendedLifetime(delegate) {}
+    }
+
     @Test func tailCancelled_whileTheOthersAreProvisional() async {
         let chain = RetryChain(9, 0, 0)
         let asked = Signal()

@@ -11,7 +11,7 @@ let orderRules: [Rule] = [
     ) { account in
         account.plan.leaves.flatMap { node -> [Rule.Breach] in
             let expected = account.delivery(to: node)
-            return account.runs[node].filter { $0.received != expected }.map { run in
+            return account.runs[node].filter { $0.received != expected && !account.isOvertaken(of: node, by: $0) }.map { run in
                 .init(
                     node, [run.start],
                     "received \(run.received.map { "\($0)" } ?? "nothing") in place of \(expected.map { "\($0)" } ?? "nothing")")
@@ -21,6 +21,20 @@ let orderRules: [Rule] = [
 ]
 
 extension Account {
+    /// Whether the end of a producer that the program cancelled had been decided elsewhere before it heard of that: the run has
+    /// received this end.
+    fileprivate func isOvertaken(of node: Int, by run: Run) -> Bool {
+        guard let received = run.received else { return false }
+        return self.node(node).producers.contains { producer in
+            guard case .cancelled? = outcome(producer) else { return false }
+            let isOnItsWay = ([producer] + plan.ancestors(of: producer)).contains { cancelled in
+                cancelAsked[cancelled] != nil && cancelInForce[cancelled].map { $0 > run.start } ?? true
+            }
+            if case .failure(let fault) = received { return isOnItsWay && fault.publisher == GraphPlan.name(of: producer) }
+            return isOnItsWay
+        }
+    }
+
     /// What a node receives by the outcomes of its producers.
     fileprivate func delivery(to node: Int) -> Received? {
         let producers = self.node(node).producers
