@@ -105,12 +105,10 @@ extension GroupOperation {
 }
 
 extension LockRequest {
-    /// The end of its operation, and what those must give back to whom it has lent them. They end before the operation does,
-    /// unless it has ended, or the locks are kept for a retry scope: that lends them to others, too.
+    /// The end of its operation; or, when that has ended, what those must give back to whom it has lent them.
     fileprivate var users: [WaitEvent] {
-        let end: [WaitEvent] = operation.map { $0.isEnded ? [] : [.end($0)] } ?? []
-        if !end.isEmpty, !isKept { return end }
-        return end + LockTable.shared.borrowers(of: self).map { .release($0) }
+        if let operation, !operation.isEnded { return [.end(operation)] }
+        return LockTable.shared.borrowers(of: self).map { .release($0) }
     }
 }
 

@@ -322,12 +322,13 @@ extension RetryScope {
     /// Those who wait for what is kept from now on, and may have it, get it.
     private func lend(_ kept: LockRequest) {
         tail?.noteCrossing()  // it may wait for what is outside of the scope
-        for waiting in LockTable.shared.waiters(for: kept) {
+        let waiters = LockTable.shared.waiters(for: kept)
+        guard !waiters.isEmpty else { return }
+        for waiting in waiters {
             guard let operation = waiting.operation else { continue }
             if operation.isInside(of: self) {
                 operation.askAgain(inPlaceOf: waiting)
             } else if let tail, WaitForGraph.leads(from: tail, to: operation) {
-                operation.noteCrossing()  // what it borrows comes back after the tail's end, if that is cancelled
                 operation.borrow(from: [kept], inPlaceOf: waiting)
             }
         }
