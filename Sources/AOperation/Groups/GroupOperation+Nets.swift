@@ -21,6 +21,7 @@ extension GroupOperation {
     /// An operation with what belongs to its delivery net and may be a child of this group: it is one from now on. What may
     /// not comes into the queue beside it.
     final func belongings(of operation: Foundation.Operation) -> [Foundation.Operation] {
+        guard (operation as? AOperation)?.hasDeliveryNet == true else { return [operation] }
         let others = membersBeside([operation])
         let members = belongings(of: operation, without: Set(others.map { ObjectIdentifier($0) }))
         for member in others { addToQueue(member) }

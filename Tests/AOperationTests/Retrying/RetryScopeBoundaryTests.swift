@@ -107,8 +107,8 @@ struct RetryScopeBoundaryTests {
         let chain = RetryChain(9, 0, 0)
         let dependent = Step()
         dependent.addDependency(chain.middle)
-        dependent.add(to: queue)
-        chain.last.retry(.times(3)).add(to: queue)
+        chain.last.retry(.times(3))
+        dependent.add(to: queue)  // with the whole chain
         await chain.ended()
         #expect(chain.first.script.runs == 1)
         #expect(chain.middle.script.runs == 1)
