@@ -13,8 +13,10 @@ extension AOperation {
         onEnd { _ in WaitForGraph.countCrossing(-1) }
     }
 
-    /// Inside of the scope of a lock, `request` asks for one that the nearest holder does not lend.
+    /// Inside of the scope of a lock, `request` asks for one that the nearest holder does not lend; or it borrows what a retry
+    /// scope keeps, which does not come back before this operation has ended, whatever the end of that scope does.
     final func noteCrossing(asking request: LockRequest) {
+        if request.lenders.contains(where: \.isKept) { return noteCrossing() }
         guard let holder = enclosing?.nearestHolder else { return }
         if request.locks.keys.contains(where: { $0.scope != holder.request.id }) { noteCrossing() }
     }
@@ -44,7 +46,7 @@ extension AOperation {
     /// Looks whether a circle is closed as this operation comes to wait for `part`, which somebody else runs, or which is
     /// a plain operation: that cannot look for itself.
     final func checkPart(_ part: Foundation.Operation) {
-        guard !part.isOver, part is AOperation || part.dependencies.contains(where: { !$0.isOver }) else { return }
+        guard !part.isOver, part is AOperation || part.dependencies.contains(where: \.isToBeHeardOf) else { return }
         if nearestHolder != nil { noteCrossing() }
         Self.resolve { WaitForGraph.circle(from: part, to: self) }
     }
@@ -78,6 +80,11 @@ extension AOperation {
 }
 
 extension Foundation.Operation {
+    /// Whether plain operations have not heard of its end.
+    fileprivate var isToBeHeardOf: Bool {
+        !isOver || (self as? AOperation)?.core.withLock(\.isInNoQueue) == true
+    }
+
     /// Whether it is inside of `holder`, as `other` is.
     fileprivate func isInside(_ holder: AOperation, like other: AOperation) -> Bool {
         guard let operation = self as? AOperation else { return false }

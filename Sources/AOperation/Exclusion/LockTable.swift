@@ -155,8 +155,8 @@ final class LockTable: Sendable {
         var lastTurn: Int64 = 0
         var firstTurn: Int64 = 0
         var combinations: [Set<LockID>: Combination] = [:]
-        /// How many locks inside of a request are held or waited for. What is used inside is not given back outside.
-        var lent: [UInt64: Int] = [:]
+        /// Those who hold or wait for a lock inside of a request, by its id. What is used inside is not given back outside.
+        var borrowers: [UInt64: [UInt64: LockRequest]] = [:]
         /// Given back while something was lent.
         var returning: [UInt64: LockRequest] = [:]
 
@@ -223,7 +223,7 @@ final class LockTable: Sendable {
             case .over: break
             case .waiting: return Self.end(request, &state)
             case .held:
-                guard state.lent[request.id] != nil else { return Self.end(request, &state) }
+                guard state.borrowers[request.id] != nil else { return Self.end(request, &state) }
                 state.returning[request.id] = request
             }
             return []
@@ -312,12 +312,13 @@ final class LockTable: Sendable {
         }
     }
 
+    /// A request begins to hold its locks, or to wait for them: `step` is 1; or it ceases to: -1.
     private static func count(_ request: LockRequest, by step: Int, _ state: inout State) {
         for (id, limit) in request.locks {
             state.locks[id, default: Lock()].count(limit, by: step)
             guard let scope = id.scope else { continue }
-            let lent = state.lent[scope, default: 0] + step
-            state.lent[scope] = lent > 0 ? lent : nil
+            state.borrowers[scope, default: [:]][request.id] = step > 0 ? request : nil
+            if state.borrowers[scope]?.isEmpty == true { state.borrowers[scope] = nil }
         }
     }
 
@@ -332,7 +333,7 @@ final class LockTable: Sendable {
             count(request, by: -1, &state)
             granted += grantNext(Array(request.locks.keys), &state.locks)
             for id in request.locks.keys {
-                guard let scope = id.scope, state.lent[scope] == nil else { continue }
+                guard let scope = id.scope, state.borrowers[scope] == nil else { continue }
                 if let outer = state.returning.removeValue(forKey: scope) { pending.append(outer) }
             }
         }
@@ -424,18 +425,18 @@ extension LockTable {
         }
     }
 
-    /// All that hold a lock or wait for one, in the order in which they asked.
+    /// All that hold a lock or wait for one.
     var requests: [LockRequest] {
         let all = state.withLock { state in
             state.locks.values.flatMap { lock in lock.holders.values + lock.waiters.elements.filter(\.isWaiting) }
         }
         var seen: Set<UInt64> = []
-        return all.filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
+        return all.filter { seen.insert($0.id).inserted }
     }
 
     /// Those who are lent a lock of `request`, and hold it or wait for it.
     func borrowers(of request: LockRequest) -> [LockRequest] {
-        requests.filter { $0.lenders.contains { $0 === request } }
+        state.withLock { state in state.borrowers[request.id].map { Array($0.values) } ?? [] }
     }
 
     /// Whether anybody holds a lock of this name, or waits for it; in any scope.

@@ -5,6 +5,9 @@ enum WaitEvent {
     /// The operation executes.
     case start(AOperation)
     case end(Foundation.Operation)
+    /// Foundation, and so plain operations, hear of the end: that of an operation which was cancelled before it was in any queue
+    /// they hear of when it comes into one.
+    case announcement(AOperation)
     /// The request gets its locks.
     case grant(LockRequest)
     /// The locks of the request come back.
@@ -28,6 +31,12 @@ enum WaitEvent {
         var all: [Need] = []
         /// Of each of these, fewer than `limit` may stay away: the holders of a semaphore.
         var shares: [(limit: Int, holders: [Need])] = []
+
+        /// Whichever of `groups` starts first will do; there may be none.
+        mutating func await(oneOf groups: [GroupOperation]) {
+            guard !groups.isEmpty else { return }
+            shares.append((limit: groups.count, holders: groups.map { Need(.start($0)) }))
+        }
     }
 
     struct Key: Hashable {
@@ -39,9 +48,10 @@ enum WaitEvent {
         switch self {
         case .start(let operation): Key(object: ObjectIdentifier(operation), kind: 0)
         case .end(let operation): Key(object: ObjectIdentifier(operation), kind: 1)
-        case .grant(let request): Key(object: ObjectIdentifier(request), kind: 2)
-        case .release(let request): Key(object: ObjectIdentifier(request), kind: 3)
-        case .barrier(let lane, let epoch): Key(object: ObjectIdentifier(lane), kind: 4 + Int(epoch))
+        case .announcement(let operation): Key(object: ObjectIdentifier(operation), kind: 2)
+        case .grant(let request): Key(object: ObjectIdentifier(request), kind: 3)
+        case .release(let request): Key(object: ObjectIdentifier(request), kind: 4)
+        case .barrier(let lane, let epoch): Key(object: ObjectIdentifier(lane), kind: 5 + Int(epoch))
         }
     }
 
@@ -52,6 +62,7 @@ enum WaitEvent {
         case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
         case .end(let operation):
             Needs(all: operation.needsOfPlain.map { Need($0) })
+        case .announcement(let operation): operation.needsToBeAnnounced
         case .grant(let request): Self.needs(of: request, inLine: inLine)
         case .release(let request): Needs(all: request.users.map { Need($0) })
         case .barrier(let lane, let epoch): Needs(all: lane.members(before: epoch).map { Need(.end($0)) })
@@ -80,7 +91,10 @@ extension Foundation.Operation {
         for case let dependency as AOperation in dependencies {
             dependency.core.withLock { $0.isNeededByPlain = true }
         }
-        return dependencies.map { .end($0) } + (groupToStartPlain?.needs(toStart: self) ?? [])
+        let ends = dependencies.map { dependency in
+            (dependency as? AOperation).map { WaitEvent.announcement($0) } ?? .end(dependency)
+        }
+        return ends + (groupToStartPlain?.needs(toStart: self) ?? [])
     }
 }
 
@@ -105,10 +119,11 @@ extension GroupOperation {
 }
 
 extension LockRequest {
-    /// The end of its operation; or, when that has ended, what those must give back to whom it has lent them.
+    /// What must come before its locks come back: the end of its operation, and that those give back what they were lent to whom
+    /// it has lent them.
     fileprivate var users: [WaitEvent] {
-        if let operation, !operation.isEnded { return [.end(operation)] }
-        return LockTable.shared.borrowers(of: self).map { .release($0) }
+        let ends: [WaitEvent] = if let operation, !operation.isEnded { [.end(operation)] } else { [] }
+        return ends + LockTable.shared.borrowers(of: self).map { .release($0) }
     }
 }
 
@@ -126,7 +141,18 @@ extension AOperation {
         let groups = state.isInitialized ? group.map { [$0] } ?? groupsToCome : []
         if groups.count == 1 { events += groups[0].needs(toStart: self) }
         var needs = WaitEvent.Needs(all: events.map { WaitEvent.Need($0) })
-        if groups.count > 1 { needs.shares.append((limit: groups.count, holders: groups.map { WaitEvent.Need(.start($0)) })) }
+        if groups.count > 1 { needs.await(oneOf: groups) }
+        return needs
+    }
+
+    fileprivate var needsToBeAnnounced: WaitEvent.Needs {
+        var needs = WaitEvent.Needs()
+        let (state, isInNoQueue, group) = core.withLock { ($0.state, $0.isInNoQueue, $0.group) }
+        guard state.isEnded, isInNoQueue, group == nil else {
+            needs.all = [WaitEvent.Need(.end(self))]
+            return needs
+        }
+        needs.await(oneOf: groupsToCome)
         return needs
     }
 

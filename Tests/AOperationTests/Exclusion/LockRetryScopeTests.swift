@@ -158,6 +158,36 @@ struct LockRetryScopeTests {
         #expect(!LockTable.shared.knows(key))
     }
 
+    /// What the group holds was lent to a member of it, then kept for its retry, then lent to somebody outside that the retry waited
+    /// for: it does not come back before that one has ended, also when the retry and the group are long over.
+    @Test func lockOfAGroup_thatWasLentOnByACancelledRetry_countsInCircles() async {
+        let (key, other) = (freshKey("key"), freshKey("other"))
+        let queue = AOperationQueue()
+        let (holder, holdersGate) = await queue.runningGroup("holder", [other])
+        let borrower = Step("borrower").exclusive(key).exclusive(other)
+        let head = producer(failures: 1, nil, key)
+        let tail = [head].deliver(to: producer(failures: 0)).retry(.times(3))
+        tail.addDependency(borrower)
+        let gate = Gate()
+        let group = GroupOperation(head, tail, gate)
+        queue.addOperation(group)
+        await gate.started.wait()
+        await until { head.core.withLock { $0.state.isProvisional } }
+        queue.addOperation(borrower)
+        await until { borrower.core.withLock { $0.lockRequest?.lenders.isEmpty == false } }
+        tail.cancel()
+        let closes = Step("closes").exclusive(key)
+        holder.addOperation(closes)
+        await closes.ended()
+        #expect(closes.isLockCycle)
+        gate.open()
+        await group.ended()
+        holdersGate.open()
+        await borrower.ended()
+        #expect(borrower.outcome?.isSuccess == true)
+        #expect(!LockTable.shared.knows(key))
+    }
+
     @Test(arguments: 0..<8)
     func randomNets_withLocks_end(seed: Int) async {
         var random = SeededGenerator(UInt64(seed))

@@ -140,6 +140,55 @@ struct PlainLockCycleTests {
         await holder.ended()
     }
 
+    /// A producer that was cancelled before it was in any queue: plain operations hear of it when it comes with its receiver's group.
+    @Test(arguments: [false, true])
+    func producerThatWouldCome_withTheGroupThatAsksForTheKey_closesTheCircle(hasAsked: Bool) async {
+        let producer = Attempted(.failing("producer", 0))
+        let asks = GroupOperation([producer].deliver(to: Scripted<[String]>(.failing("receiver", 0))))
+        asks.exclusive(key)
+        producer.cancel()
+        let plain = BlockOperation {}
+        plain.addDependency(producer)
+        let gate = Gate()
+        let group = GroupOperation(hasAsked ? [gate] : [plain, gate])
+        group.exclusive(key)
+        queue.addOperation(group)
+        await gate.started.wait()
+        queue.addOperation(asks)
+        if hasAsked {
+            await AOperationTests.hasAsked(asks)
+            group.addOperation(plain)
+        }
+        await asks.ended()
+        #expect(asks.isLockCycle)
+        gate.open()
+        queue.addOperation(producer)  // the group that would bring it never starts
+        await group.ended()
+        #expect(plain.isFinished)
+    }
+
+    @Test func producerThatComesAlone_closesNoCircle() async {
+        let producer = Attempted(.failing("producer", 0))
+        let asks = GroupOperation([producer].deliver(to: Scripted<[String]>(.failing("receiver", 0))))
+        asks.exclusive(key)
+        producer.cancel()
+        queue.addOperation(producer)
+        let plain = BlockOperation {}
+        plain.addDependency(producer)
+        let gate = Gate()
+        let group = GroupOperation([plain, gate])
+        group.exclusive(key)
+        queue.addOperation(group)
+        await gate.started.wait()
+        queue.addOperation(asks)
+        await hasAsked(asks)
+        gate.open()
+        await asks.ended()
+        #expect(!asks.isLockCycle)
+        await group.ended()
+        #expect(plain.isFinished)
+    }
+
     /// Its group waits for something else.
     @Test func plainChildOfAGroupThatWillStart_closesNoCircle() async {
         let gate = Gate()
