@@ -148,6 +148,8 @@ let package = Package(
 
         .target(
             name: "TrialOperations", dependencies: ["AOperation"], path: "Tests/Trial/TrialOperations", swiftSettings: strict),
+        // An HTTP server for tests.
+        .target(name: "LocalHTTPServer", path: "Tests/Trial/LocalServer", swiftSettings: strict),
         .executableTarget(
             name: "TrialWorker",
             dependencies: ["AOperation", "ConformanceOperations", "ConformanceRemote", "TrialOperations", "Worker"],
@@ -198,7 +200,8 @@ let package = Package(
         .executableTarget(
             name: "TrialSubmitter", dependencies: ["AOperation", "Cluster", "TrialOperations"], path: "Tests/Trial/TrialSubmitter",
             swiftSettings: strict),
-        .testTarget(name: "WorkerTests", dependencies: ["AOperation", "Executing", "Worker", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "WorkerTests", dependencies: ["AOperation", "Executing", "LocalHTTPServer", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "ClusterTests", dependencies: ["AOperation", "Cluster", "Executing", "TrialOperations", "Wire"], swiftSettings: strict),
         .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Wire"], swiftSettings: strict),
@@ -206,7 +209,8 @@ let package = Package(
             name: "SystemTests",
             dependencies: [
                 "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
-                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "TrialOperations", "Wire",
+                "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "LocalHTTPServer", "TrialOperations",
+                "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: strict

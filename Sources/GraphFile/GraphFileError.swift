@@ -47,14 +47,17 @@ public struct GraphFileError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 /// All errors of a graph file, in the order of their places. Never empty.
-public struct GraphFileErrors: Error, Hashable, Sendable, CustomStringConvertible {
+public struct GraphFileErrors: Error, Sendable, CustomStringConvertible {
     public let errors: [GraphFileError]
     /// The registered operations that the file names, as far as it could be read: what else the coordinator would check.
     public let operations: [GraphFileOperation]
+    /// The graph without the edges that close cycles, if it is wrong in nothing else: the coordinator can check the rest of it.
+    public let remainder: LoadedGraph?
 
-    public init(_ errors: [GraphFileError], operations: [GraphFileOperation] = []) {
+    public init(_ errors: [GraphFileError], operations: [GraphFileOperation] = [], remainder: LoadedGraph? = nil) {
         self.errors = errors
         self.operations = operations
+        self.remainder = remainder
     }
 
     /// One line for each error.

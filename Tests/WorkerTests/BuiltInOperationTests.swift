@@ -1,5 +1,6 @@
 import AOperation
 import Foundation
+import LocalHTTPServer
 import Synchronization
 import Testing
 import Wire
@@ -50,7 +51,7 @@ import Wire
     }
 
     @Test func http_givesTheBody_andNamesABadStatus() async throws {
-        let server = try TestServer { request in
+        let server = try LocalHTTPServer { request in
             request.hasPrefix("GET /ok")
                 ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
                 : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -63,7 +64,7 @@ import Wire
 
     @Test func http_saysNothingOfAURLThatHasASecret() async throws {
         let runner = try CommandRunner()
-        let server = try TestServer { _ in "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" }
+        let server = try LocalHTTPServer { _ in "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" }
         for (url, expected) in [
             ("\(server.address)/hooks/t0k3n", "GET of a URL that has a secret was answered with status 404"),
             ("http://t0k3n.invalid/", "GET of a URL that has a secret failed: NSURLErrorDomain "),
@@ -79,7 +80,7 @@ import Wire
     }
 
     @Test func http_canBeCancelledWhileTheServerIsSilent() async throws {
-        let server = try TestServer { _ in nil }
+        let server = try LocalHTTPServer { _ in nil }
         let operation = HTTPOperation(.init(url: "\(server.address)/"))
         operation.grace = .seconds(1000)
         async let ended = end(of: operation)
@@ -92,50 +93,5 @@ import Wire
     @Test func registry_refusesTwoOfOneName() {
         let error = #expect(throws: OperationRegistry.Refused.self) { try OperationRegistry([NoopOperation.self], withShell: false) }
         #expect(error?.description == "NoopOperation and NoopOperation are both called `noop`: give one of them another operationName")
-    }
-}
-
-/// Answers one request per connection, or never.
-private final class TestServer: Sendable {
-    let address: String
-    let requests = Mutex(0)
-    private let descriptor: Int32
-
-    init(_ answer: @escaping @Sendable (String) -> String?) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var place = sockaddr_in()
-        place.sin_family = sa_family_t(AF_INET)
-        place.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let bound = withUnsafeMutablePointer(to: &place) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(listener, address, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, address, &length) == 0
-            }
-        }
-        guard bound else { throw SystemCallError(operation: "bind", errno: errno) }
-        descriptor = listener
-        address = "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"
-        OwnThread.start(name: "test-server") { [weak self] in
-            var open: [Int32] = []
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { break }
-                var bytes = [UInt8](repeating: 0, count: 4096)
-                let count = max(0, read(connection, &bytes, bytes.count))
-                self?.requests.withLock { $0 += 1 }
-                if let text = answer(String(decoding: bytes[..<count], as: UTF8.self)) {
-                    _ = write(connection, text, text.utf8.count)
-                    close(connection)
-                } else {
-                    open.append(connection)
-                }
-            }
-            for connection in open { close(connection) }
-        }
-    }
-
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
     }
 }

@@ -15,6 +15,7 @@ public enum ClusterOutcome: Sendable {
         case .success:
             do {
                 self = .success(try operation.encodedValue())
+                operation.valueHasLeft()
             } catch {
                 self = .failure([AOperationError(error, state: .execution, publisher: operation.publisherName)])
             }

@@ -2,7 +2,8 @@ import Foundation
 
 /// Finds the wire form of a type at run time and applies it.
 ///
-/// It looks at the type, in this order: `Void`; ``ClusterValue``; `Codable` (as JSON). Anything else has no wire form.
+/// It looks at the type, in this order: `Void`; ``ClusterValue``; `Codable` (as JSON); the pairs that a URL session's operations
+/// deliver (``ResponseCodec``). Anything else has no wire form.
 /// The question is asked at run time because `Void` and tuples cannot conform to a protocol, so that no generic
 /// constraint could say "has a wire form".
 enum ValueCodec {
@@ -11,6 +12,7 @@ enum ValueCodec {
         case void
         case custom(any ClusterValue.Type)
         case codable(any Codable.Type)
+        case response
         case none
     }
 
@@ -18,15 +20,21 @@ enum ValueCodec {
         if type == Void.self { return .void }
         if let custom = type as? any ClusterValue.Type { return .custom(custom) }
         if let codable = type as? any Codable.Type { return .codable(codable) }
+        if ResponseCodec.knows(type) { return .response }
         return .none
     }
 
     /// Whether values of `type` can leave the process.
     static func hasCodec(for type: Any.Type) -> Bool {
         switch form(of: type) {
-        case .void, .custom, .codable: true
+        case .void, .custom, .codable, .response: true
         case .none: false
         }
+    }
+
+    /// Whether values of the one type are received as the other.
+    static func isAlike(_ first: Any.Type, _ second: Any.Type) -> Bool {
+        first == second || ResponseCodec.isAlike(first, second)
     }
 
     /// The encoding that all values of `type` are sent in; nil when a codec of its own decides.
@@ -36,7 +44,7 @@ enum ValueCodec {
         case .codable: .json
         case .custom:
             if type == String.self { .text } else if type == Data.self || type == [UInt8].self { .bytes } else { nil }
-        case .none: nil
+        case .response, .none: nil
         }
     }
 
@@ -52,6 +60,8 @@ enum ValueCodec {
         case .codable:
             guard let codable = value as? any Codable else { throw noCodec(for: T.self) }
             return .json(try JSONForm.encode(codable))
+        case .response:
+            return try ResponseCodec.encode(value)
         case .none:
             throw noCodec(for: T.self)
         }
@@ -73,6 +83,8 @@ enum ValueCodec {
                 throw ClusterCodingError(.notDecodable, type: type, value: value, reason: "there is no value")
             }
             decoded = try JSONForm.decode(codable, from: value)
+        case .response:
+            decoded = try ResponseCodec.decode(type, from: value)
         case .none:
             throw noCodec(for: type)
         }

@@ -25,7 +25,7 @@ public enum PortableErrors {
     /// An encoded error is kept with the outcome, for ever as long as that; a larger one travels as its text.
     private static let imageBytesMax = 16 * 1024
 
-    private static let known = Guarded<[String: any PortableError.Type]>([:])
+    private static let known = Guarded<[String: any PortableError.Type]>([LoadingError.errorName: LoadingError.self])
 
     /// Lets errors of these types arrive as themselves. A type that is known already, or takes another one's name,
     /// replaces that.
@@ -49,7 +49,7 @@ public enum PortableErrors {
 
     /// How the error travels; nil for one that travels as its text.
     package static func image(of error: any Error) -> Data? {
-        guard let error = error as? any PortableError else { return nil }
+        guard let error = (error as? URLError).map({ LoadingError($0) }) ?? error as? any PortableError else { return nil }
         guard let image = try? encoded(error), image.count <= imageBytesMax else { return nil }
         return image
     }
@@ -58,7 +58,8 @@ public enum PortableErrors {
     package static func error(from image: Data) -> (any Error)? {
         guard !image.isEmpty, let name = try? JSONDecoder().decode(Name.self, from: image).name else { return nil }
         guard let type = known.withLock({ $0[name] }) else { return nil }
-        return try? decoded(type, from: image)
+        let error = try? decoded(type, from: image)
+        return (error as? LoadingError)?.original ?? error
     }
 
     private static func encoded<Value: PortableError>(_ error: Value) throws -> Data {

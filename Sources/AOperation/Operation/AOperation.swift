@@ -266,6 +266,12 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// The value of a success in wire form.
     func encodedValue() throws -> EncodedValue { .void }
 
+    /// The value has left the process, and nobody in it will ask for it.
+    func valueHasLeft() {}
+
+    /// Whether it can only run in this process, though its type has a wire form: it reads what is only here.
+    var staysHere: Bool { false }
+
     /// The value of a success; `()` for an operation without one.
     func anyValue() -> Any? { () }
 

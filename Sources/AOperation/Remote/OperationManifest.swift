@@ -136,7 +136,7 @@ extension AOperation {
                     children: group.settledChildren(), isOrdered: group.isOrdered, stopsOnFailure: group.onFailure == .stop,
                     maxConcurrent: limit < 0 ? nil : limit, decider: group.decider))
         }
-        if let operation = self as? any ClusterOperation { return .operation(operation) }
+        if let operation = self as? any ClusterOperation, !staysHere { return .operation(operation) }
         guard !makesParts else {
             let decider = OperationManifest.Decider.wrapper(
                 "\(type(of: self))".shownName, hasCodec: ValueCodec.hasCodec(for: type(of: self).outputType))
@@ -267,7 +267,7 @@ extension AOperation {
     package final func fits(_ producer: AOperation) -> Bool {
         guard let input = (self as? any ReceiverOperation).map({ type(of: $0).inputType }) else { return true }
         guard let group = producer as? GroupOperation else {
-            return input == type(of: producer).outputType || input == EncodedValue.self
+            return input == EncodedValue.self || ValueCodec.isAlike(input, type(of: producer).outputType)
         }
         guard let element = (input as? any ListValue.Type)?.elementType else { return false }
         return group.operations.allSatisfy { child in

@@ -14,10 +14,17 @@ import Foundation
 ///
 /// `@unchecked Sendable`: it adds nothing that changes.
 public final class URLSessionDataTaskOperation: URLSessionTaskBaseOperation<(data: Data, response: URLResponse)>,
-    RetryableOperation, @unchecked Sendable
+    ClusterOperation, @unchecked Sendable
 {
     init(_ source: TransferRequest) {
         super.init(source, measuredBy: .bytesReceived) { DataSink() }
+    }
+
+    /// What a worker builds it from.
+    public var parameters: TransferParameters { TransferParameters(source) }
+
+    public convenience init(_ parameters: TransferParameters) {
+        self.init(TransferRequest(parameters.request))
     }
 
     /// An operation with the same request, session and progress handlers.

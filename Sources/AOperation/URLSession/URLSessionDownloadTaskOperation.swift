@@ -19,10 +19,17 @@ import Foundation
 ///
 /// `@unchecked Sendable`: it adds nothing that changes.
 public final class URLSessionDownloadTaskOperation: URLSessionTaskBaseOperation<(url: URL, response: URLResponse)>,
-    RetryableOperation, @unchecked Sendable
+    ClusterOperation, @unchecked Sendable
 {
     init(_ source: TransferRequest) {
         super.init(source, measuredBy: .bytesReceived) { FileSink() }
+    }
+
+    /// What a worker builds it from.
+    public var parameters: TransferParameters { TransferParameters(source) }
+
+    public convenience init(_ parameters: TransferParameters) {
+        self.init(TransferRequest(parameters.request))
     }
 
     /// An operation with the same request, session and progress handlers.
@@ -30,6 +37,10 @@ public final class URLSessionDownloadTaskOperation: URLSessionTaskBaseOperation<
         let copy = Self(source)
         copy.adoptConfiguration(of: self)
         return copy
+    }
+
+    final override func valueHasLeft() {
+        if let file = outcome?.value?.url { unlink(file.path) }
     }
 
     /// A file that comes too late, for an operation that was cancelled or ran out of time, is nobody's.

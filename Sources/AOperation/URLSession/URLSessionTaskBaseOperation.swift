@@ -60,7 +60,11 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
     /// ``AOperation/progressUpdates`` are told in steps of a hundredth.
     @discardableResult
     public final func didChangeProgress(_ handler: @escaping @Sendable (Progress) -> Void) -> Self {
-        state.withLock { $0.progressHandlers.append(handler) }
+        let isFirst = state.withLock { state in
+            state.progressHandlers.append(handler)
+            return state.progressHandlers.count == 1
+        }
+        if isFirst { addObserver(BlockObserver(progressHandler: { [weak self] _, progress in self?.tellOfRemote(progress) })) }
         return self
     }
 
@@ -79,6 +83,20 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
             state.progressHandlers = handlers
         }
     }
+
+    /// It is loaded on a worker, which has told how far it is.
+    private func tellOfRemote(_ progress: OperationProgress) {
+        let handlers = state.withLock { state -> [ProgressReport.Handler] in
+            guard case .idle = state.stage else { return [] }
+            return state.progressHandlers
+        }
+        let steps = Progress(totalUnitCount: 1_000)
+        steps.completedUnitCount = Int64(progress.fraction * 1_000)
+        for handler in handlers { handler(steps) }
+    }
+
+    /// A file of this machine, a stream, or a session with a configuration is not to be had elsewhere.
+    final override var staysHere: Bool { source.staysHere || state.withLock { $0.session != nil } }
 
     // MARK: Work
 

@@ -19,10 +19,17 @@ import Foundation
 ///
 /// `@unchecked Sendable`: it adds nothing that changes.
 public final class URLSessionUploadTaskOperation: URLSessionTaskBaseOperation<(data: Data, response: URLResponse)>,
-    RetryableOperation, @unchecked Sendable
+    ClusterOperation, @unchecked Sendable
 {
     init(_ source: TransferRequest) {
         super.init(source, measuredBy: .bytesSent) { DataSink() }
+    }
+
+    /// What a worker builds it from.
+    public var parameters: TransferParameters { TransferParameters(source) }
+
+    public convenience init(_ parameters: TransferParameters) {
+        self.init(TransferRequest(uploading: parameters.request, .own))
     }
 
     /// An operation with the same request and body, session and progress handlers.

@@ -32,7 +32,10 @@ public struct CoordinatorConfiguration: Sendable {
     /// Registered names of the operations that every worker of this release has.
     /// Condition types that every worker has.
     public static let builtInConditions = ["reachable", "fileExists", "command"]
-    public static let builtInOperationsDefault = ["shell", "noop", "delay", "http", "readFile", "writeFile"]
+    public static let builtInOperationsDefault = [
+        "shell", "noop", "delay", "http", "readFile", "writeFile", "URLSessionDataTaskOperation", "URLSessionUploadTaskOperation",
+        "URLSessionDownloadTaskOperation",
+    ]
 
     public init(dataDirectory: String) { self.dataDirectory = dataDirectory }
 

@@ -141,12 +141,14 @@ struct CycleSearch {
 extension GraphReader {
     /// Reports circles of nodes that wait for each other, through groups and their order too.
     mutating func findCycles() {
+        isWrongInCyclesOnly = findings.isEmpty
         for cycle in CycleSearch(drafts).cycles() {
             let node = reportedNode(cycle.nodes[0])
             var names: [String] = []
             for name in cycle.nodes.map({ path(of: reportedNode($0)) }) where names.last != name { names.append(name) }
             let order = cycle.usesOrder ? " (members of an `ordered:` group run one after another)" : ""
             report("cycle: \(Self.chain(names))\(order)", at: cycle.reference.position, node: node)
+            if let last = cycle.nodes.last { drafts[last].leaveOut(cycle.reference) }
         }
     }
 

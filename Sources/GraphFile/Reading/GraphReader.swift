@@ -28,6 +28,8 @@ struct GraphReader {
     var members: [Int: [String: Int]] = [:]
     var open: [OpenGroup] = []
     private(set) var findings: [Finding] = []
+    /// Everything else was found right.
+    var isWrongInCyclesOnly = false
     /// Every `op:` read so far.
     var named: [NamedOperation] = []
     private var name: String?
@@ -140,9 +142,14 @@ struct GraphReader {
                 },
                 operations: named.map { operation in
                     GraphFileOperation(type: operation.type, file: file, position: operation.position, path: path(of: operation.node))
-                })
+                },
+                remainder: isWrongInCyclesOnly ? loadedGraph : nil)
         }
-        return LoadedGraph(graph: wireGraph(named: options.name ?? name ?? fileName), file: file, positions: drafts.map(\.position))
+        return loadedGraph
+    }
+
+    private var loadedGraph: LoadedGraph {
+        LoadedGraph(graph: wireGraph(named: options.name ?? name ?? fileName), file: file, positions: drafts.map(\.position))
     }
 
     /// The file's name without folders and the ending of a graph file.

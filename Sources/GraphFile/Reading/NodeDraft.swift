@@ -49,6 +49,14 @@ struct NodeDraft {
     }
 }
 
+extension NodeDraft {
+    /// Takes out an edge.
+    mutating func leaveOut(_ reference: Reference) {
+        receives.removeAll { $0.position == reference.position }
+        after.removeAll { $0.position == reference.position }
+    }
+}
+
 /// A name in `receives`, `after` or `forEach`.
 struct Reference {
     let key: NodeKey

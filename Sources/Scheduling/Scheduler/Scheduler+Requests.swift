@@ -109,7 +109,7 @@ extension Scheduler {
     }
 
     func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
-        var faults = graph.faults(limits: configuration.graphLimits)
+        var (faults, soundness) = graph.judged(by: configuration.graphLimits)
         if faults.isEmpty {
             for (name, node) in graph.zones where durable.zones[name] == nil {
                 faults.append(
@@ -119,9 +119,8 @@ extension Scheduler {
             }
         }
         guard !waitForWorkers else { return faults }
-        // A malformed graph has no paths.
-        let isWellFormed = faults.isEmpty
-        if isWellFormed { faults = unsatisfiable(graph) + typeFaults(graph) }
+        let isWellFormed = soundness != .malformed
+        if case .connected = soundness { faults += unsatisfiable(graph) + typeFaults(graph) }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
         for (index, node) in graph.nodes.enumerated() {

@@ -24,20 +24,31 @@ extension Graph {
     ///
     /// When the node list itself is malformed only that is reported, because nothing else can be said about it.
     /// - Complexity: O(nodes + edges).
-    public func faults(limits: GraphLimits = GraphLimits()) -> [AdmissionError] {
+    public func faults(limits: GraphLimits = GraphLimits()) -> [AdmissionError] { judged(by: limits).faults }
+
+    /// The same, and how much of the graph can be relied upon all the same.
+    func judged(by limits: GraphLimits) -> (faults: [AdmissionError], soundness: Soundness) {
         let structure = structuralFaults(limits)
-        guard structure.isEmpty else { return structure }
+        guard structure.isEmpty else { return (structure, .malformed) }
         let layout = GraphLayout(self)
         guard layout.expandedUnits[0] <= limits.unitsMax else {
-            return [
-                fault(
-                    0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
-            ]
+            let fault = fault(
+                0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
+            return ([fault], .malformed)
         }
-        var faults = idFaults(layout) + deciderFaults() + referenceFaults(layout) + optionFaults()
-        if faults.isEmpty { faults = cycleFaults(layout) }
-        if faults.isEmpty { faults = keyFaults(layout) }
-        return faults
+        let faults = idFaults(layout) + deciderFaults() + referenceFaults(layout) + optionFaults()
+        guard faults.isEmpty else { return (faults, .faulty) }
+        let cycles = cycleFaults(layout)
+        return (cycles.isEmpty ? keyFaults(layout) : cycles, .connected)
+    }
+
+    enum Soundness {
+        /// Nodes have no paths.
+        case malformed
+        /// Nodes have paths, but may name others that are not there.
+        case faulty
+        /// All edges are between nodes that may have them.
+        case connected
     }
 
     /// The node's path without the submission's id; a forEach's body is called `*`. The root's is empty.

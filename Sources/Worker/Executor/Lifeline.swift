@@ -9,21 +9,26 @@ enum Lifeline {
     static func begin(_ descriptor: Int32, spawns: SpawnGate, temporaryDirectory: String) {
         OwnThread.start(name: "aop-lifeline") {
             clinux_wait_for_hangup(descriptor)
-            end(spawns: spawns, temporaryDirectory: temporaryDirectory, code: ExecutorExit.orphaned)
+            clear(spawns: spawns, temporaryDirectory: temporaryDirectory)
+            // The supervisor's own directory, if this was the last one in it.
+            rmdir((temporaryDirectory as NSString).deletingLastPathComponent)
+            _exit(ExecutorExit.orphaned)
         }
     }
 
     /// Kills everything below this process and exits. Blocks for a second at most.
     static func end(spawns: SpawnGate, temporaryDirectory: String, code: Int32) -> Never {
+        clear(spawns: spawns, temporaryDirectory: temporaryDirectory)
+        _exit(code)
+    }
+
+    private static func clear(spawns: SpawnGate, temporaryDirectory: String) {
         spawns.close()
         _ = Descendants.killAll(withinMilliseconds: 400)
         // A command that was being started when the gate closed shows up now.
         usleep(20_000)
         _ = Descendants.killAll(withinMilliseconds: 400)
         try? FileManager.default.removeItem(atPath: temporaryDirectory)
-        // The supervisor's own directory, if this was the last one in it.
-        rmdir((temporaryDirectory as NSString).deletingLastPathComponent)
-        _exit(code)
     }
 }
 

@@ -25,6 +25,7 @@ struct OperationRegistry: Sendable {
     init(_ types: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], withShell: Bool) throws {
         var builtIn: [any ClusterOperation.Type] = [
             NoopOperation.self, DelayOperation.self, HTTPOperation.self, ReadFileOperation.self, WriteFileOperation.self,
+            URLSessionDataTaskOperation.self, URLSessionUploadTaskOperation.self, URLSessionDownloadTaskOperation.self,
         ]
         if withShell { builtIn.append(ShellOperation.self) }
         for type in builtIn + types { try register(type) }

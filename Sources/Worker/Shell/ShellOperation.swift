@@ -57,7 +57,7 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
             throw AOperationError.isCancelled(self)
         }
         let command = CommandRun(
-            program: program, environment: environment, workingDirectory: directory.path, input: input,
+            program: program, environment: environment, workingDirectory: directory.path, input: try input(context),
             outputBytesMax: limit, keepsOutput: form != .none, context: context, control: control)
         let result: Result<(CommandEnding, CommandTrace), any Error>
         do { result = .success(try await command.run()) } catch { result = .failure(error) }
@@ -73,9 +73,12 @@ final class ShellOperation: ResultableOperation<EncodedValue>, ReceiverOperation
     }
 
     /// The received value as it is, else `stdin`, else nothing. A command that is to run although its producer failed
-    /// gets `stdin`.
-    private var input: Data {
-        if case .success(let value)? = receivedValue { return value.bytes }
-        return Data((parameters.stdin ?? "").utf8)
+    /// gets `stdin`, or the error in JSON.
+    private func input(_ context: UnitContext) throws -> Data {
+        switch receivedValue {
+        case .success(let value)?: value.bytes
+        case .failure(let error)? where parameters.stdin == nil: try ReceivedError(error, host: context.host.hostName).json
+        case .failure?, nil: Data((parameters.stdin ?? "").utf8)
+        }
     }
 }

@@ -32,9 +32,7 @@ struct GraphOptions: ParsableArguments, Sendable {
         switch result {
         case .success(let loaded): return loaded
         case .failure(let error):
-            let unknown = await types.unknown(among: Set(error.operations.map(\.type)))
-            let more = error.operations.compactMap { operation in unknown[operation.type].map(operation.error) }
-            let all = (error.errors + more).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+            let all = (error.errors + (await types.faults(beside: error))).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
             throw ToolError.refused(all.map(FileFault.init))
         }
     }

@@ -1,6 +1,7 @@
 import Cluster
 import Coordinator
 import Foundation
+import GraphFile
 import Wire
 
 /// Who knows which operation types there are.
@@ -10,8 +11,19 @@ enum OperationTypes {
     /// A coordinator, if it can be reached.
     case coordinator(ConnectionOptions, timeout: DurationArgument?, waitForWorkers: Bool)
 
+    /// What else the coordinator finds wrong with a file that has errors: of types only, unless all others can be asked about.
+    func faults(beside error: GraphFileErrors) async -> [GraphFileError] {
+        if case .coordinator(let options, let timeout, let waitForWorkers) = self, let rest = error.remainder,
+            let check = await check(rest.graph, options, timeout, waitForWorkers: waitForWorkers)
+        {
+            return check.errors.map { rest.error(atNode: $0.node, path: $0.path, message: $0.message) }
+        }
+        let unknown = await unknown(among: Set(error.operations.map(\.type)))
+        return error.operations.compactMap { operation in unknown[operation.type].map(operation.error) }
+    }
+
     /// What is wrong with those of `types` that nobody has; empty also when nobody can be asked.
-    func unknown(among types: Set<String>) async -> [String: String] {
+    private func unknown(among types: Set<String>) async -> [String: String] {
         guard !types.isEmpty else { return [:] }
         switch self {
         case .builtIn:
@@ -29,16 +41,18 @@ enum OperationTypes {
     /// Lets the coordinator check a group of one operation of each type. A coordinator that cannot be asked is no fault of
     /// the file: the command says so itself if it goes on to need it.
     private func ask(_ options: ConnectionOptions, _ timeout: DurationArgument?, _ types: [String]) async -> [String: String] {
-        do {
-            let connection = try await options.connect(timeout: timeout)
-            let result: Result<GraphCheck, any Error>
-            do { result = .success(try await connection.check(Self.graph(of: types))) } catch { result = .failure(error) }
-            await connection.close()
-            let errors = try result.get().errors.filter { (1...types.count).contains($0.node) }
-            return Dictionary(errors.map { (types[$0.node - 1], $0.message) }, uniquingKeysWith: { first, _ in first })
-        } catch {
-            return [:]
-        }
+        let check = await check(Self.graph(of: types), options, timeout, waitForWorkers: false)
+        let errors = check?.errors.filter { (1...types.count).contains($0.node) } ?? []
+        return Dictionary(errors.map { (types[$0.node - 1], $0.message) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func check(
+        _ graph: WireGraph, _ options: ConnectionOptions, _ timeout: DurationArgument?, waitForWorkers: Bool
+    ) async -> GraphCheck? {
+        guard let connection = try? await options.connect(timeout: timeout) else { return nil }
+        let check = try? await connection.check(graph, waitForWorkers: waitForWorkers)
+        await connection.close()
+        return check
     }
 
     private static func graph(of types: [String]) -> WireGraph {

@@ -8,11 +8,12 @@ import Worker
 @main struct TrialWorker: WorkerCommand {
     static let abstract = "Runs the operations of the tests."
     static let operations: [any ClusterOperation.Type] =
-        [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Gather.self, Sprout.self, Crash.self] + DecideTypes.operations
-        + ConformanceTypes.operations
+        [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Gather.self, Sprout.self, Crash.self, Witness.self]
+        + DecideTypes.operations
+        + ServiceTypes.operations + ConformanceTypes.operations
     static let conditions: [any ClusterCondition.Type] = [FileThere.self] + ConformanceTypes.conditions
     static let errors: [any PortableError.Type] = {
         RemoteFaults.register()
-        return [TrialError.self] + ConformanceTypes.errors
+        return [TrialError.self] + ServiceTypes.errors + ConformanceTypes.errors
     }()
 }

@@ -1,0 +1,66 @@
+import AOperation
+import Cluster
+import Foundation
+import Testing
+import TrialOperations
+
+extension SystemTests {
+    /// What a cancellation stops, and what has happened when it is told.
+    @Suite struct Cancellation {
+        @Test func aThousandCommands_areGoneWhenItIsTold_andAnotherSubmissionIsUntouched() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                for _ in 0..<2 { _ = harness.startWorker("--slots", "16") }
+                _ = try await harness.waitForExecutors(2)
+                let directory = harness.directory
+                let other = try harness.write(
+                    "other.yaml",
+                    "priority: 10\ngroup:\n"
+                        + (0..<4).map {
+                            "  - {id: o\($0), run: 'echo o >> \"\(directory)/others\"; while [ ! -e \"\(directory)/go\" ]; do sleep 0.05; done'}\n"
+                        }.joined())
+                let many = try harness.write(
+                    "many.yaml",
+                    "group:\n" + (0..<1_000).map { "  - {id: n\($0), run: 'echo n >> \"\(directory)/log\"; exec sleep 654'}\n" }.joined())
+                let kept = try await harness.aop("submit", other, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await eventually("the others run") { harness.lines(of: "others").count == 4 }
+                let id = try await harness.aop("submit", many, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await eventually("all other slots are taken") { harness.processes(with: "sleep 654").count == 28 }
+                let cancelled = try await harness.aop("cancel", id, "--wait")
+                #expect(cancelled.status == 4, "\(cancelled)")
+                #expect(harness.processes(with: "sleep 654").isEmpty)
+                let begun = harness.lines(of: "log").count
+                #expect(begun == 28)
+                let shown = try JSON(parsing: try await harness.aop("show", kept, "-o", "json").text)
+                #expect(shown["counts"]["running"] == 4)
+                _ = try harness.write("go", "")
+                #expect(try await harness.aop("wait", kept).status == 0)
+                #expect(harness.lines(of: "log").count == begun, "something has started since")
+                let counts = try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["counts"]
+                #expect(counts["cancelled"] == 1_000)
+            }
+        }
+
+        @Test func swiftOperationThatIgnoresIt_keepsItsLockUntilItsProcessIsGone() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let (executor, log) = (try #require(try await harness.waitForExecutors(1).first), "\(harness.directory)/log")
+                let deaf = Emit(.init(text: "deaf", log: log, until: "\(harness.directory)/never", lingers: "\(harness.directory)/never"))
+                let next = Emit("next", log: log)
+                deaf.grace = .milliseconds(300)
+                for operation in [deaf, next] { operation.exclusive("key") }
+                let first = try await cluster.submit(deaf)
+                try await eventually("it runs") { harness.lines(of: "log") == ["+deaf"] }
+                let second = try await cluster.submit(next)
+                deaf.cancel()
+                #expect(deaf.outcome?.isCancelled == true)
+                try await eventually("the next one begins") { harness.lines(of: "log").contains("+next") }
+                #expect(kill(executor, 0) == -1 && errno == ESRCH, "the body of the first one could still run")
+                #expect(await second.outcome().isSuccess)
+                _ = await first.outcome()
+                #expect(!harness.lines(of: "log").contains("-deaf"))
+                await cluster.close()
+            }
+        }
+    }
+}
