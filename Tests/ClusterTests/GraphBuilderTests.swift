@@ -492,11 +492,24 @@ import Wire
         #expect(graph(nested, all).faults.contains { $0.message.contains("not all of that type") })
     }
 
-    @Test func retryAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
+    @Test func retryAtTheEndOfANet_isThatOfTheNet() {
         let (a, shout) = (Emit("a"), Shout().retry(RetryPolicy(attempts: 2)))
         a.deliver(to: shout)
+        #expect(graph(a, shout).faults.isEmpty)
+        #expect(graph(a, shout).wire.nodes.map(\.retriesNet) == [false, false, true])
+        let (b, between) = (Emit("b").retry(RetryPolicy(attempts: 2)), Shout().retry(RetryPolicy(attempts: 2)))
+        let end = b.deliver(to: between).deliver(to: Shout())
+        #expect(graph(b, between, end).wire.nodes.map(\.retriesNet) == [false, false, false, false])
+        #expect(graph(b, between, end).wire.nodes.map(\.retries) == [0, 1, 1, 0])
+    }
+
+    @Test func closureThatDecidesAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
+        let (a, shout) = (Emit("a"), Shout().retryOnFailure { _, _, retry in retry(false) })
+        a.deliver(to: shout)
         #expect(graph(a, shout).faults.contains { $0.message.contains("tries its producers again") })
-        let (b, loud, quiet) = (Emit("b"), Shout().retry(RetryPolicy(attempts: 2)), Shout())
+        let join = GroupOperation(Emit("a")).deliver(to: Join()).retry(RetryPolicy(attempts: 2))
+        #expect(graph(join).faults.contains { $0.message.contains("tries a group again") })
+        let (b, loud, quiet) = (Emit("b"), Shout().retryOnFailure { _, _, retry in retry(false) }, Shout())
         b.deliver(to: loud)
         b.deliver(to: quiet)
         #expect(graph(b, loud, quiet).faults.isEmpty)

@@ -79,6 +79,8 @@ package struct OperationManifest {
     package let retry: RetryPolicy?
     /// Whether this process decides, after each failure, if it is tried again.
     package let decidesRetry: Bool
+    /// Whether it receives, and nobody receives from it: a retry is that of its net.
+    package let isEndOfNet: Bool
     /// Whether `willFinish` is told of its end, and holds that back.
     package let holdsEnd: Bool
     /// Of one attempt, in seconds.
@@ -121,6 +123,7 @@ extension AOperation {
             streamProducer: core.attachments?.stream?.source, dependencies: core.dependencies.all,
             conditions: conditions.conditions, exclusions: conditions.exclusions,
             retry: decidesRetry ? nil : core.attachments?.retryPolicy, decidesRetry: decidesRetry,
+            isEndOfNet: core.receivers.isEmpty && reception(core) != nil && !isContainer,
             holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
@@ -183,10 +186,16 @@ extension AOperation {
             if isContainer {
                 found("is a group and \(retryText(core))", "let its children be tried again, each with a policy of its own")
             }
-            if retriesProducers(core) {
+            if core.attachments?.retryPolicy?.isPortable != true, retriesProducers(core) {
                 found(
-                    "is the end of a delivery net and \(retryText(core)), which tries its producers again as well",
-                    "let these be tried again themselves, each with a policy of its own")
+                    "is the end of a delivery net and \(retryText(core)) that this process decides, which tries its producers again as well",
+                    "use `retry` with a RetryPolicy without `retries`, or let these be tried again themselves, each with a policy of its own"
+                )
+            }
+            if hasGroupInScope(core) {
+                found(
+                    "is the end of a delivery net and \(retryText(core)), which tries a group again",
+                    "let the operations of the net be tried again themselves, each with a policy of its own")
             }
         }
         if (self as? any UniqueOperation)?.uniqueId.utf8.count ?? 1 > Self.uniqueIdBytesMax {
@@ -248,6 +257,20 @@ extension AOperation {
 
     /// As a cluster takes them.
     private static let uniqueIdBytesMax = 256
+
+    /// Whether a group would be tried again with it.
+    private func hasGroupInScope(_ core: OperationCore) -> Bool {
+        guard core.receivers.isEmpty, core.group?.isOrdered != true else { return false }
+        var scope: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var open = core.producers
+        while let producer = open.popLast() {
+            let (receivers, producers, group) = producer.core.withLock { ($0.receivers, $0.producers, $0.group) }
+            guard group === core.group, receivers.allSatisfy({ scope.contains(ObjectIdentifier($0)) }) else { continue }
+            if producer.isContainer { return true }
+            if scope.insert(ObjectIdentifier(producer)).inserted { open += producers }
+        }
+        return false
+    }
 
     /// Whether some producer would be tried again with it: one in the same unordered group, all of whose receivers are
     /// this operation. (If there is one further up, there is one here.)

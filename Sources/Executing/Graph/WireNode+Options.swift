@@ -39,7 +39,10 @@ extension WireNode {
                 $0.maxConcurrent = group.maxConcurrent.map { UInt32(clamping: $0) } ?? 0
             }
         }
-        if let retry = manifest.retry { take(retry) }
+        if let retry = manifest.retry {
+            take(retry)
+            retriesNet = manifest.isEndOfNet
+        }
         willFinish = manifest.holdsEnd
         retryOnFailure = manifest.decidesRetry
         var limits: [String: Int] = [:]

@@ -36,7 +36,7 @@ extension Graph {
         }
         var faults = idFaults(layout) + deciderFaults() + referenceFaults(layout) + optionFaults()
         if faults.isEmpty { faults = cycleFaults(layout) }
-        if faults.isEmpty { faults = keyFaults(layout) }
+        if faults.isEmpty { faults = keyFaults(layout) + scopeFaults(layout) }
         return faults
     }
 

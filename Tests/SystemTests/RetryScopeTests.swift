@@ -1,0 +1,116 @@
+import AOperation
+import Cluster
+import Foundation
+import Testing
+import TrialOperations
+
+extension SystemTests {
+    /// Retries at the ends of delivery nets, on a `ClusterQueue`.
+    @Suite struct RetryScopes {
+        /// Producers, one of which is behind another one, and an end that is tried again.
+        private struct Net {
+            let log = CallbackLog()
+            let end: Join
+            let operations: [AOperation]
+
+            init(_ directory: String, attempts: Int, failures: [Int], until: String? = nil) {
+                let heads = failures.enumerated().map { index, failures in
+                    Emit("\(index)", log: "\(directory)/\(index)", until: index == 1 ? until : nil, failures: failures)
+                }
+                let loud = heads[0].deliver(to: Shout())
+                end = Join().retry(RetryPolicy(attempts: attempts))
+                let others: [ResultableOperation<String>] = Array(heads.dropFirst())
+                ([loud] + others).deliver(to: end)
+                operations = heads + [loud, end]
+                for (index, head) in heads.enumerated() { log.listen(to: head, as: "\(index)") }
+                log.listen(to: loud, as: "loud")
+                log.listen(to: end, as: "end")
+            }
+
+            func ended() async throws {
+                for operation in operations { await operation.over() }
+                try await eventually("all listeners have been told") {
+                    log.byName.count == operations.count && log.byName.values.allSatisfy { $0.last?.hasPrefix("didFinish") == true }
+                }
+            }
+
+            /// How often each of the producers ran.
+            func runs(_ directory: String) -> [Int] {
+                operations.indices.dropLast(2).map { index in
+                    let lines = try? String(contentsOfFile: "\(directory)/\(index)", encoding: .utf8)
+                    return lines?.split(separator: "\n").count { $0.hasPrefix("+") } ?? 0
+                }
+            }
+        }
+
+        /// Whatever fails above the end begins anew with it; what succeeded is kept; each listener hears once.
+        @Test(arguments: [3, 2])
+        func sameNet_onBothQueues_runsAsOften_endsAlike_andTellsTheSame(attempts: Int) async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let folders = try ["here", "there"].map { name in
+                    let path = "\(harness.directory)/\(name)"
+                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                    return path
+                }
+                let (here, there) = (
+                    Net(folders[0], attempts: attempts, failures: [2, 0, 1]), Net(folders[1], attempts: attempts, failures: [2, 0, 1])
+                )
+                here.end.add(to: AOperationQueue())
+                try await here.ended()
+                let cluster = try await harness.trialCluster()
+                there.end.add(to: cluster)
+                try await there.ended()
+                #expect(there.log.byName == here.log.byName)
+                #expect(there.runs(folders[1]) == here.runs(folders[0]))
+                #expect(there.runs(folders[1]) == [attempts, 1, 2])
+                #expect(there.end.outcome?.isSuccess == (attempts == 3))
+                await cluster.close()
+            }
+        }
+
+        /// While the end has not decided nobody is told of failures, also over a crash of the coordinator.
+        @Test func heldFailures_areToldToNobody_andSurviveTheCoordinator() async throws {
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let cluster = try await harness.connect()
+                let net = Net(harness.directory, attempts: 2, failures: [1, 0], until: "\(harness.directory)/go")
+                net.end.add(to: cluster)
+                func shown() async throws -> [String: String] {
+                    let shown = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"]
+                    return Dictionary(shown.elements.map { ($0["path"].string ?? "", $0["state"].string ?? "") }) { $1 }
+                }
+                try await eventually("the head has failed, and what follows on it too") {
+                    let states = try await shown()
+                    return states.values.count { $0 == "retrying" } == 2 && harness.lines(of: "1") == ["+1"]
+                }
+                #expect(net.log.ends.isEmpty)
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                _ = try await harness.startCoordinator()
+                try await eventually("they are held again") { try await shown().values.count { $0 == "retrying" } == 2 }
+                #expect(net.log.ends.isEmpty)
+                _ = try harness.write("go", "")
+                try await net.ended()
+                #expect(net.runs(harness.directory) == [2, 1])
+                #expect(net.end.outcome?.value == "0+1")
+                for lines in net.log.byName.values { #expect(lines.count == 4, "\(net.log.byName)") }
+                await cluster.close()
+            }
+        }
+
+        @Test func whatCannotBeTriedAgain_isRefusedByName() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let tail = Emit("a").exclusive("key").deliver(to: Shout()).retry(RetryPolicy(attempts: 2))
+                tail.add(to: cluster)
+                await tail.over()
+                let text = tail.publishedErrors.map(\.localizedDescription).joined()
+                #expect(text.contains("names a lock") && text.contains("`Shout`"), "\(text)")
+                await cluster.close()
+            }
+        }
+    }
+}
