@@ -101,6 +101,50 @@ extension SystemTests {
             }
         }
 
+        /// All children begin anew, of a group of their own and with the end of a net; what counts is the last attempt.
+        @Test func groups_beginAnewWithAllChildren_alsoOverARestartOfTheCoordinator() async throws {
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let cluster = try await harness.connect()
+                let log = CallbackLog()
+                func emit(_ name: String, failures: Int = 0, until: String? = nil) -> Emit {
+                    let emit = Emit(name, log: "\(harness.directory)/\(name)", until: until, failures: failures)
+                    log.listen(to: emit, as: name)
+                    return emit
+                }
+                let own = GroupOperation(emit("a"), emit("b", failures: 2)).retry(RetryPolicy(attempts: 3))
+                let part = GroupOperation(emit("c"), emit("d", failures: 1))
+                let end = part.deliver(to: Join()).retry(RetryPolicy(attempts: 3))
+                let gate = emit("gate", until: "\(harness.directory)/go")
+                end.addDependency(gate)
+                let root = GroupOperation(own, part, end, gate)
+                root.add(to: cluster)
+                try await eventually("one group has ended, the other has failed once") {
+                    harness.lines(of: "a").count == 6 && harness.lines(of: "b").count == 6 && harness.lines(of: "d") == ["+d", "-d"]
+                        && log.byName["b"]?.last?.hasPrefix("didFinish") == true
+                }
+                #expect(log.byName["c"]?.contains { $0.hasPrefix("finished") } != true)
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                _ = try harness.write("go", "")
+                _ = try await harness.startCoordinator()
+                await root.over()
+                #expect(root.outcome?.isSuccess == true, "\(root.publishedErrors)")
+                #expect(end.outcome?.value == "c+d")
+                #expect(own.outcomes.map(\.isSuccess) == [true, true])
+                try await eventually("all listeners have been told") {
+                    log.byName.values.allSatisfy { $0.last?.hasPrefix("didFinish") == true }
+                }
+                for name in ["a", "b", "c", "d"] {
+                    #expect(log.byName[name] == ["started", "didStart", "finished []", "didFinish \(name)"])
+                }
+                #expect(harness.lines(of: "c").count == 4 && harness.lines(of: "d").count == 4)
+                await cluster.close()
+            }
+        }
+
         @Test func whatCannotBeTriedAgain_isRefusedByName() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

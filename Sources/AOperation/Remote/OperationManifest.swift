@@ -183,19 +183,16 @@ extension AOperation {
             if self is any UniqueOperation { found("makes the operation that it runs and has a unique id", "give that operation the id") }
         }
         if core.retryDecider != nil {
-            if isContainer {
-                found("is a group and \(retryText(core))", "let its children be tried again, each with a policy of its own")
+            if isContainer, core.attachments?.retryPolicy?.isPortable != true {
+                found(
+                    "is a group and \(retryText(core)) that this process decides",
+                    "use `retry` with a RetryPolicy without `retries`, or let its children be tried again, each by itself")
             }
             if core.attachments?.retryPolicy?.isPortable != true, retriesProducers(core) {
                 found(
                     "is the end of a delivery net and \(retryText(core)) that this process decides, which tries its producers again as well",
                     "use `retry` with a RetryPolicy without `retries`, or let these be tried again themselves, each with a policy of its own"
                 )
-            }
-            if hasGroupInScope(core) {
-                found(
-                    "is the end of a delivery net and \(retryText(core)), which tries a group again",
-                    "let the operations of the net be tried again themselves, each with a policy of its own")
             }
         }
         if (self as? any UniqueOperation)?.uniqueId.utf8.count ?? 1 > Self.uniqueIdBytesMax {
@@ -257,20 +254,6 @@ extension AOperation {
 
     /// As a cluster takes them.
     private static let uniqueIdBytesMax = 256
-
-    /// Whether a group would be tried again with it.
-    private func hasGroupInScope(_ core: OperationCore) -> Bool {
-        guard core.receivers.isEmpty, core.group?.isOrdered != true else { return false }
-        var scope: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
-        var open = core.producers
-        while let producer = open.popLast() {
-            let (receivers, producers, group) = producer.core.withLock { ($0.receivers, $0.producers, $0.group) }
-            guard group === core.group, receivers.allSatisfy({ scope.contains(ObjectIdentifier($0)) }) else { continue }
-            if producer.isContainer { return true }
-            if scope.insert(ObjectIdentifier(producer)).inserted { open += producers }
-        }
-        return false
-    }
 
     /// Whether some producer would be tried again with it: one in the same unordered group, all of whose receivers are
     /// this operation. (If there is one further up, there is one here.)

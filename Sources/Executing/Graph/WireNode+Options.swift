@@ -86,7 +86,7 @@ extension WireNode {
     package static let hostedTimeout = Duration.seconds(60)
 
     /// Whether something of it is done in the process that submits it.
-    fileprivate var hasHostedSteps: Bool { hosted || willFinish || retryOnFailure || conditions.contains(where: \.probe.hosted) }
+    package var hasHostedSteps: Bool { hosted || willFinish || retryOnFailure || conditions.contains(where: \.probe.hosted) }
 
     /// The one place where a retry policy becomes part of a node.
     private mutating func take(_ policy: RetryPolicy) {

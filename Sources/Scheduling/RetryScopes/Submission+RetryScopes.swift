@@ -110,7 +110,7 @@ extension Submission {
         if options.delayMilliseconds > 0 || options.notBefore > 0 { begunAnew.insert(Int32(unit)) }
         units[unit].phase = .blocked
         units[unit].stop = nil
-        units[unit].startedAt = 0
+        if node(unit).isOperation { units[unit].startedAt = 0 }
         units[unit].isProbed = false
         units[unit].isPrepared = false
         units[unit].isCleared = false

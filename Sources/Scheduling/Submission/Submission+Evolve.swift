@@ -198,6 +198,7 @@ extension Submission {
             units[Int(units[unit].parent)].activeChildren -= 1
         }
         work.append(.begin(Int32(unit)))
+        effects.append(.changed(id(unit), at: at, errors: []))
         settle(at: at, &effects)
     }
 
