@@ -330,6 +330,16 @@ extension Sketch {
         #expect(faults.count == 1 && faults.allSatisfy { $0.message.hasPrefix(what) && $0.message.contains("`c`") }, "\(faults)")
     }
 
+    @Test(arguments: [
+        ("receives nothing", Sketch.group("root", [.op("a"), .tail("c", receives: [], after: ["a"], retries: 1)])),
+        ("receives nothing", .group("root", [Sketch.group("g", [.op("a")], retries: 1).having { $0.retriesNet = true }])),
+        ("is not the end of its net: `d`", .group("root", [.op("a"), .tail("c", receives: ["a"], retries: 1), .op("d", receives: ["c"])])),
+    ])
+    func retryOfANet_whereItEndsNowhere_isRefusedByName(_ what: String, _ sketch: Sketch) {
+        let faults = sketch.graph().faults()
+        #expect(faults.count == 1 && faults.allSatisfy { $0.message.contains(what) }, "\(faults)")
+    }
+
     @Test func whatIsProducedIntoAGroup_mayHaveAScope_andASuccessThatDoesNotCountAddsNothing() {
         var cluster = FakeCluster()
         cluster.attach(1)

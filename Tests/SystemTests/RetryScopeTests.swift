@@ -69,6 +69,101 @@ extension SystemTests {
             }
         }
 
+        /// Nets of any shape, whose heads fail a few times.
+        private struct RandomNet {
+            let heads: [Emit]
+            let operations: [AOperation]
+            let log: String
+
+            init(seed: UInt64, _ directory: String) {
+                var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+                func below(_ bound: Int) -> Int {
+                    state ^= state << 13
+                    state ^= state >> 7
+                    state ^= state << 17
+                    return Int(state % UInt64(bound))
+                }
+                log = "\(directory)/\(seed)"
+                let heads = (0..<(1 + below(3))).map { [log] in Emit("\($0)", log: log, failures: below(3) == 0 ? 0 : below(3)) }
+                var producers: [ResultableOperation<String>] = heads
+                var open = producers
+                for _ in 0..<below(3) {
+                    let join = Join(.init(separator: ","))
+                    let some = producers.filter { _ in below(2) == 0 }
+                    guard !some.isEmpty else { continue }
+                    some.deliver(to: join)
+                    open.removeAll { producer in some.contains { $0 === producer } }
+                    producers.append(join)
+                    open.append(join)
+                }
+                let end = Join().retry(RetryPolicy(attempts: 1 + below(4)))
+                open.deliver(to: end)
+                self.heads = heads
+                operations = producers + [end]
+            }
+
+            /// How often heads ran, and how each operation ended.
+            var result: [String] {
+                let lines = ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n")
+                let runs = heads.map { head in "\(lines.count { $0 == "+\(head.parameters.text)" })" }
+                return runs
+                    + operations.map { operation in
+                        let value = (operation as? ResultableOperation<String>)?.outcome?.value
+                        return value ?? operation.publishedErrors.map(\.localizedDescription).joined(separator: ";")
+                    }
+            }
+        }
+
+        @Test func randomNets_onBothQueues_runAsOften_andEndAlike() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let folders = try ["here", "there"].map { name in
+                    let path = "\(harness.directory)/\(name)"
+                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                    return path
+                }
+                let cluster = try await harness.trialCluster()
+                let (here, there) = (
+                    (0..<24).map { RandomNet(seed: $0, folders[0]) }, (0..<24).map { RandomNet(seed: $0, folders[1]) }
+                )
+                let queue = AOperationQueue()
+                for net in here { net.operations.last?.add(to: queue) }
+                for net in there { net.operations.last?.add(to: cluster) }
+                for operation in (here + there).flatMap(\.operations) { await operation.over() }
+                for (seed, (here, there)) in zip(here, there).enumerated() {
+                    #expect(there.result == here.result, "net \(seed)")
+                }
+                #expect(Set(here.map { $0.operations.last?.publishedErrors.isEmpty }) == [true, false])
+                await cluster.close()
+            }
+        }
+
+        @Test func graphFile_scopeNet_triesTheWholeChainAgain_alsoForForwardedFailures() async throws {
+            try await ProcessHarness.with { harness in
+                let directory = harness.directory
+                let graph = try harness.write(
+                    "net.yaml",
+                    """
+                    group:
+                      - {id: kept, run: 'echo x >> "\(directory)/kept"; echo k'}
+                      - id: fetch
+                        receives: kept
+                        run: 'echo x >> "\(directory)/fetch"; test $(wc -l < "\(directory)/fetch") -ge 3 || exit 9'
+                      - {id: unpack, receives: fetch, run: 'echo x >> "\(directory)/unpack"'}
+                      - id: check
+                        receives: unpack
+                        run: 'true'
+                        retry: {attempts: 2, scope: net, backoff: {kind: constant, initial: 1ms}}
+
+                    """)
+                let finished = try await harness.aop("run", graph, "-o", "json")
+                #expect(finished.status == 0, "\(finished)")
+                #expect(harness.lines(of: "kept").count == 1)
+                #expect(harness.lines(of: "fetch").count == 3)
+                #expect(harness.lines(of: "unpack").count == 1)
+            }
+        }
+
         /// While the end has not decided nobody is told of failures, also over a crash of the coordinator.
         @Test func heldFailures_areToldToNobody_andSurviveTheCoordinator() async throws {
             try await ProcessHarness.with { harness in
