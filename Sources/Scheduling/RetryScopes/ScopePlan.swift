@@ -48,17 +48,20 @@ struct ScopePlan: Sendable {
         var destination: [Int32: Int32] = [:]
         /// By node: how many of those that wait for it are of its tail's scope.
         var counted: [Int32: Int] = [:]
+        /// Those from whom somebody of a scope receives.
+        var delivering: Set<Int32> = []
         /// Receivers before their producers.
         var found: [Int32] = []
 
         mutating func run(from tail: Int32) {
             var open = [tail]
             while let node = open.popLast() {
+                for producer in graph.nodes[Int(node)].receives { delivering.insert(Int32(producer)) }
                 for producer in layout.dependencies[Int(node)] where !tails.contains(producer) {
                     counted[producer, default: 0] += 1
                     destination[producer] = (destination[producer] ?? tail) == tail ? tail : -1
                     guard counted[producer] == layout.dependents.count(Int(producer)), destination[producer] == tail,
-                        mayBeMember(producer, of: tail)
+                        delivering.contains(producer), mayBeMember(producer, of: tail)
                     else { continue }
                     found.append(producer)
                     open.append(producer)
@@ -68,7 +71,7 @@ struct ScopePlan: Sendable {
 
         private func mayBeMember(_ node: Int32, of tail: Int32) -> Bool {
             let inside = layout.subtree(of: Int(node))
-            return graph.nodes[Int(node)].parent == graph.nodes[Int(tail)].parent && graph.isReceived(Int(node), layout)
+            return graph.nodes[Int(node)].parent == graph.nodes[Int(tail)].parent
                 && !layout.dependents[Int(node)].contains { graph.nodes[Int($0)].streamProducer == Int(node) }
                 && inside.dropFirst().allSatisfy { layout.dependents[$0].allSatisfy { inside.contains(Int($0)) } }
         }

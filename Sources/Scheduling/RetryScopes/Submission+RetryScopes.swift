@@ -1,8 +1,9 @@
 /// Retry scopes: the end of a delivery net, its tail, has what failed above it tried again.
 ///
 /// An attempt of a member that has failed, or that followed on such a failure, is held: those that receive from it are given
-/// its ending and go on, and nobody else is told. So all members have ended or are held when the tail runs. If that fails and
-/// is tried again, what is held begins anew with it; once the tail has ended, however it did, what is held counts.
+/// its ending and go on, and nobody else is told. So all that can deliver to the tail have ended or are held when it runs. If
+/// that fails and is tried again, what is held begins anew with it; once the tail has ended, however it did, what is held
+/// counts.
 extension Submission {
     /// How the unit has ended, or is held to end.
     func knownOutcome(_ unit: Int) -> Outcome? {
@@ -79,7 +80,11 @@ extension Submission {
         }
         let members = scopeMembers(of: unit)
         var again: Set<Int> = [unit]
-        for member in members.reversed() where isHeldInScope(member) && delivers(member, toOneOf: again) { again.insert(member) }
+        var delivering = Set(node(unit).receives)
+        for member in members.reversed() where isHeldInScope(member) && delivering.contains(Int(units[member].node)) {
+            again.insert(member)
+            delivering.formUnion(node(member).receives)
+        }
         for member in members where isHeldInScope(member) && !again.contains(member) { accept(member, at, &effects) }
         let restarted = members.filter(again.contains) + [unit]
         for member in restarted { beginAnew(member) }
@@ -90,13 +95,6 @@ extension Submission {
             effects.append(.changed(id(member), at: at, errors: []))
         }
         settle(at: at, &effects)
-    }
-
-    private func delivers(_ member: Int, toOneOf receivers: Set<Int>) -> Bool {
-        layout.dependents[Int(units[member].node)].contains { dependent in
-            layout.graph.nodes[Int(dependent)].receives.contains(Int(units[member].node))
-                && receivers.contains(Int(units[member].base) + Int(layout.offset[Int(dependent)]))
-        }
     }
 
     private mutating func beginAnew(_ unit: Int) {
@@ -157,9 +155,10 @@ extension Submission {
             if openTail(of: unit) == nil, units[unit].stop == nil { found.append("\(path): its end is held for nobody") }
         }
         for unit in units.indices {
-            guard case .assigned = units[unit].phase else { continue }
-            let isEarly = scopeMembers(of: unit).contains { knownOutcome($0) == nil && delivers($0, toOneOf: [unit]) }
-            if isEarly { found.append("\(id)/\(path(of: unit)): runs before all that deliver to it have ended") }
+            guard case .assigned = units[unit].phase, !scopeMembers(of: unit).isEmpty else { continue }
+            if node(unit).receives.contains(where: { knownOutcome(self.unit(ofNode: $0, seenFrom: unit)) == nil }) {
+                found.append("\(id)/\(path(of: unit)): runs before all that deliver to it have ended")
+            }
         }
         return found
     }
