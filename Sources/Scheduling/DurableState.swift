@@ -112,6 +112,10 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].restart(unit.index, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .scopeRestarted(let unit, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].restartScope(of: unit.index, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .quarantineLifted(let unit, _):
             let index = try self.index(of: unit)
             if let key = submissions[index].quarantineKey(of: unit.index) { quarantine.lift(key) }

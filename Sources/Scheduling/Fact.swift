@@ -27,6 +27,8 @@ public enum Fact: Hashable, Sendable {
     case timedOut(UnitID, at: Int64)
     /// A group that is to be tried again begins anew: all its children are new attempts, decided ones are dropped.
     case groupRestarted(UnitID, at: Int64)
+    /// The end of a delivery net is to be tried again: what has failed above it begins anew with it, and what followed on that.
+    case scopeRestarted(UnitID, at: Int64)
     /// The unit's `delay` and `notBefore` are over.
     case delayEnded(UnitID, at: Int64)
     /// The unit could be dispatched but for its locks, and asks for them. Who gets them when is worked out from the facts.

@@ -134,7 +134,7 @@ extension Submission {
             for problem in preparationViolations(unit) { fail(problem) }
             checkGroup(unit, fail)
         }
-        found += streamViolations()
+        found += streamViolations() + scopeViolations()
         if counts != self.counts { found.append("\(id): counts \(self.counts), there are \(counts)") }
         return found
     }

@@ -437,7 +437,18 @@ import Wire
         ),
         ("has a `retryOnFailure` closure and executes in", { AOperationBlock { $0() }.retryOnFailure { _, _, retry in retry(false) } }),
         ("is a group and has a `retryOnFailure` closure", { GroupOperation(Emit("a")).retryOnFailure { _, _, retry in retry(false) } }),
-        ("is a group and has a RetryPolicy", { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2)) }),
+        (
+            "is a group and has a RetryPolicy that this process decides",
+            { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2) { _ in true }) }
+        ),
+        (
+            "executes in this process (AOperationBlock), and is, or is in, a group with a RetryPolicy",
+            { GroupOperation(Emit("a"), GroupOperation(AOperationBlock { $0() })).retry(RetryPolicy(attempts: 2)) }
+        ),
+        (
+            "has a `willFinish` closure, and is, or is in, a group with a RetryPolicy",
+            { GroupOperation(Emit("a")).retry(RetryPolicy(attempts: 2)).willFinish { _, finish in finish() } }
+        ),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
         ("condition BlockedBy, negated, with a dependent operation", { Emit("a").conditions(NegatedCondition(BlockedBy { Emit("b") })) }),
         (
@@ -492,11 +503,30 @@ import Wire
         #expect(graph(nested, all).faults.contains { $0.message.contains("not all of that type") })
     }
 
-    @Test func retryAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
+    @Test func retryAtTheEndOfANet_isThatOfTheNet() {
         let (a, shout) = (Emit("a"), Shout().retry(RetryPolicy(attempts: 2)))
         a.deliver(to: shout)
+        #expect(graph(a, shout).faults.isEmpty)
+        #expect(graph(a, shout).wire.nodes.map(\.retriesNet) == [false, false, true])
+        let (b, between) = (Emit("b").retry(RetryPolicy(attempts: 2)), Shout().retry(RetryPolicy(attempts: 2)))
+        let end = b.deliver(to: between).deliver(to: Shout())
+        #expect(graph(b, between, end).wire.nodes.map(\.retriesNet) == [false, false, false, false])
+        #expect(graph(b, between, end).wire.nodes.map(\.retries) == [0, 1, 1, 0])
+    }
+
+    @Test func retryOfAGroup_isThatOfTheNode_butNotOfOneThatIsAddedLater() {
+        func make() -> AOperation { GroupOperation(Emit("a"), Emit("b")).retry(RetryPolicy(attempts: 3)) }
+        #expect(graph(make()).faults.isEmpty)
+        #expect(graph(make()).wire.nodes.map(\.retries) == [2, 0, 0])
+        let faults = GraphBuilder.addition(of: [make()], from: .submitter(requiresRemote: false)).faults
+        #expect(faults.contains { $0.message.contains("comes to a graph that runs") }, "\(faults)")
+    }
+
+    @Test func closureThatDecidesAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
+        let (a, shout) = (Emit("a"), Shout().retryOnFailure { _, _, retry in retry(false) })
+        a.deliver(to: shout)
         #expect(graph(a, shout).faults.contains { $0.message.contains("tries its producers again") })
-        let (b, loud, quiet) = (Emit("b"), Shout().retry(RetryPolicy(attempts: 2)), Shout())
+        let (b, loud, quiet) = (Emit("b"), Shout().retryOnFailure { _, _, retry in retry(false) }, Shout())
         b.deliver(to: loud)
         b.deliver(to: quiet)
         #expect(graph(b, loud, quiet).faults.isEmpty)

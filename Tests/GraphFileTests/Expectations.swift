@@ -90,6 +90,7 @@ private func options(of node: WireNode) -> [String] {
         words.append(
             "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)")
     }
+    if node.retriesNet { words.append("of=net") }
     if node.weight != 0 { words.append("weight=\(node.weight)") }
     if node.hasPriority { words.append("priority=\(node.priority)") }
     if node.hasRequires {

@@ -10,6 +10,7 @@ import Testing
               - {run: a, retry: {attempts: 3, backoff: {kind: fibonacci, initial: 2s, max: 1m, jitter: 0.25}, on: [75, timeout]}}
               - {group: [], retry: {attempts: 2, backoff: {initial: 2m}, on: [SIGKILL, MyError]}}
               - {forEach: [1], run: a, retry: {attempts: 1, backoff: {kind: constant, jitter: 0}}}
+              - {run: b, receives: run0, retry: {attempts: 1, scope: net}}
             """
         let expected = #"""
             0 - group retry=1
@@ -17,6 +18,7 @@ import Testing
             2 group1 group retry=2 backoff=exponential:120000:120000:1000 on=signal 9,MyError
             3 run2 forEach as=item [1]
             4 run2/* shell templated {"run":"a"} in=3 retry=1 backoff=constant:1000:60000:0
+            5 run3 shell {"run":"b"} receives=[1] retry=1 of=net forward
             """#
         #expect(try outline(text) == expected)
     }
@@ -35,6 +37,7 @@ import Testing
         ("{attempts: 1, backoff: {initial: 5}}", "`initial`: `5` has no unit; write `5s` for seconds"),
         ("{attempts: 1, backoff: {max: 10ms}}", "`max` is shorter than `initial`, which is 1s"),
         ("{attempts: 1, backoff: {jitter: 2}}", "`jitter`: must be a number from 0 to 1 with at most three decimals, found `2`"),
+        ("{attempts: 1, scope: all}", "`scope` must be one of `node`, `net`, found text `all`"),
         ("{attempts: 1, on: 75}", "`on` must be a list such as `[75, timeout, SIGKILL]`, found `75`"),
         ("{attempts: 1, on: []}", "`on` is empty; leave it out to try again whatever failed"),
         ("{attempts: 1, on: [0]}", "`0` in `on` is no exit code of a failure; those are from 1 to 255"),

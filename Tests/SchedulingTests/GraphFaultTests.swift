@@ -96,6 +96,7 @@ import Testing
                                 $0.say = SubmitterSay(holds: true, retries: false)
                                 $0.hostedTimeoutMilliseconds = 5_000
                             },
+                            Sketch.op("end", receives: ["a"], retries: 2).having { $0.retriesNet = true },
                             .forEach("f", of: nil, list: ["1"], body: .op("b", after: ["a"], retries: 2, timeout: 9)),
                         ]
                     ).graph(), at: 1
@@ -116,6 +117,7 @@ import Testing
             .cancelRequested(unit, reason: "r", now: true, at: 4),
             .timedOut(unit, at: 5),
             .groupRestarted(unit, at: 6),
+            .scopeRestarted(unit, at: 6),
             .paused(unit, at: 7),
             .resumed(unit, at: 8),
             .preparationDue(unit, at: 9),

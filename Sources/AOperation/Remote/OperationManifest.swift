@@ -79,6 +79,8 @@ package struct OperationManifest {
     package let retry: RetryPolicy?
     /// Whether this process decides, after each failure, if it is tried again.
     package let decidesRetry: Bool
+    /// Whether it receives, and nobody receives from it: a retry is that of its net.
+    package let isEndOfNet: Bool
     /// Whether `willFinish` is told of its end, and holds that back.
     package let holdsEnd: Bool
     /// Of one attempt, in seconds.
@@ -121,6 +123,7 @@ extension AOperation {
             streamProducer: core.attachments?.stream?.source, dependencies: core.dependencies.all,
             conditions: conditions.conditions, exclusions: conditions.exclusions,
             retry: decidesRetry ? nil : core.attachments?.retryPolicy, decidesRetry: decidesRetry,
+            isEndOfNet: core.receivers.isEmpty && reception(core) != nil && !isContainer,
             holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
@@ -180,13 +183,16 @@ extension AOperation {
             if self is any UniqueOperation { found("makes the operation that it runs and has a unique id", "give that operation the id") }
         }
         if core.retryDecider != nil {
-            if isContainer {
-                found("is a group and \(retryText(core))", "let its children be tried again, each with a policy of its own")
-            }
-            if retriesProducers(core) {
+            if isContainer, core.attachments?.retryPolicy?.isPortable != true {
                 found(
-                    "is the end of a delivery net and \(retryText(core)), which tries its producers again as well",
-                    "let these be tried again themselves, each with a policy of its own")
+                    "is a group and \(retryText(core)) that this process decides",
+                    "use `retry` with a RetryPolicy without `retries`, or let its children be tried again, each by itself")
+            }
+            if core.attachments?.retryPolicy?.isPortable != true, retriesProducers(core) {
+                found(
+                    "is the end of a delivery net and \(retryText(core)) that this process decides, which tries its producers again as well",
+                    "use `retry` with a RetryPolicy without `retries`, or let these be tried again themselves, each with a policy of its own"
+                )
             }
         }
         if (self as? any UniqueOperation)?.uniqueId.utf8.count ?? 1 > Self.uniqueIdBytesMax {

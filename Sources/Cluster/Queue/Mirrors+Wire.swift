@@ -12,6 +12,8 @@ struct NodeReport: Sendable {
     /// Its place among the ends of the submission; 0: not known.
     var endNumber = 0
     var isGroup: Bool
+    /// How often it has begun.
+    var attempt: Int
     var errors: [WireOperationFailure]
     var value: WireValue
     var progress: OperationProgress?
@@ -27,6 +29,7 @@ struct NodeReport: Sendable {
         startedAt = event.startedAt
         finishedAt = event.at
         isGroup = event.group
+        attempt = Int(event.attempt)
         errors = event.errors
         value = event.value
         if event.hasProgress { progress = OperationProgress(event.progress) }
@@ -42,6 +45,7 @@ struct NodeReport: Sendable {
         finishedAt = view.finishedAt
         endNumber = Int(view.endNumber)
         isGroup = view.kind != .operation && view.kind != .decider
+        attempt = Int(view.attempts)
         errors = view.errors
         value = view.value
         if view.hasProgress { progress = OperationProgress(view.progress) }
@@ -75,11 +79,18 @@ struct NodeReport: Sendable {
     ///
     /// - Parameter bytes: of its value.
     func change(_ graph: OperationGraph, bytes: Data) -> NodeChange? {
+        var change = news(graph, bytes: bytes)
+        if isGroup { change?.attempt = attempt }
+        return change
+    }
+
+    private func news(_ graph: OperationGraph, bytes: Data) -> NodeChange? {
         let news: NodeChange.News
         switch state {
         case .running,
             .queued where progress != nil:
             news = progress.map { .progressed($0) } ?? .started
+        case .retrying where isGroup: news = .retrying
         case .stopping, .queued, .retrying, .blocked, .locking, .evaluating, .paused:
             guard hasStarted else { return nil }
             news = .started

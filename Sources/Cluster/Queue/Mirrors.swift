@@ -12,6 +12,8 @@ struct NodeChange: Sendable {
         case started
         /// How far it has come; it has started.
         case progressed(OperationProgress)
+        /// A group that is to be tried again: what has become of what is in it does not count.
+        case retrying
         case ended(RemoteEnding, hasStarted: Bool)
     }
 
@@ -21,6 +23,8 @@ struct NodeChange: Sendable {
     var ownErrors: [AOperationError] = []
     /// Of what was cancelled: whether because its group has stopped; nil: not known.
     var isStoppedByGroup: Bool?
+    /// Of a group: how often it has begun; 0: not known.
+    var attempt = 0
 }
 
 /// What a group has decided in this process, and for which attempt it is kept.
@@ -47,6 +51,8 @@ final class Mirrors: Sendable {
         var decisions: [String: MadeDecision] = [:]
         /// What was said here last to ends that do not count yet, by node.
         var conclusions: [Int: MadeConclusion] = [:]
+        /// What has become of what is in groups that may begin anew.
+        var attempts: GroupAttempts
         /// Groups that have taken errors of their own when they were asked about their ends.
         var asked: Set<Int> = []
         /// Called when the graph has become larger.
@@ -66,7 +72,8 @@ final class Mirrors: Sendable {
         enqueue: @escaping @Sendable (AOperation) -> Void = { _ in }
     ) {
         self.mirror = mirror
-        state = Mutex(State(graph: graph, isEnded: graph.members.map { $0.operation == nil }))
+        state = Mutex(
+            State(graph: graph, isEnded: graph.members.map { $0.operation == nil }, attempts: GroupAttempts(graph)))
         self.enqueue = enqueue
     }
 
@@ -174,10 +181,35 @@ final class Mirrors: Sendable {
 
     /// Changes in the order in which they came about. One after the other, never two calls at once.
     func apply(_ changes: [NodeChange]) {
-        let graph = graph
         for change in changes where graph.members.indices.contains(change.node) {
+            let (told, dropped) = state.withLock { state -> ([NodeChange], [AOperation]) in
+                let due = state.attempts.due(change, state.graph)
+                for node in due.dropped { state.isEnded[node] = true }
+                return (due.changes, due.dropped.compactMap { state.graph.members[$0].operation })
+            }
+            for operation in dropped {
+                operation.remoteDidEnd(.cancelled, hasStarted: false)
+                operation.cancelUnqueued()
+            }
+            tell(told)
+        }
+    }
+
+    /// How everything stands is about to be told.
+    func forgetHeldEnds() { state.withLock { $0.attempts.forgetEnds() } }
+
+    /// Paths of what was cancelled here and begins anew there: it is to be cancelled again.
+    func takeCancelledAnew() -> [String] {
+        let (graph, nodes) = state.withLock { state in (state.graph, state.attempts.takeBegunAnew(state.graph)) }
+        return nodes.filter { graph.members[$0].operation?.isCancelled == true }.map { graph.members[$0].path }
+    }
+
+    private func tell(_ changes: [NodeChange]) {
+        let graph = graph
+        for change in changes {
             guard let operation = graph.members[change.node].operation else { continue }
             switch change.news {
+            case .retrying: break
             case .added(let producer): add(operation, graph.members[change.node], producer, graph)
             case .started:
                 if !hasEnded(change.node) { operation.remoteDidStart() }

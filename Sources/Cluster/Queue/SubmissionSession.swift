@@ -205,6 +205,7 @@ final class SubmissionSession: Sendable {
             reports += all.filter { !mirrors.hasEnded($0.node) }
         }
         await apply(added)
+        mirrors.forgetHeldEnds()
         try await apply(NodeReport.inOrder(reports))
     }
 
@@ -239,7 +240,9 @@ final class SubmissionSession: Sendable {
     }
 
     private func apply(_ changes: [NodeChange]) async {
-        if !changes.isEmpty { await tell { $0.apply(changes) } }
+        guard !changes.isEmpty else { return }
+        await tell { $0.apply(changes) }
+        for path in mirrors.takeCancelledAnew() { cancel(path: path) }
     }
 
     private func tell(_ news: @escaping @Sendable (Mirrors) -> Void) async {

@@ -36,6 +36,7 @@ extension NodeOptions {
         hostedTimeoutMilliseconds = try duration(wire.hostedTimeoutMilliseconds, "time limit for hosted steps")
         if wire.hasPrepares { prepares = Int(wire.prepares) }
         if wire.hasStream { stream = Int(wire.stream) }
+        retriesNet = wire.retriesNet
         if wire.hasPriority { priority = Int(wire.priority) }
         weight = Int(wire.weight)
         for exclusive in wire.exclusive {

@@ -37,7 +37,8 @@ struct AttemptLabels {
             .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
-            .groupRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged, .zonesRegistered,
+            .groupRestarted, .scopeRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged,
+            .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
             .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
             .outcomesKept:

@@ -23,6 +23,8 @@ package struct GraphBuilder {
     private var typeFaults: [ObjectIdentifier: String?] = [:]
     /// Values that have no codec, by the operation that makes them here.
     private var uncoded: [ObjectIdentifier: String] = [:]
+    /// Nodes that are, or are inside of, a group that is tried again. Looked up, never iterated.
+    private var beginsAnew: [Int: Bool] = [:]
     private let place: Place
     /// Its root stands for a group that is there already.
     private let isAddition: Bool
@@ -94,10 +96,16 @@ package struct GraphBuilder {
             node.id = next.id
             node.parent = UInt32(next.parent)
             node.take(next.manifest)
+            let mayBeginAnew = beginsAnew[next.parent, default: false] || isGroup && node.retries > 0
+            if mayBeginAnew { beginsAnew[index] = true }
             if let condition = next.prepares { node.prepares = UInt32(condition) }
             var member = OperationGraph.Member(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup)
             member.dependent = next.dependent
             graph.append(member, node)
+            if isAddition, isGroup, node.retries > 0 {
+                graph.fault(
+                    index, "is a group with a RetryPolicy, and comes to a graph that runs; let its children be tried again, each by itself")
+            }
             take(next.manifest.conditions, index)
             let dependents = dependents(of: next.manifest.conditions, index)
             if next.manifest.holdsEnd {
@@ -214,6 +222,12 @@ package struct GraphBuilder {
 
     private mutating func refuseHosted(_ what: String, _ remedy: String, _ index: Int) {
         graph.hasHostedCode = true
+        if beginsAnew[index] == true {
+            graph.fault(
+                index,
+                "\(what), and is, or is in, a group with a RetryPolicy, of which nothing is told here before its last attempt; \(remedy),"
+                    + " or let the children of the group be tried again, each by itself")
+        }
         switch place {
         case .submitter(requiresRemote: true):
             graph.fault(index, "\(what), and the queue has `requireRemote`; \(remedy), or clear `requireRemote`")

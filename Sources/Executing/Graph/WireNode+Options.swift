@@ -39,7 +39,10 @@ extension WireNode {
                 $0.maxConcurrent = group.maxConcurrent.map { UInt32(clamping: $0) } ?? 0
             }
         }
-        if let retry = manifest.retry { take(retry) }
+        if let retry = manifest.retry {
+            take(retry)
+            retriesNet = manifest.isEndOfNet
+        }
         willFinish = manifest.holdsEnd
         retryOnFailure = manifest.decidesRetry
         var limits: [String: Int] = [:]
@@ -83,7 +86,7 @@ extension WireNode {
     package static let hostedTimeout = Duration.seconds(60)
 
     /// Whether something of it is done in the process that submits it.
-    fileprivate var hasHostedSteps: Bool { hosted || willFinish || retryOnFailure || conditions.contains(where: \.probe.hosted) }
+    package var hasHostedSteps: Bool { hosted || willFinish || retryOnFailure || conditions.contains(where: \.probe.hosted) }
 
     /// The one place where a retry policy becomes part of a node.
     private mutating func take(_ policy: RetryPolicy) {

@@ -1,13 +1,13 @@
 import Wire
 
-/// `retry`: a number, or a map of `attempts`, `backoff` and `on`.
+/// `retry`: a number, or a map of `attempts`, `backoff`, `on` and `scope`.
 extension GraphReader {
     mutating func readRetry(_ field: Field, into index: Int, reportingAs node: Int) {
         guard case .mapping(let entries) = document[field.value].content else {
             drafts[index].retries = readCount(field, upTo: FileLimits.retries, node: node) ?? 0
             return
         }
-        let parts = readParts(entries, of: "retry", known: ["attempts", "backoff", "on"], node: node)
+        let parts = readParts(entries, of: "retry", known: ["attempts", "backoff", "on", "scope"], node: node)
         if let attempts = parts["attempts"] {
             let count = readCount(attempts, as: "attempts", upTo: FileLimits.retries, node: node)
             if count == 0 { report("`attempts` must be at least 1; without `retry` there is one attempt", value: attempts, node: node) }
@@ -17,6 +17,18 @@ extension GraphReader {
         }
         if let backoff = parts["backoff"] { drafts[index].options.backoff = readBackoff(backoff, node: node) }
         if let reasons = parts["on"] { drafts[index].options.retryOn = readReasons(reasons, node: node) }
+        if let scope = parts["scope"] { drafts[index].options.retriesNet = readScope(scope, node: node) }
+    }
+
+    /// Whether what has failed above the node in its delivery net is tried again with it.
+    private mutating func readScope(_ value: Int, node: Int) -> Bool {
+        switch document.scalar(value)?.text {
+        case "net": return true
+        case "node": return false
+        default:
+            report("`scope` must be one of `node`, `net`, found \(document.description(value))", value: value, node: node)
+            return false
+        }
     }
 
     /// The values of a map with keys of its own.

@@ -9,6 +9,7 @@ struct OptionsDraft: Hashable {
     var queueTimeoutMilliseconds: Int64 = 0
     var backoff: BackoffDraft?
     var retryOn: [RetryReasonDraft] = []
+    var retriesNet = false
     var atMostOnce = false
     /// nil: as the group around it.
     var priority: Int?
@@ -30,6 +31,7 @@ struct OptionsDraft: Hashable {
         node.queueTimeoutMilliseconds = UInt64(queueTimeoutMilliseconds)
         if let backoff { node.backoff = backoff.wire }
         node.retryOn = retryOn.map(\.wire)
+        node.retriesNet = retriesNet
         node.atMostOnce = atMostOnce
         if let priority { node.priority = Int32(priority) }
         node.weight = UInt32(weight)

@@ -53,6 +53,7 @@ private enum Kind {
     static let stopBegun: UInt8 = 194
     static let orphanEnded: UInt8 = 240
     static let outcomesKept: UInt8 = 241
+    static let scopeRestarted: UInt8 = 242
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
     static let quarantineMet: UInt8 = 230
@@ -144,6 +145,10 @@ extension ByteWriter {
             write(at)
         case .groupRestarted(let unit, let at):
             write(Kind.groupRestarted)
+            write(unit.rawValue)
+            write(at)
+        case .scopeRestarted(let unit, let at):
+            write(Kind.scopeRestarted)
             write(unit.rawValue)
             write(at)
         case .locksAsked(let unit, let at):
@@ -356,6 +361,8 @@ extension ByteReader {
             return .timedOut(try unit(), at: try signed())
         case Kind.groupRestarted:
             return .groupRestarted(try unit(), at: try signed())
+        case Kind.scopeRestarted:
+            return .scopeRestarted(try unit(), at: try signed())
         case Kind.locksAsked:
             return .locksAsked(try unit(), at: try signed())
         case Kind.locksReturned:

@@ -21,6 +21,7 @@ private enum Section {
     static let say: UInt8 = 200
     static let hostedTimeout: UInt8 = 201
     static let prepares: UInt8 = 190
+    static let retriesNet: UInt8 = 242
 }
 
 extension ByteWriter {
@@ -64,6 +65,10 @@ extension ByteWriter {
         }
         write(section: Section.hosted, of: graph) {
             $0.isHosted
+        } content: { _, _ in
+        }
+        write(section: Section.retriesNet, of: graph) {
+            $0.retriesNet
         } content: { _, _ in
         }
         write(section: Section.stream, of: graph) {
@@ -185,6 +190,8 @@ extension ByteReader {
             options.atMostOnce = true
         case Section.hosted:
             options.isHosted = true
+        case Section.retriesNet:
+            options.retriesNet = true
         case Section.stream:
             options.stream = try index()
         case Section.say:

@@ -73,7 +73,7 @@ extension Scheduler {
         var failed: [String] = []
         var cancelled: [String] = []
         for dependency in durable.submissions[index].declaredDependencies(of: unit.index) {
-            switch durable.submissions[index].units[dependency].outcome {
+            switch durable.submissions[index].knownOutcome(dependency) {
             case .failure?: if ofFailed { failed.append(durable.submissions[index].path(of: dependency)) }
             case .cancelled?: cancelled.append(durable.submissions[index].path(of: dependency))
             case .success?, nil: break

@@ -128,7 +128,8 @@ extension Submission {
 
     /// A condition failed: that attempt is over. What is in a group that does not begin again ends as cancelled.
     private mutating func failConditions(_ unit: Int, _ failures: [Failure], _ at: Int64, _ effects: inout [Effect]) {
-        let isLast = Int(units[unit].failedAttempts) >= node(unit).retries || worthRetry(unit, failures) == nil
+        let isLast =
+            (Int(units[unit].failedAttempts) >= node(unit).retries || worthRetry(unit, failures) == nil) && openTail(of: unit) == nil
         guard isLast, units[unit].openChildren > 0 else { return failAttempt(unit, failures, at, &effects) }
         units[unit].stop = .conditionFailed
         stopChildren(of: unit, .siblingFailed)

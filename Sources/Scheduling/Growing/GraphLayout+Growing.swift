@@ -34,6 +34,10 @@ extension GraphLayout {
         for (node, list) in own.preparations { preparations[node + Int32(shift)] = shifted(list[...]) }
         for (group, decider) in own.deciders { deciders[group + Int32(shift)] = decider + Int32(shift) }
         growPlans(own.locks, from: first)
+        if let scopes = own.scopes {
+            self.scopes = self.scopes ?? ScopePlan()
+            self.scopes?.grow(by: scopes, shift: Int32(shift))
+        }
         hasUnique = hasUnique || own.hasUnique
         return firstTemplate
     }

@@ -14,6 +14,8 @@ public struct WaitingView: Hashable, Sendable {
         case partialResults
         /// The operation whose stream it receives has to begin, or to end.
         case stream
+        /// Its end counts when the end of its delivery net has decided, which may have it tried again.
+        case retryScope
     }
     public var kind: Kind
     public var text: String
@@ -40,7 +42,11 @@ public struct ResourceView: Hashable, Sendable {
 extension Scheduler {
     /// - Parameter known: what was found for classes before.
     func waiting(_ unit: UnitID, known: inout [Int: WaitingView?]) -> WaitingView? {
-        if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) ?? streamInTheWay(of: unit) { return view }
+        if let view = pauseInTheWay(of: unit) ?? submitterInTheWay(of: unit) ?? streamInTheWay(of: unit)
+            ?? scopeInTheWay(of: unit)
+        {
+            return view
+        }
         switch durable.phase(unit) {
         case .ready, .wanting: break
         case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")

@@ -20,6 +20,12 @@ extension Scheduler {
         )
     }
 
+    func operationState(of unit: Int, _ index: Int) -> OperationState {
+        // It has failed, or followed on a failure; whether that counts others decide.
+        if durable.submissions[index].isHeldInScope(unit) { return .retrying }
+        return operationState(of: durable.submissions[index].units[unit], isPaused: durable.submissions[index].isPaused(unit))
+    }
+
     /// - Parameter isPaused: it or something around it.
     func operationState(of unit: Unit, isPaused: Bool) -> OperationState {
         switch unit.phase {
@@ -84,7 +90,7 @@ extension Scheduler {
         var view = OperationView(
             unit: unit, parent: max(0, Int(state.parent)), position: Int(state.position),
             path: durable.submissions[index].path(of: unit), kind: .operation, type: "",
-            state: operationState(of: state, isPaused: durable.submissions[index].isPaused(unit)),
+            state: operationState(of: unit, index),
             attempts: Int(state.attempts), worker: "", queuedAt: state.queuedAt, startedAt: state.startedAt,
             finishedAt: state.finishedAt, errors: [], value: nil
         )

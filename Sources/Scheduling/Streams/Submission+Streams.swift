@@ -80,7 +80,7 @@ extension Submission {
                 // What is asked about its conditions may go on.
                 if !units[receiver].isEvaluating, !isConcluding(receiver) { stop(receiver, .streamVoided, at, &effects) }
             // A failure counts at once, whatever its submitter has still to say to it.
-            case .provisional where isConcluding(receiver): break
+            case .provisional where isConcluding(receiver) || isHeldInScope(receiver): break
             case .provisional:
                 provisional[Int32(receiver)] = nil
                 giveUp(receiver, at, &effects)
@@ -155,6 +155,7 @@ extension Submission {
 
     mutating func acceptProvisional(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         guard case .provisional = units[unit].phase, let success = provisional.removeValue(forKey: Int32(unit)) else { return }
+        guard !holdsInScope(unit) else { return holdInScope(unit, .success(success), at, &effects) }
         guard !holdsSuccess(unit) else {
             return holdSuccess(unit, success.payload, success.addition, success.attempt, at, &effects)
         }
@@ -193,7 +194,7 @@ extension Submission {
             let isKept = provisional[Int32(unit)] != nil
             switch units[unit].phase {
             case .provisional:
-                if isConcluding(unit) { continue }
+                if isConcluding(unit) || isHeldInScope(unit) { continue }
                 if !isKept || openStreamProducer(of: unit) == nil { found.append("\(id)/\(path(of: unit)): waits for no producer") }
             case .assigned:
                 if lacksStream(unit), units[unit].stop == nil, !units[unit].isEvaluating, !isConcluding(unit) {

@@ -41,6 +41,8 @@ struct GraphLayout: Sendable {
     var requirements: RequirementPlan?
     /// nil: no node receives what another one sends while it runs.
     var streams: StreamPlan?
+    /// nil: no node is tried again with the end of its net.
+    var scopes: ScopePlan?
     /// Whether any node has a unique id.
     var hasUnique: Bool
 
@@ -130,6 +132,7 @@ struct GraphLayout: Sendable {
         streams = StreamPlan(graph)
         hasUnique = graph.nodes.contains { $0.unique != nil }
         expandedUnits = Self.expandedUnits(graph, templates, ownerOfTemplate, template)
+        scopes = ScopePlan(graph, self)
     }
 
     private static func expandedUnits(

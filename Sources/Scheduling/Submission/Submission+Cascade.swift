@@ -79,7 +79,7 @@ extension Submission {
         switch node(unit).kind {
         case .operation:
             if let failure = forwardedFailure(unit) {
-                finish(unit, .failure(failure), at, &effects)
+                forward(failure, from: unit, at, &effects)
             } else {
                 startWaiting(unit, at, &effects)
                 if lacksLocks(unit) { wantLocks(unit, &effects) } else { makeReady(unit, at, &effects) }
@@ -90,7 +90,7 @@ extension Submission {
             if let elements = forEach.elements {
                 expand(unit, count: elements.count, at, &effects)
             } else if let failure = firstFailure(ofProducersOf: unit) {
-                finish(unit, .failure(failure), at, &effects)
+                forward(failure, from: unit, at, &effects)
             } else {
                 startWaiting(unit, at, &effects)
                 makeReady(unit, at, &effects)
@@ -145,6 +145,8 @@ extension Submission {
     /// Gives the unit its outcome and tells those who waited for it.
     mutating func finish(_ unit: Int, _ outcome: Outcome, _ at: Int64, _ effects: inout [Effect]) {
         precondition(!units[unit].hasEnded, "unit \(unit) of \(id) ended twice")
+        if layout.scopes != nil { decideScope(of: unit, at, &effects) }
+        let hasToldReceivers = !scoped.isEmpty && scoped.removeValue(forKey: Int32(unit)) != nil
         units[unit].phase = .ended(outcome)
         units[unit].finishedAt = at
         endCount += 1
@@ -191,12 +193,12 @@ extension Submission {
         }
         noteEnd(of: unit, in: parent, at, &effects)
         leaveGroup(unit)
-        releaseDependents(of: unit, hadBegunStream: hadBegunStream)
+        if !hasToldReceivers { releaseDependents(of: unit, hadBegunStream: hadBegunStream) }
         passTurn(of: unit)
         if units[parent].openChildren == 0 { work.append(.close(Int32(parent))) }
     }
 
-    private mutating func leaveGroup(_ unit: Int) {
+    mutating func leaveGroup(_ unit: Int) {
         guard units[unit].isActive else { return }
         let parent = Int(units[unit].parent)
         units[unit].isActive = false
@@ -222,7 +224,7 @@ extension Submission {
     }
 
     /// - Parameter hadBegunStream: those that receive its stream have been released.
-    private mutating func releaseDependents(of unit: Int, hadBegunStream: Bool) {
+    mutating func releaseDependents(of unit: Int, hadBegunStream: Bool) {
         let node = Int(units[unit].node)
         let successor = memberAfter(unit).map { units[$0].node }
         for dependent in layout.dependents[node] where dependent != successor {
@@ -271,6 +273,8 @@ extension Submission {
             let own = decisionFailures(unit)
             if units[unit].unsuccessfulChildren > 0 || !own.isEmpty {
                 failAttempt(unit, own, isByBody: true, at, &effects)
+            } else if holdsInScope(unit) {
+                holdInScope(unit, .success(ProvisionalSuccess(payload: .void, addition: nil, attempt: Attempt(rawValue: 0))), at, &effects)
             } else if holdsSuccess(unit) {
                 holdSuccess(unit, .void, nil, Attempt(rawValue: 0), at, &effects)
             } else {
@@ -290,7 +294,7 @@ extension Submission {
             guard !holdsFailure(unit, isByBody: isByBody) else {
                 return hold(unit, .failure(failures), isByBody: isByBody, at, &effects)
             }
-            return finish(unit, .failure(failures), at, &effects)
+            return settleFailure(unit, failures, at, &effects)
         }
         let due = at + node(unit).options.backoff.delayMilliseconds(of: id(unit), failedAttempts: Int(units[unit].failedAttempts))
         waitForRetry(unit, failures, leading: leading, due: due, at, &effects)

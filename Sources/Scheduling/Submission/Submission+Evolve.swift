@@ -67,6 +67,10 @@ extension Submission {
         case (.queueTimedOut?, _), (.deadlinePassed?, _), (.conditionFailed?, _), (.duplicate?, _), (.submitterGone?, _),
             (.lockCycle?, _), (.quarantined?, _), (.unfit?, _), (.fenced?, _):
             finish(unit, stoppedOutcome(unit), at, &effects)
+        case (nil, .success(let payload)) where holdsInScope(unit):
+            holdInScope(unit, .success(ProvisionalSuccess(payload: payload, addition: nil, attempt: attempt)), at, &effects)
+        case (nil, .production(let payload, let addition)) where holdsInScope(unit):
+            holdInScope(unit, .success(ProvisionalSuccess(payload: payload, addition: addition, attempt: attempt)), at, &effects)
         case (nil, .success(let payload)) where holdsSuccess(unit):
             holdSuccess(unit, payload, nil, attempt, at, &effects)
         case (nil, .production(let payload, let addition)) where holdsSuccess(unit):
@@ -185,15 +189,7 @@ extension Submission {
             throw FactMismatch("\(path(of: unit)) began anew while it did not wait to be tried again")
         }
         if case .operation = node(unit).kind { throw FactMismatch("\(path(of: unit)) is an operation; only groups begin anew") }
-        dropInstances(of: unit)
-        dropGrowth(of: unit)
-        decisions[Int32(unit)] = nil
-        wrapped[Int32(unit)] = nil
-        let below = (unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)]))
-        renew(below)
-        units[unit].unsuccessfulChildren = 0
-        units[unit].stopsChildren = false
-        units[unit].hasCalledPreparations = false
+        empty(unit)
         units[unit].phase = .blocked
         resetCounters(unit)
         // It gives its place in its own group back and takes it again at once, whatever the limit: it never left.
@@ -202,7 +198,20 @@ extension Submission {
             units[Int(units[unit].parent)].activeChildren -= 1
         }
         work.append(.begin(Int32(unit)))
+        effects.append(.changed(id(unit), at: at, errors: []))
         settle(at: at, &effects)
+    }
+
+    /// What is in a group is as it was before that had begun, and what came to it is no more.
+    mutating func empty(_ unit: Int) {
+        dropInstances(of: unit)
+        dropGrowth(of: unit)
+        decisions[Int32(unit)] = nil
+        wrapped[Int32(unit)] = nil
+        renew((unit + 1)..<(unit + Int(layout.subtreeUnits[Int(units[unit].node)])))
+        units[unit].unsuccessfulChildren = 0
+        units[unit].stopsChildren = false
+        units[unit].hasCalledPreparations = false
     }
 
     /// These units, which no other instance shares, are as they were before anything had begun.
@@ -270,6 +279,7 @@ extension Submission {
         endedEarly.remove(Int32(inner))
         forgetStream(of: inner)
         if !heldEnds.isEmpty { heldEnds[Int32(inner)] = nil }
+        forgetScope(of: inner)
         if !histories.isEmpty { histories[Int32(inner)] = nil }
         units[inner].phase = .dropped
     }
@@ -284,6 +294,7 @@ extension Submission {
         if !joinedValues.isEmpty { joinedValues[Int32(unit)] = nil }
         endedEarly.remove(Int32(unit))
         forgetStream(of: unit)
+        forgetScope(of: unit)
         let attempts = units[unit].attempts
         let crashes = units[unit].crashes
         let old = units[unit]

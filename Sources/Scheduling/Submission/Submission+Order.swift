@@ -42,7 +42,7 @@ extension Submission {
     func isUnmet(_ dependency: Int, of unit: Int) -> Bool {
         if memberAfter(dependency) == unit { return memberBefore(unit) != nil }
         if begunStreams.contains(Int32(dependency)), node(unit).onlyStreams(from: Int(units[dependency].node)) { return false }
-        return !units[dependency].hasEnded
+        return knownOutcome(dependency) == nil
     }
 
     private func orderedMembers(around unit: Int) -> ChildUnits? {

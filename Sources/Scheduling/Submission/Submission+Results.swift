@@ -13,10 +13,10 @@ extension Submission {
         return nil
     }
 
-    /// What a receiver gets from an ended unit.
+    /// What a receiver gets from a unit that has ended, or that a retry scope holds.
     /// - Complexity: O(units below it) for a group.
     func received(from unit: Int) -> Received {
-        switch units[unit].outcome {
+        switch knownOutcome(unit) {
         case .success(let payload)?:
             if case .operation = node(unit).kind { return .value(payload) }
             if let joined = joinedValues[Int32(unit)] { return joined }
@@ -41,7 +41,7 @@ extension Submission {
     }
 
     private func collectFailures(of unit: Int, into list: inout FailureList) {
-        guard case .failure(let own)? = units[unit].outcome else { return }
+        guard case .failure(let own)? = knownOutcome(unit) else { return }
         for failure in own { list.append(failure) }
         if case .operation = node(unit).kind { return }
         var last: [Int] = []

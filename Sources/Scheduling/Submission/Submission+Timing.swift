@@ -84,7 +84,7 @@ extension Submission {
     private func delayEnd(_ unit: Int, _ at: Int64) -> Int64? {
         guard layout.graph.nodes[Int(units[unit].node)].hasOptions else { return nil }
         let options = layout.graph.nodes[Int(units[unit].node)].options
-        guard options.delayMilliseconds > 0 || options.notBefore > at else { return nil }
+        guard options.delayMilliseconds > 0 || options.notBefore > at, !begunAnew.contains(Int32(unit)) else { return nil }
         // There is nothing to delay.
         guard forwardedFailure(unit) == nil else { return nil }
         return at + options.delayMilliseconds

@@ -77,6 +77,10 @@ struct Submission {
     /// Ends in which the submitter has a say. Looked up, never iterated.
     var heldEnds: [Int32: HeldEnd] = [:]
     var heldEndCount = 0
+    /// Ends of members of retry scopes that count when the tail has decided. Looked up, never iterated.
+    var scoped: [Int32: HeldEnd.Ending] = [:]
+    /// Units with a delay that have begun anew with their scope: it is over. Looked up, never iterated.
+    var begunAnew: Set<Int32> = []
     /// How units were stopped whose attempts ran, by unit. Looked up, never iterated.
     var histories: [Int32: [HistoryEntry]] = [:]
     /// Attempts from which nothing is taken any more, because a lock was released under them.

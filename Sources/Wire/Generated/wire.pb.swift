@@ -3151,6 +3151,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
   /// Clears the value of `stream`. Subsequent reads from it will return its default value.
   public mutating func clearStream() {_uniqueStorage()._stream = nil}
 
+  /// its retry is that of the delivery net that it is the end of
+  public var retriesNet: Bool {
+    get {_storage._retriesNet}
+    set {_uniqueStorage()._retriesNet = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -4746,7 +4752,8 @@ public nonisolated struct WireWaiting: Sendable {
   public var kind: String = String()
 
   /// submitter: it is not connected; partialResults: it runs, and what it sends is not
-  /// taken; stream: the operation whose stream it receives has to begin, or to end
+  /// taken; stream: the operation whose stream it receives has to begin, or to end;
+  /// retryScope: its end counts when the end of its delivery net has decided
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -9247,7 +9254,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -9280,6 +9287,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _weight: UInt32 = 0
     var _prepares: UInt32? = nil
     var _stream: UInt32? = nil
+    var _retriesNet: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -9320,6 +9328,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _weight = source._weight
       _prepares = source._prepares
       _stream = source._stream
+      _retriesNet = source._retriesNet
     }
   }
 
@@ -9419,6 +9428,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 393: try { try decoder.decodeSingularBoolField(value: &_storage._willFinish) }()
         case 394: try { try decoder.decodeSingularBoolField(value: &_storage._retryOnFailure) }()
         case 395: try { try decoder.decodeSingularUInt64Field(value: &_storage._hostedTimeoutMilliseconds) }()
+        case 413: try { try decoder.decodeSingularBoolField(value: &_storage._retriesNet) }()
         default: break
         }
       }
@@ -9536,6 +9546,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._hostedTimeoutMilliseconds != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._hostedTimeoutMilliseconds, fieldNumber: 395)
       }
+      if _storage._retriesNet != false {
+        try visitor.visitSingularBoolField(value: _storage._retriesNet, fieldNumber: 413)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -9575,6 +9588,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._weight != rhs_storage._weight {return false}
         if _storage._prepares != rhs_storage._prepares {return false}
         if _storage._stream != rhs_storage._stream {return false}
+        if _storage._retriesNet != rhs_storage._retriesNet {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -1,0 +1,151 @@
+import AOperation
+import Executing
+
+/// What becomes of operations in groups that may begin anew: it counts when the group has ended, with its last attempt.
+///
+/// Starts are told as they come. Ends, and what comes to such a group while it runs, are held until the outermost of these
+/// groups around it has ended; what an earlier attempt has left is void.
+struct GroupAttempts {
+    private struct Group {
+        /// How often it has begun.
+        var attempt = 0
+        /// Its last attempt has failed, and that may not count.
+        var isRetrying = false
+    }
+
+    private struct Held {
+        /// Its place among all that was held.
+        let number: Int
+        /// The outermost group that may begin anew.
+        let top: Int
+        let change: NodeChange
+    }
+
+    /// By node.
+    private var groups: [Int: Group] = [:]
+    private var ends: [Int: Held] = [:]
+    private var additions: [Int: Held] = [:]
+    private var count = 0
+    private var begunAnew: Set<Int> = []
+
+    init(_ graph: OperationGraph) {
+        for group in graph.groupsThatMayBeginAnew { groups[group] = Group() }
+    }
+
+    /// What is to be told now that there is this change, and which nodes are no part of the graph any more.
+    mutating func due(_ change: NodeChange, _ graph: OperationGraph) -> (changes: [NodeChange], dropped: [Int]) {
+        guard !groups.isEmpty else { return ([change], []) }
+        noteAttempt(change, graph)
+        let around = groups(around: change.node, graph)
+        guard let top = around.last else {
+            guard groups[change.node] != nil, case .ended = change.news else { return ([change], []) }
+            let (inside, dropped) = close(change.node, graph)
+            return (inside + [change], dropped)
+        }
+        count += 1
+        let held = Held(number: count, top: top, change: change)
+        switch change.news {
+        case .started, .progressed, .retrying:
+            ends[change.node] = nil
+            return ([change], [])
+        case .added: additions[change.node] = held
+        case .ended: ends[change.node] = held
+        }
+        return ([], [])
+    }
+
+    /// Ends are about to be told again, as they stand now.
+    mutating func forgetEnds() { ends = [:] }
+
+    /// Another attempt of a group is known by its number; that what was added is gone, by what comes after it was about to be
+    /// tried again.
+    private mutating func noteAttempt(_ change: NodeChange, _ graph: OperationGraph) {
+        guard let known = groups[change.node] else { return }
+        switch change.news {
+        case .ended, .added: return
+        case .retrying: groups[change.node]?.isRetrying = true
+        case .started, .progressed:
+            let isNext = known.attempt > 0 && change.attempt > known.attempt
+            if isNext || known.isRetrying {
+                groups[change.node]?.isRetrying = false
+                ends = ends.filter { node, _ in
+                    !groups(around: node, graph).contains(change.node) || !isNext && !isAdded(node, graph)
+                }
+            }
+            if isNext { begunAnew.insert(change.node) }
+        }
+        groups[change.node]?.attempt = max(known.attempt, change.attempt)
+    }
+
+    mutating func takeBegunAnew(_ graph: OperationGraph) -> [Int] {
+        guard !begunAnew.isEmpty else { return [] }
+        defer { begunAnew = [] }
+        return graph.members.indices.filter { !isDependent($0, graph) && !begunAnew.isDisjoint(with: groups(around: $0, graph)) }
+    }
+
+    /// The group has ended: what is held for it, and what was in it and is not there any more.
+    private mutating func close(_ group: Int, _ graph: OperationGraph) -> ([NodeChange], [Int]) {
+        groups[group] = nil
+        // What was added and has no end was dropped again.
+        let dropped = additions.values.filter { $0.top == group && ends[$0.change.node] == nil }.map(\.change.node).sorted()
+        let told = (Array(additions.values) + Array(ends.values)).filter { $0.top == group && ends[$0.change.node] != nil }
+        additions = additions.filter { $0.value.top != group }
+        ends = ends.filter { $0.value.top != group }
+        return (told.sorted { $0.number < $1.number }.map(\.change), dropped)
+    }
+
+    /// Groups around the node that may begin anew, from the innermost outwards.
+    private func groups(around node: Int, _ graph: OperationGraph) -> [Int] {
+        guard !isDependent(node, graph) else { return [] }
+        var found: [Int] = []
+        var current = node
+        while current != 0 {
+            current = graph.members[current].parent
+            if groups[current] != nil { found.append(current) }
+        }
+        return found
+    }
+
+    private func isAdded(_ node: Int, _ graph: OperationGraph) -> Bool { node >= graph.wire.nodes.count }
+
+    /// What is done before conditions is told as it comes: it is part of no group.
+    private func isDependent(_ node: Int, _ graph: OperationGraph) -> Bool { graph.members[node].dependent != nil }
+}
+
+extension OperationGraph {
+    /// Groups that are tried again, and such as may be tried again with the end of a delivery net: they deliver to that, if by
+    /// way of others, and nobody waits for anything inside of them. Of the latter those that have code in this process are not,
+    /// and what that receives is told at once.
+    fileprivate var groupsThatMayBeginAnew: [Int] {
+        let nodes = wire.nodes
+        let groups = nodes.indices.filter { members[$0].isGroup && members[$0].operation != nil }
+        var aboveEnds: Set<Int> = []
+        var open = nodes.indices.filter { nodes[$0].retriesNet }
+        while let node = open.popLast() {
+            for producer in nodes[node].receives.map({ Int($0) }) where nodes[producer].parent == nodes[node].parent {
+                if aboveEnds.insert(producer).inserted { open.append(producer) }
+            }
+        }
+        return groups.filter { group in
+            nodes[group].retries > 0 || aboveEnds.contains(group) && isClosed(group)
+        }
+    }
+
+    private func isClosed(_ group: Int) -> Bool {
+        let last = wire.nodes.indices.dropFirst(group + 1).first { !isInside($0, of: group) } ?? wire.nodes.count
+        let inside = (group + 1)..<last
+        return wire.nodes.indices.allSatisfy { node in
+            if inside.contains(node) { return !wire.nodes[node].hasHostedSteps }
+            return (wire.nodes[node].receives + wire.nodes[node].after).allSatisfy { !inside.contains(Int($0)) }
+        }
+    }
+
+    fileprivate func isInside(_ node: Int, of group: Int) -> Bool {
+        var current = node
+        while current != 0 {
+            current = members[current].parent
+            if current == group { return true }
+        }
+        return false
+    }
+}
