@@ -15,7 +15,11 @@ extension PartialResultOperation {
     /// The next element is taken when `relay` has returned: until then, and while
     /// ``PartialResultOperation/partialResultsHeldMax`` elements wait, `await send(_:)` waits. What was taken is not kept.
     /// - Parameter relay: returns whether it wants more.
-    package func relayPartialResults(to relay: @escaping @Sendable (RelayedPartialResult) async -> Bool) {
+    /// - Returns: how many elements the operation has sent.
+    @discardableResult
+    package func relayPartialResults(
+        to relay: @escaping @Sendable (RelayedPartialResult) async -> Bool
+    ) -> @Sendable () -> Int {
         let channel = PartialResultChannel<PartialResult>(capacity: Self.partialResultsHeldMax, keepsRead: false)
         withAttachments { $0.partialResults = PartialResultPort(channel: channel, attempt: 1) }
         onSettled { _, _ in channel.close(nil) }
@@ -24,6 +28,7 @@ extension PartialResultOperation {
             await Self.pass(from: channel, reader, to: relay)
             channel.leave(reader)
         }
+        return { channel.sentCount }
     }
 
     private static func pass(

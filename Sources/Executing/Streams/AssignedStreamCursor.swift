@@ -4,8 +4,8 @@ import Synchronization
 import Wire
 
 /// Reads the stream of an assignment: the next page is asked for when the last one was read.
-final class WorkerStreamCursor: StreamCursor {
-    /// Asks for a page on the executor's loop; tells by which number the question is forgotten.
+final class AssignedStreamCursor: StreamCursor {
+    /// Asks for a page on the desk's thread; tells by which number the question is forgotten.
     typealias Ask =
         @Sendable (WireReadElements, _ asked: @escaping @Sendable (UInt64) -> Void, _ answer: @escaping StreamDesk.Answer) -> Void
 
@@ -52,7 +52,9 @@ final class WorkerStreamCursor: StreamCursor {
                 }
             }
         } onCancel: {
+            // Before the reader goes on, so that nobody takes it for one that waits.
             if let number = waiting.cancel() { forget(number) }
+            waiting.end(.failure(CancellationError()))
         }
     }
 
@@ -88,12 +90,10 @@ final class WorkerStreamCursor: StreamCursor {
 
         /// - Returns: the question to be forgotten.
         func cancel() -> UInt64? {
-            let number = state.withLock { state in
+            state.withLock { state in
                 state.isCancelled = true
                 return state.number
             }
-            take()?.resume(throwing: CancellationError())
-            return number
         }
 
         private func take() -> CheckedContinuation<WireElementPage, any Error>? {

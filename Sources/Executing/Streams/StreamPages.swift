@@ -1,5 +1,4 @@
 import AOperation
-import Executing
 import Foundation
 import Wire
 
