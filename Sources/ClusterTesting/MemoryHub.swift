@@ -241,9 +241,10 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         let hosted = hosts.values.reduce(0) { $0 + $1.peer.openCount }
         let running = workers.values.reduce(hosted) { $0 + $1.bodyCount } + dying.reduce(0) { $0 + $1.worker.bodyCount }
         // Who reads what another one sends waits for that: the coordinator has looked at all questions.
-        let waiting = workers.values.reduce(clock.sleeperCount) { $0 + $1.readerCount }
+        let reading = hosts.values.reduce(clock.sleeperCount) { $0 + $1.peer.readerCount }
+        let waiting = workers.values.reduce(reading) { $0 + $1.readerCount }
         // In this order: who has ended something has sent that before.
-        guard running <= waiting, !isStopping, !workers.values.contains(where: \.isSending), shared.withLock({ $0.underWay }) == 0 else {
+        guard running <= waiting, !isStopping, !isSending, shared.withLock({ $0.underWay }) == 0 else {
             return false
         }
         // Where nothing is to be done, leases need no watching.
@@ -258,6 +259,9 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         hasNews = hasNews || (coordinator.wakeAt ?? .max) <= now.boot
         return hasNews || coordinator.hasInputs
     }
+
+    /// Something that was said is on its way.
+    private var isSending: Bool { workers.values.contains { $0.isSending } || hosts.values.contains { $0.peer.isSending } }
 
     /// A body is being told to stop: it may be about to end.
     private var isStopping: Bool {

@@ -12,10 +12,15 @@ final class AssignedStreamCursor: StreamCursor {
     private let submission: String
     private let path: String
     private let ask: Ask
+    private let error: @Sendable (WireOperationFailure) -> AOperationError
     private let forget: @Sendable (UInt64) -> Void
     private let pages: Mutex<StreamPages>
 
-    init(_ assignment: WireAssignment, ask: @escaping Ask, forget: @escaping @Sendable (UInt64) -> Void) {
+    init(
+        _ assignment: WireAssignment, error: @escaping @Sendable (WireOperationFailure) -> AOperationError, ask: @escaping Ask,
+        forget: @escaping @Sendable (UInt64) -> Void
+    ) {
+        self.error = error
         submission = assignment.submission
         path = assignment.stream.path
         self.ask = ask
@@ -27,7 +32,7 @@ final class AssignedStreamCursor: StreamCursor {
         while true {
             if let event = pages.withLock({ $0.take() }) { return event }
             let page = try await nextPage()
-            pages.withLock { $0.read(page) }
+            pages.withLock { $0.read(page, error: error) }
         }
     }
 

@@ -42,13 +42,15 @@ package final class StreamDesk {
 
     /// How an operation reads the stream of its assignment.
     /// - Parameter perform: does something on the desk's thread, in the order in which it is asked to.
+    /// - Parameter error: makes the error with which the operation that is read has ended.
     package func opener(
+        error: @escaping @Sendable (WireOperationFailure) -> AOperationError = { AOperationError($0) },
         _ perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
     ) -> @Sendable (WireAssignment) -> any StreamCursor {
         // Only touched by what is performed.
         nonisolated(unsafe) let desk = self
         return { assignment in
-            AssignedStreamCursor(assignment) { request, asked, answer in
+            AssignedStreamCursor(assignment, error: error) { request, asked, answer in
                 perform { asked(desk.ask(request, answer)) }
             } forget: { number in
                 perform { desk.forget(number) }

@@ -225,8 +225,8 @@ final class UnitRunner {
             if case .failed = event { runner.stop(key) }
         }
         let relay = ElementRelay(name: operation.name ?? "", host: hostName, deliver: deliver)
-        let sent = sender.relayPartialResults { await relay.pass($0) }
-        whenSending(key, relay.gate, sent)
+        let relaying = sender.relayPartialResults { await relay.pass($0) }
+        whenSending(key, relay.gate, relaying.sentCount)
     }
 
     /// Invariant behind `@unchecked Sendable`: nobody else uses what was produced.

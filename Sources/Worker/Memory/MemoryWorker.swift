@@ -36,8 +36,8 @@ package final class MemoryWorker {
         (self.index, self.host, self.incarnation, self.clock) = (index, host, incarnation, clock)
         (self.begun, self.send) = (begun, send)
         state = ExecutorState(slots: slots)
-        runner = UnitRunner(registry: host.registry, slots: slots, loop: host.loop, hostName: "memory") { [unowned self] key, finished in
-            guard !isDead else { return }
+        runner = UnitRunner(registry: host.registry, slots: slots, loop: host.loop, hostName: "memory") { [weak self] key, finished in
+            guard let self, !isDead else { return }
             output.close(key)
             step { $0.ended(key, finished.whole, now: $1, at: $2) }
         }
@@ -46,18 +46,25 @@ package final class MemoryWorker {
 
     /// What its bodies say while they run.
     private func connect() {
-        runner?.whenStarting = { [unowned self] key in products.open(key) }
-        runner?.whenProduced = { [unowned self] key, result, publisher in
+        // What is still on its way from a body that has ended may come when the worker is gone.
+        runner?.whenStarting = { [weak self] key in self?.products.open(key) }
+        runner?.whenProduced = { [weak self] key, result, publisher in
             switch result {
-            case .success(let addition): products.put(addition, of: key)
-            case .failure(let refused): products.fail(.product(refused, publisher: publisher, host: "memory"), of: key)
+            case .success(let addition): self?.products.put(addition, of: key)
+            case .failure(let refused): self?.products.fail(.product(refused, publisher: publisher, host: "memory"), of: key)
             }
         }
-        runner?.whenSending = { [unowned self] key, gate, sent in if isDead { gate.end() } else { elements.open(key, gate, sent: sent) } }
-        runner?.whenSent = { [unowned self] key, event in elements.receive(event, of: key) }
+        runner?.whenSending = { [weak self] key, gate, sent in
+            guard let self, !isDead else { return gate.end() }
+            elements.open(key, gate, sent: sent)
+        }
+        runner?.whenSent = { [weak self] key, event in self?.elements.receive(event, of: key) }
         let loop = host.loop
         let desk = StreamDesk(
-            send: { [unowned self] request in if !isDead { send(self, .with { $0.request = request }) } },
+            send: { [weak self] request in
+                guard let self, !isDead else { return }
+                send(self, .with { $0.request = request })
+            },
             later: { again in _ = loop.after(milliseconds: StreamDesk.busyMilliseconds) { again() } })
         streams = desk
         runner?.openStream = desk.opener { loop.submit($0) }
