@@ -166,7 +166,8 @@ let package = Package(
         .testTarget(
             name: "ClusterTestingTests",
             dependencies: [
-                "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote",
+                "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote", "Wire",
+                "Worker",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -18,8 +18,10 @@ import Foundation
 /// which of two bodies that run at once ends first.
 ///
 /// Code that only the submitting process has (closures, types that are no `ClusterOperation`) runs there, as on any cluster, and
-/// lives through crashes of the coordinator; time waits for it as for bodies. Set `queue.requireRemote` to have it refused. Not
-/// kept: output and partial results; `events` of a submission, its `pause()` and `resume()` work as on any cluster.
+/// lives through crashes of the coordinator; time waits for it as for bodies. Set `queue.requireRemote` to have it refused.
+/// Partial results, streams between operations, `events` of a submission, its `pause()` and `resume()` work as on any cluster.
+///
+/// A body that waits for the next element of a stream lets time go on, as one that waits through ``clock``. Progress is not told.
 ///
 /// Limits: a graph travels in one message. An operation that waits by other means than ``clock``, the built-in `delay`
 /// among them, waits in real time.

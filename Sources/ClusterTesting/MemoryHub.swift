@@ -31,7 +31,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     private let shared = Mutex(Shared())
 
     private var random: SeededNumbers
-    private var coordinator: MemoryCoordinator
+    private let coordinator: MemoryCoordinator
     private var client: UInt64
     private var workers: [UInt64: MemoryWorker] = [:]
     /// What executes in the program.
@@ -46,7 +46,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         (self.count, self.slots, self.faults, self.clock) = (count, slots, faults, clock)
         host = try MemoryHost()
         random = SeededNumbers(seed: seed)
-        coordinator = MemoryCoordinator(at: Instant(boot: 0, wall: Self.firstDay), incarnation: random.next() | 1)
+        coordinator = try MemoryCoordinator(at: Instant(boot: 0, wall: Self.firstDay), incarnation: random.next() | 1)
         client = coordinator.connect()
     }
 
@@ -154,12 +154,13 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
                 if draw(\.workerCrash) { doomed += 1 }
                 shared.withLock { $0.starts[path, default: 0] += 1 }
             },
-            report: { [unowned self] worker, report in take(report, of: worker) })
+            send: { [unowned self] worker, message in receive(message, of: worker) })
         attach(worker, insteadOf: nil)
     }
 
     private func attach(_ worker: MemoryWorker, insteadOf peer: UInt64?) {
         if let peer { workers[peer] = nil }
+        worker.detach()
         do {
             workers[try coordinator.attach(worker.hello)] = worker
             hasNews = true
@@ -168,13 +169,18 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         }
     }
 
-    private func take(_ report: WireUnitReport, of worker: MemoryWorker) {
+    private func receive(_ message: WirePeerMessage, of worker: MemoryWorker) {
         guard let peer = workers.first(where: { $0.value === worker })?.key else { return }
-        deliver(coordinator.receive(.with { $0.reports.reports = [report] }, from: peer, at: now))
         hasNews = true
+        receive(message, from: peer)
     }
 
+    /// Those who are there, always in the same order.
+    private var inOrder: [MemoryWorker] { workers.sorted { $0.key < $1.key }.map(\.value) }
+
     private func crash(_ peer: UInt64) {
+        // What it says before it crashes is heard.
+        workers[peer]?.flush()
         guard let worker = workers.removeValue(forKey: peer) else { return }
         worker.die()
         dying.append((peer, worker))
@@ -201,7 +207,9 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
 
     private func work() {
         buryTheDead()
-        while hasNews || coordinator.hasInputs {
+        while true {
+            for worker in inOrder { worker.flush() }
+            guard hasNews || coordinator.hasInputs else { break }
             hasNews = false
             coordinator.step(at: now)
             if coordinator.hasUnwritten, draw(\.coordinatorCrash) {
@@ -232,19 +240,28 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         if hasNews || coordinator.hasInputs { return true }
         let hosted = hosts.values.reduce(0) { $0 + $1.peer.openCount }
         let running = workers.values.reduce(hosted) { $0 + $1.bodyCount } + dying.reduce(0) { $0 + $1.worker.bodyCount }
+        // Who reads what another one sends waits for that: the coordinator has looked at all questions.
+        let reading = hosts.values.reduce(clock.sleeperCount) { $0 + $1.peer.readerCount }
+        let waiting = workers.values.reduce(reading) { $0 + $1.readerCount }
         // In this order: who has ended something has sent that before.
-        guard running <= clock.sleeperCount, !isStopping, shared.withLock({ $0.underWay }) == 0 else { return false }
+        guard running <= waiting, !isStopping, !isSending, shared.withLock({ $0.underWay }) == 0 else {
+            return false
+        }
         // Where nothing is to be done, leases need no watching.
         guard coordinator.hasWork || clock.sleeperCount > 0 else { return false }
         let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline) + hosts.values.map(\.peer.deadline)).compactMap(\.self)
         let due = [clock.nextDue, deadlines.min().map { VirtualClock.Instant(elapsed: .milliseconds($0)) }].compactMap(\.self).min()
         guard let due else { return false }
         clock.advance(to: due)
-        for worker in workers.sorted(by: { $0.key < $1.key }).map(\.value) { worker.tick() }
+        for worker in inOrder { worker.tick() }
         for hosting in hosts.sorted(by: { $0.key < $1.key }).map(\.value) { hosting.peer.tick() }
-        hasNews = (coordinator.wakeAt ?? .max) <= now.boot
+        for worker in inOrder { worker.flush() }
+        hasNews = hasNews || (coordinator.wakeAt ?? .max) <= now.boot
         return hasNews || coordinator.hasInputs
     }
+
+    /// Something that was said is on its way.
+    private var isSending: Bool { workers.values.contains { $0.isSending } || hosts.values.contains { $0.peer.isSending } }
 
     /// A body is being told to stop: it may be about to end.
     private var isStopping: Bool {
@@ -269,7 +286,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
             preconditionFailure("the journal of a cluster in memory cannot be folded: \(error)")
         }
         client = coordinator.connect()
-        let left = workers.sorted { $0.key < $1.key }.map(\.value)
+        let left = inOrder
         workers = [:]
         for worker in left { attach(worker, insteadOf: nil) }
         let hosted = hosts.sorted { $0.key < $1.key }.map(\.value)

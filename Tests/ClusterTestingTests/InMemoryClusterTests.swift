@@ -62,38 +62,6 @@ struct Closed: ClusterCondition {
     }
 }
 
-/// Sends, and receives that.
-final class Ticks: AsyncOperation<Int>, PartialResultOperation, ClusterOperation, @unchecked Sendable {
-    typealias PartialResult = Int
-    struct Parameters: Codable, Sendable {}
-
-    let parameters: Parameters
-
-    init(_ parameters: Parameters = .init()) {
-        self.parameters = parameters
-        super.init()
-    }
-
-    override func run() async throws -> Int {
-        await send(1)
-        return 1
-    }
-}
-
-final class Tocks: AsyncOperation<Int>, StreamReceiver, ClusterOperation, @unchecked Sendable {
-    struct Parameters: Codable, Sendable {}
-
-    let parameters: Parameters
-    var receivedElements: ReceivedElements<Int>?
-
-    init(_ parameters: Parameters = .init()) {
-        self.parameters = parameters
-        super.init()
-    }
-
-    override func run() async throws -> Int { 1 }
-}
-
 @Suite struct InMemoryClusterTests {
     private func cluster(faults: [InMemoryCluster.Fault] = []) async throws -> InMemoryCluster {
         let cluster = try InMemoryCluster(workers: 3, clock: .virtual, seed: 42, faults: faults)
@@ -111,17 +79,6 @@ final class Tocks: AsyncOperation<Int>, StreamReceiver, ClusterOperation, @unche
         #expect(cluster.clock.now.elapsed == .seconds(7_201))
         #expect(cluster.attempts(of: "group/Nap") == 1)
         #expect(cluster.attempts(of: "group/nobody") == 0)
-    }
-
-    @Test func streams_areRefusedByName() async throws {
-        let cluster = try await cluster()
-        try await cluster.register(Ticks.self)
-        try await cluster.register(Tocks.self)
-        let (ticks, tocks) = (Ticks(), Tocks())
-        ticks.stream(to: tocks)
-        let outcome = try await cluster.run(GroupOperation(ticks, tocks))
-        #expect(
-            outcome.errors.first?.publishedError.localizedDescription.contains("not for an InMemoryCluster") == true, "\(outcome.errors)")
     }
 
     @Test func timeouts_areOfVirtualTime() async throws {

@@ -25,6 +25,11 @@ import Testing
         }
     }
 
+    /// A group stops in the step in which something in it is given out.
+    @Test(arguments: [20_353] as [UInt64]) func graphsThatWereNotRight_are(seed: UInt64) async throws {
+        _ = try await Self.run(seed, faults: [])
+    }
+
     /// Whether the graph of this seed ran as it may.
     private static func run(_ seed: UInt64, faults: [InMemoryCluster.Fault]) async throws -> Bool {
         RemoteFaults.register()

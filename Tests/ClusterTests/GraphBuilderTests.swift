@@ -57,14 +57,20 @@ import Wire
         #expect(self.graph(there).faults.contains { $0.message.contains("receives the stream of `Drip`, which is in another queue") })
     }
 
-    @Test func streamsOfThisProcess_areRefusedByName() {
+    @Test func streamsOfThisProcess_areTaken_butNotElementsWithoutAWireForm() {
         let (drip, sink) = (Drip(.init(count: 1, log: "")), Sink())
         drip.stream(to: sink)
-        #expect(graph(drip, sink).faults.contains { $0.message.contains("executes in this process and receives a stream") })
+        #expect(graph(drip, sink).faults.isEmpty)
         let (source, gather) = (Source(), Gather(.init(log: "")))
         source.stream(to: gather)
-        #expect(
-            graph(source, gather).faults.contains { $0.message.contains("executes in this process and streams to another operation") })
+        #expect(graph(source, gather).faults.isEmpty)
+        let (opaque, taker) = (OpaqueSource(), OpaqueSink())
+        opaque.stream(to: taker)
+        #expect(graph(opaque, taker).faults.contains { $0.message.contains("streams elements that have no wire form (Opaque)") })
+        let read = OpaqueSource()
+        let results = read.partialResults()
+        #expect(graph(read).faults.contains { $0.message.contains("has readers of its partial results, which have no wire form (Opaque)") })
+        withExtendedLifetime(results) {}
     }
 
     @Test func listOfOne_isAList_groupIsAProducer() {
@@ -538,6 +544,18 @@ private final class Sink: AsyncOperation<Int>, StreamReceiver, @unchecked Sendab
     var receivedElements: ReceivedElements<String>?
 
     func new() -> Sink { Sink() }
+}
+
+private struct Opaque: Sendable {}
+
+private final class OpaqueSource: AsyncOperation<Int>, PartialResultOperation, @unchecked Sendable {
+    typealias PartialResult = Opaque
+}
+
+private final class OpaqueSink: AsyncOperation<Int>, StreamReceiver, @unchecked Sendable {
+    var receivedElements: ReceivedElements<Opaque>?
+
+    func new() -> OpaqueSink { OpaqueSink() }
 }
 
 private final class Source: AsyncOperation<Int>, PartialResultOperation, @unchecked Sendable {

@@ -121,5 +121,44 @@ extension SystemTests {
                 await cluster.close()
             }
         }
+
+        /// In this process: reads, and sends on what it has read.
+        private final class Relay: AsyncOperation<Int>, StreamReceiver, PartialResultOperation, @unchecked Sendable {
+            typealias PartialResult = String
+            var receivedElements: ReceivedElements<String>?
+
+            func new() -> Relay { Relay() }
+
+            override func run() async throws -> Int {
+                var count = 0
+                for try await text in try #require(receivedElements) {
+                    count += 1
+                    await send("<\(text)>")
+                }
+                return count
+            }
+        }
+
+        @Test func streamsGoThroughThisProcess_andBack_alsoWhenTheCoordinatorIsKilledInTheMiddle() async throws {
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                _ = harness.startTrialWorker(slots: 2)
+                _ = try await harness.waitForExecutors(1)
+                let cluster = try await harness.connect()
+                let (drip, relay, gather) = (drip(harness, 300, stopAfter: 150), Relay(), gather(harness))
+                drip.stream(to: relay)
+                relay.stream(to: gather).add(to: cluster)
+                try await read(harness, 150)
+                #expect(!drip.isFinished)
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                _ = try harness.write("go", "")
+                try await eventually("it has sent all") { harness.lines(of: "drip").contains("-drip") }
+                _ = try await harness.startCoordinator()
+                #expect(try await gather.value(on: cluster) == (0..<300).map { "<1.\($0)>" })
+                #expect(relay.outcome?.value == 300)
+                await cluster.close()
+            }
+        }
     }
 }

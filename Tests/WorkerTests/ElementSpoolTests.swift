@@ -1,9 +1,8 @@
-import Executing
 import Foundation
 import Testing
 import Wire
 
-@testable import Worker
+@testable import Executing
 
 /// Partial results on their way to the coordinator.
 @Suite struct ElementSpoolTests {
@@ -96,7 +95,7 @@ import Wire
 
     private func desk() -> ElementDesk {
         var desk = ElementDesk()
-        desk.open(key, ElementGate())
+        desk.open(key, ElementGate(), sent: { 0 })
         desk.receive(.element(element(0)), of: key)
         _ = desk.take(now: 0)
         return desk

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Wire
 
-@testable import Worker
+@testable import Executing
 
 /// What an executor reads of others' streams.
 @Suite struct StreamPagesTests {

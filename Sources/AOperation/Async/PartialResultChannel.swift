@@ -93,6 +93,9 @@ final class PartialResultChannel<Element: Sendable>: Sendable {
         change { $0.spool.close(error) }
     }
 
+    /// How many elements of the attempt were taken from senders.
+    var sentCount: Int { state.withLock { $0.spool.sentCount } }
+
     // MARK: Reading
 
     func join() -> ReaderID {

@@ -8,6 +8,14 @@ package enum RelayedPartialResult: Sendable {
     case failed(any Error)
 }
 
+/// What an operation sends is on its way to a relay.
+package struct PartialResultRelaying: Sendable {
+    /// How many elements it has sent.
+    package let sentCount: @Sendable () -> Int
+    /// Its body has ended, and nothing follows. What settles with its outcome need not say so.
+    package let close: @Sendable () -> Void
+}
+
 extension PartialResultOperation {
     /// Gives everything that the operation sends to `relay`, on behalf of a process that reads it elsewhere. To be called
     /// before the operation is added to a queue.
@@ -15,7 +23,8 @@ extension PartialResultOperation {
     /// The next element is taken when `relay` has returned: until then, and while
     /// ``PartialResultOperation/partialResultsHeldMax`` elements wait, `await send(_:)` waits. What was taken is not kept.
     /// - Parameter relay: returns whether it wants more.
-    package func relayPartialResults(to relay: @escaping @Sendable (RelayedPartialResult) async -> Bool) {
+    @discardableResult
+    package func relayPartialResults(to relay: @escaping @Sendable (RelayedPartialResult) async -> Bool) -> PartialResultRelaying {
         let channel = PartialResultChannel<PartialResult>(capacity: Self.partialResultsHeldMax, keepsRead: false)
         withAttachments { $0.partialResults = PartialResultPort(channel: channel, attempt: 1) }
         onSettled { _, _ in channel.close(nil) }
@@ -24,6 +33,7 @@ extension PartialResultOperation {
             await Self.pass(from: channel, reader, to: relay)
             channel.leave(reader)
         }
+        return PartialResultRelaying(sentCount: { channel.sentCount }, close: { channel.close(nil) })
     }
 
     private static func pass(

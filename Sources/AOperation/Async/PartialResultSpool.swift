@@ -36,6 +36,9 @@ struct PartialResultSpool<Element> {
         self.keepsRead = keepsRead
     }
 
+    /// How many elements of the attempt have come.
+    var sentCount: Int { oldest + kept.count }
+
     var isOpen: Bool { if case .open = phase { true } else { false } }
 
     // MARK: Readers

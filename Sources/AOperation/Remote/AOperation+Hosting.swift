@@ -45,6 +45,9 @@ extension AOperation {
         return true
     }
 
+    /// Whether ``executeHosted(underTokens:whenEnded:)`` would let it execute its own body.
+    package final var isHostable: Bool { attachment { if case .unused? = $0.remote?.hosting { true } else { nil } } ?? false }
+
     /// A fresh operation for an attempt after the mirror's own body was used; it receives what the mirror receives. Nil for
     /// an operation that is no ``RetryableOperation``.
     ///

@@ -81,9 +81,15 @@ extension AOperation {
     /// Calls `handler` once outcome and body are over; at once when that is past.
     package final func whenOver(_ handler: @escaping @Sendable () -> Void) { onEnd { _ in handler() } }
 
-    /// Calls `handler` once everything that it depends on is over.
+    /// Calls `handler` once everything is over that has to be before it runs: not who only streams to it.
     package final func whenDependenciesAreOver(_ handler: @escaping @Sendable () -> Void) {
-        let awaited = dependencies.compactMap { $0 as? AOperation }
+        let (stream, deliverers) = core.withLock { core -> (StreamLink?, [AOperation]) in
+            guard case .of(let count, _) = core.delivery else { return (core.attachments?.stream, []) }
+            return (core.attachments?.stream, core.producers.suffix(count))
+        }
+        let awaited = dependencies.compactMap { $0 as? AOperation }.filter { dependency in
+            stream?.isFrom(dependency) != true || deliverers.contains { $0 === dependency }
+        }
         let open = Guarded(awaited.count + 1)
         let letGo: @Sendable () -> Void = {
             let isLast = open.withLock { open in

@@ -202,25 +202,16 @@ extension AOperation {
         if case .of(_, .custom) = core.delivery, !isHosted {
             found("receives what only this process can put together (a group's outcomes, a pair)", "let it receive values, or a list")
         }
-        if core.attachments?.stream != nil, isHosted {
-            found(
-                "executes in this process and receives a stream", "conform it to ClusterOperation and register it with a worker")
+        if core.attachments?.stream != nil, makesParts {
+            found("makes the operation that it runs and receives a stream", "let that operation receive it")
         }
-        if core.attachments?.streams.isEmpty == false {
-            if isHosted {
-                found(
-                    "executes in this process and streams to another operation",
-                    "conform it to ClusterOperation and register it with a worker")
-            } else if let type = (self as? any PartialResultOperation).map({ type(of: $0) }), !type.canSendElsewhere {
+        if let type = (self as? any PartialResultOperation).map({ type(of: $0) }), !type.canSendElsewhere {
+            if core.attachments?.streams.isEmpty == false {
                 found("streams elements that have no wire form (\(type.partialResultType))", "make them Codable")
             }
-        }
-        if core.attachments?.partialResults != nil, isHosted {
-            found("executes in this process and has readers of its partial results", "read its value")
-        } else if core.attachments?.partialResults != nil,
-            let type = (self as? any PartialResultOperation).map({ type(of: $0) }), !type.canSendElsewhere
-        {
-            found("has readers of its partial results, which have no wire form (\(type.partialResultType))", "make them Codable")
+            if core.attachments?.partialResults != nil {
+                found("has readers of its partial results, which have no wire form (\(type.partialResultType))", "make them Codable")
+            }
         }
         if isContainer, queuePriority != .normal { found("is a group with a queue priority", "give its children theirs") }
         return parts

@@ -197,10 +197,13 @@ private final class RemoteElementReader<Element: Sendable>: ElementReader {
 }
 
 extension StreamReceiver {
-    /// What a program that hosts the operation gives it to read.
-    package func receive(streamOf producer: String, cursor: @escaping @Sendable () -> any StreamCursor) {
+    /// What a program that hosts the operation gives it to read, until it ends.
+    /// - Returns: ends the reading; to be called where its body ends before it does.
+    @discardableResult
+    package func receive(streamOf producer: String, cursor: @escaping @Sendable () -> any StreamCursor) -> @Sendable () -> Void {
         let elements = ReceivedElements<StreamedElement>(of: producer, cursor: cursor)
         receivedElements = elements
         onEnd { _ in elements.end() }
+        return { elements.end() }
     }
 }

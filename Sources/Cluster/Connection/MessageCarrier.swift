@@ -27,6 +27,10 @@ package protocol MemoryPeer: AnyObject, Sendable {
     func tick()
     /// What it was given and has not ended.
     var openCount: Int { get }
+    /// Bodies that wait for what others send.
+    var readerCount: Int { get }
+    /// Something that bodies have sent is not on the coordinator's disk.
+    var isSending: Bool { get }
     /// Something is being told to stop.
     var isStopping: Bool { get }
 }

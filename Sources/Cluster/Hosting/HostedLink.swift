@@ -42,5 +42,9 @@ extension HostedSession: MemoryPeer {
         state.withLock { $0.bodies.count + $0.ending + $0.unclaimed.values.reduce(0) { $0 + $1.count } }
     }
 
+    package var readerCount: Int { desk.sync { streams?.openCount ?? 0 } }
+
+    package var isSending: Bool { desk.sync { state.withLock { $0.elements.isUnderWay } } }
+
     package var isStopping: Bool { state.withLock { $0.stopping > 0 } }
 }

@@ -43,7 +43,10 @@ extension HostedSession {
         _ key: UnitKey, _ assignment: WireAssignment, _ operation: AOperation, _ member: OperationGraph.Member, _ mirrors: Mirrors
     ) {
         let tokens = Dictionary(assignment.fences.map { ($0.key, $0.token) }) { $1 }
+        // An attempt of its own is connected below.
+        let disconnect = operation.isHostable ? connectStreams(of: operation, key, assignment, mirrors) : nil
         let end: @Sendable (HostedEnding) -> Void = { [weak self] ending in
+            disconnect?()
             let finished = Self.finished(ending, of: assignment.path, mirrors, key)
             guard let self else { return }
             desk.async { self.ended(key, finished) }
@@ -66,6 +69,7 @@ extension HostedSession {
         }
         state.withLock { $0.bodies[key] = .attempt(attempt) }
         relayProducts(of: attempt, key, mirrors)
+        _ = connectStreams(of: attempt, key, assignment, mirrors)
         attempt.whenOver { [weak self] in
             // One that was given up counts no more.
             guard let self, state.withLock({ $0.bodies[key] != nil }) else { return }

@@ -9,7 +9,6 @@ extension HostedSession {
         let name = operation.errorName
         operation.relayProducts { [weak self] product, id in
             do {
-                guard self?.connection.memory == nil else { throw ProductRefused(reason: Self.memoryTakesNoIDs) }
                 let made = try ProducedGraph([product], id: id, from: .submitter(requiresRemote: false))
                 try mirrors.keep(made, attempt: key.attempt, id: id)
                 guard let self else { return mirrors.discard(attempt: key.attempt, id: id) }
@@ -22,9 +21,6 @@ extension HostedSession {
             }
         }
     }
-
-    private static let memoryTakesNoIDs =
-        "an InMemoryCluster does not take what is produced under an id; use produce(_:) without one"
 
     private func put(_ addition: WireAddition, id: String, of key: UnitKey, _ mirrors: Mirrors) {
         let number = state.withLock { state in
@@ -53,7 +49,7 @@ extension HostedSession {
             // There is one of this id, or it cannot be there.
             if let kept, !receipt.fresh { kept.mirrors.discard(attempt: key.attempt, id: kept.id) }
             if stops { stopBody(key) }
-            if let end { send(.with { $0.reports.reports = [end] }) }
+            if let end { admit(end) }
         }
     }
 }

@@ -23,7 +23,9 @@ final class HostedSession: Sendable {
         var graphs: [String: Mirrors] = [:]
         /// What bodies have produced under ids, until the coordinator has it.
         var products = ProductDesk()
-        /// Of that: by its number, where it was produced, and under which id.
+        /// What bodies have sent, until the coordinator has it.
+        var elements = ElementDesk()
+        /// Of products: by its number, where it was produced, and under which id.
         var kept: [UnitKey: [UInt64: (mirrors: Mirrors, id: String)]] = [:]
         /// What came before it was known which submission is which.
         var unclaimed: [String: [(key: UnitKey, assignment: WireAssignment)]] = [:]
@@ -62,10 +64,18 @@ final class HostedSession: Sendable {
     let connection: ClusterConnection
     /// Where attempts after the first run.
     let queue = AOperationQueue()
+    /// What bodies receive of others. Only touched on `desk`, but for its beginning.
+    nonisolated(unsafe) private(set) var streams: StreamDesk?
 
     /// Begins to attach.
     init(for connection: ClusterConnection) throws {
         self.connection = connection
+        streams = StreamDesk(
+            send: { [weak self] request in self?.send(.with { $0.request = request }) },
+            later: { [desk] again in
+                nonisolated(unsafe) let again = again
+                desk.asyncAfter(deadline: .now() + .milliseconds(Int(StreamDesk.busyMilliseconds))) { again() }
+            })
         if let memory = connection.memory {
             link.withLock { $0 = .memory(memory.attach(self, incarnation: incarnation)) }
             return
@@ -190,7 +200,12 @@ final class HostedSession: Sendable {
                 return waiting
             }
             for continuation in waiting { continuation.resume() }
-            state.withLock { $0.products.forgetSent() }
+            state.withLock { state in
+                state.products.forgetSent()
+                state.elements.forgetSent()
+            }
+            streams?.resume()
+            sendElements()
             sendProducts()
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .leaseOver:
@@ -210,9 +225,12 @@ final class HostedSession: Sendable {
         switch message.body {
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
         case .productReceipts(let receipts)?: receive(receipts.receipts)
+        case .elementReceipts(let receipts)?: receive(receipts.receipts)
+        case .response(let response)?: streams?.receive(response)
         case .stop(let stop)?:
             for unit in stop.units where unit.reason != .recalled {
-                if let end = state.withLock({ $0.products.release(UnitKey(unit)) }) { send(.with { $0.reports.reports = [end] }) }
+                if let end = state.withLock({ $0.products.release(UnitKey(unit)) }) { admit(end) }
+                if let end = state.withLock({ $0.elements.release(UnitKey(unit)) }) { self.report(end) }
             }
             step { $0.stopOrdered(stop.units, now: $1, at: $2) }
         case .acknowledgement(let acknowledgement)?:
@@ -220,8 +238,7 @@ final class HostedSession: Sendable {
         case .blobRequest(let request)?:
             let (chunk, bytes) = state.withLock { $0.shelf.answer(request) }
             send(.with { $0.blobChunk = chunk }, bytes)
-        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .response?, .events?, .farewell?, .helloWanted?,
-            .elementReceipts?, nil:
+        case .welcome?, .refusal?, .heartbeatAnswer?, .blobChunk?, .events?, .farewell?, .helloWanted?, nil:
             break
         }
     }
@@ -237,6 +254,8 @@ final class HostedSession: Sendable {
             }
             state.phase = .over(error)
             state.unclaimed = [:]
+            // Nobody takes what they still send.
+            for key in state.bodies.keys { state.elements.forget(key) }
             return (waiting, Array(state.bodies.values))
         }
         for continuation in waiting { continuation.resume(throwing: error) }
@@ -246,7 +265,7 @@ final class HostedSession: Sendable {
     // MARK: Steps
 
     func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
-        let (now, at) = connection.memory?.readings ?? (BootClock.milliseconds(), WallClock.milliseconds())
+        let (now, at) = readings
         let actions = state.withLock { state -> [ExecutorAction] in
             if case .over = state.phase { return [] }
             return input(&state.executor, now, at)
@@ -258,7 +277,7 @@ final class HostedSession: Sendable {
     private func perform(_ action: ExecutorAction) {
         switch action {
         case .report(let report):
-            if let report = state.withLock({ $0.products.admit(report) }) { send(.with { $0.reports.reports = [report] }) }
+            if let report = state.withLock({ $0.products.admit(report) }) { admit(report) }
         case .start(let key, let assignment): start(key, assignment)
         case .stop(let key):
             stopBody(key)
@@ -269,6 +288,7 @@ final class HostedSession: Sendable {
             state.withLock { state in
                 state.shelf.release(key)
                 state.products.forget(key)
+                state.elements.forget(key)
                 state.kept[key] = nil
             }
         // Nothing large comes to what is hosted, and what does not end is given up.
@@ -301,22 +321,6 @@ final class HostedSession: Sendable {
             body.stop()
             state.withLock { $0.stopping -= 1 }
             connection.memory?.lookAgain()
-        }
-    }
-
-    private func armTimer() {
-        guard connection.memory == nil else { return }  // who has the time tells of it
-        let due = state.withLock { state -> Int64? in
-            guard let due = state.executor.deadline, due != state.tick else { return nil }
-            state.tick = due
-            return due
-        }
-        guard let due else { return }
-        let wait = max(0, due - BootClock.milliseconds())
-        desk.asyncAfter(deadline: .now() + .milliseconds(Int(clamping: wait))) { [weak self] in
-            guard let self else { return }
-            state.withLock { if $0.tick == due { $0.tick = nil } }
-            step { $0.tick(now: $1, at: $2) }
         }
     }
 }

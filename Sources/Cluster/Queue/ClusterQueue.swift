@@ -167,8 +167,10 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
         let core = connection.core
         let mirror: Mirrors.Mirror = { operation, path, isHosted in
             var cursor: (@Sendable () -> any RemotePartialResultCursor)?
-            // What executes here sends here.
-            if !isHosted { cursor = { ElementCursor(core) { (try await place.id(), try await path.id()) } } }
+            // What executes here and has no wire form is read here.
+            let sender = operation as? any PartialResultOperation
+            let sendsElsewhere = !isHosted || sender.map { type(of: $0).canSendElsewhere } == true
+            if sendsElsewhere { cursor = { ElementCursor(core) { (try await place.id(), try await path.id()) } } }
             return operation.becomeMirror(
                 whenCancelled: { _ in if let path = path.known { link.session?.cancel(path: path) } }, partialResults: cursor)
         }

@@ -122,17 +122,6 @@ struct NodeReport: Sendable {
     }
 }
 
-extension EncodedValue {
-    init(_ encoding: WireValueEncoding, _ bytes: Data) {
-        switch encoding {
-        case .void: self = .void
-        case .json: self = .json(bytes)
-        case .text: self.init(encoding: .text, bytes: bytes)
-        case .bytes, .UNRECOGNIZED: self = .bytes(bytes)
-        }
-    }
-}
-
 extension WireOperationFailure {
     /// Whether a decision of a group has brought it: its origin is who decides for that.
     fileprivate var isOfDecision: Bool { origin == WireNode.deciderID || origin.hasSuffix("/\(WireNode.deciderID)") }

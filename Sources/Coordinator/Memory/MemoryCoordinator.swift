@@ -5,9 +5,9 @@ import Wire
 /// and sends are those of a real one. Time is what it is given.
 ///
 /// Its journal is a list of encoded facts. Nothing is delivered before `sync()` has put the facts that it follows from there,
-/// and after `crash(at:incarnation:)` it goes on with nothing but that list. Values of any size are kept in messages. Output and
-/// partial results are not kept.
-package struct MemoryCoordinator {
+/// and after `crash(at:incarnation:)` it goes on with nothing but that list, and what is in the spools. Values of any size are kept in
+/// messages. The spools of output and partial results are those of a real one, in memory and without a limit.
+package final class MemoryCoordinator {
     /// A message, and for whom it is.
     package struct Delivery {
         package let peer: UInt64
@@ -20,12 +20,24 @@ package struct MemoryCoordinator {
     private var unwritten: [Fact] = []
     private var durable = JournalSequence.none
     private var held = HeldSends()
-    private var inputs: [Input] = []
+    var inputs: [Input] = []
     private var outputs = Outputs()
     private var zones = ZoneTables()
     private var executors: Set<PeerID> = []
-    /// Clients' requests by the numbers under which the scheduler knows them.
-    private var requests: [UInt64: (peer: PeerID, request: UInt64)] = [:]
+    private var clients: Set<PeerID> = []
+    /// What peers have asked, by the numbers under which the scheduler knows it.
+    private var requests: [UInt64: (peer: PeerID, pending: PendingRequest)] = [:]
+    /// What is to be delivered.
+    var outbox: [Delivery] = []
+    var labels = AttemptLabels()
+    var waits = ReadWaits<ReadRequest>()
+    var watches: [String: Int] = [:]
+    var heldBack: Set<AttemptName> = []
+    /// What a crash loses of what is on its way into the spools.
+    var unspooled = (runs: [ElementRun](), records: [OutputRecord]())
+    var elements: ElementDatabase
+    var output: OutputDatabase
+    var now: Instant
     private var unfinished: Set<String> = []
     /// Proofs of death that are not acknowledged. A supervisor repeats them: it does not go down with the coordinator.
     private var proofs: [(peer: PeerID, incarnation: Incarnation)] = []
@@ -36,8 +48,10 @@ package struct MemoryCoordinator {
     /// Boot time of the next step that is wanted without an input.
     package private(set) var wakeAt: Int64?
 
-    package init(at now: Instant, incarnation: UInt64) {
+    /// - Throws: SQLite's errors.
+    package init(at now: Instant, incarnation: UInt64) throws {
         scheduler = Scheduler(Self.configuration)
+        (elements, output, self.now) = (try ElementDatabase(), try OutputDatabase(), now)
         begin(at: now, Incarnation(incarnation))
     }
 
@@ -49,8 +63,8 @@ package struct MemoryCoordinator {
         return configuration
     }
 
-    private mutating func begin(at now: Instant, _ incarnation: Incarnation) {
-        self.incarnation = incarnation
+    private func begin(at now: Instant, _ incarnation: Incarnation) {
+        (self.now, self.incarnation) = (now, incarnation)
         outputs.removeAll()
         scheduler.start(at: now, incarnation: incarnation, into: &outputs)
         for fact in outputs.facts { journal.append(fact) }
@@ -65,37 +79,55 @@ package struct MemoryCoordinator {
     package var hasWork: Bool { !unfinished.isEmpty }
 
     /// Whether a crash would lose something.
-    package var hasUnwritten: Bool { !unwritten.isEmpty }
+    package var hasUnwritten: Bool { !unwritten.isEmpty || !unspooled.runs.isEmpty || !unspooled.records.isEmpty }
 
     // MARK: Peers
 
     /// A client's connection.
-    package mutating func connect() -> UInt64 { drawPeer().rawValue }
+    package func connect() -> UInt64 {
+        let peer = drawPeer()
+        clients.insert(peer)
+        return peer.rawValue
+    }
 
     /// An executor's connection; what it says in its hello counts.
-    package mutating func attach(_ hello: WireHello) throws -> UInt64 {
+    package func attach(_ hello: WireHello) throws -> UInt64 {
         let peer = drawPeer()
-        inputs.append(.executorAttached(peer, try ExecutorAttachment(wire: hello)))
+        let attachment = try ExecutorAttachment(wire: hello)
+        // What it sends of what it holds is for attempts that another coordinator may have given out.
+        for held in attachment.held {
+            if let question = labels.question(held.unit, held.attempt) { inputs.append(question) }
+        }
+        inputs.append(.executorAttached(peer, attachment))
         executors.insert(peer)
         return peer.rawValue
     }
 
     /// Proof that an executor's process has ended; repeated to the next coordinator if this one crashes before it is durable.
-    package mutating func died(_ peer: UInt64, incarnation: UInt64) {
-        executors.remove(PeerID(peer))
+    package func died(_ peer: UInt64, incarnation: UInt64) {
+        forget(PeerID(peer))
         proofs.append((PeerID(peer), Incarnation(incarnation)))
         prove(PeerID(peer), Incarnation(incarnation))
     }
 
-    private mutating func prove(_ peer: PeerID, _ incarnation: Incarnation) {
+    private func prove(_ peer: PeerID, _ incarnation: Incarnation) {
         inputs.append(.disconnected(peer))
         inputs.append(.executorEnded(supervisor: Self.supervisor, incarnation, crashed: true))
     }
 
+    /// - Returns: whether it was there.
+    @discardableResult
+    private func forget(_ peer: PeerID) -> Bool {
+        for read in waits.forget(peer) { endWatch(read) }
+        return executors.remove(peer) != nil
+    }
+
+    func isThere(_ peer: PeerID) -> Bool { executors.contains(peer) || clients.contains(peer) }
+
     /// In whose name proofs of death are given.
     private static let supervisor = PeerID(.max)
 
-    private mutating func drawPeer() -> PeerID {
+    private func drawPeer() -> PeerID {
         nextPeer += 1
         return PeerID(nextPeer)
     }
@@ -114,48 +146,70 @@ package struct MemoryCoordinator {
     // MARK: Messages
 
     /// Takes a message. Returns what is answered at once.
-    package mutating func receive(_ message: WirePeerMessage, from peer: UInt64, at now: Instant) -> [Delivery] {
+    package func receive(_ message: WirePeerMessage, from peer: UInt64, at now: Instant) -> [Delivery] {
+        self.now = now
+        let peer = PeerID(peer)
         switch message.body {
-        case .request(let request): return receive(request, from: PeerID(peer), at: now)
+        case .request(let request): receive(request, from: peer)
         case .reports(let reports):
-            for report in reports.reports { receive(report, from: PeerID(peer)) }
+            for report in reports.reports { receive(report, from: peer) }
+        case .elements(let batch): receive(batch, from: peer)
+        case .output(let batch): receive(batch, from: peer)
+        case .products(let batch):
+            for product in batch.products { receive(product, from: peer) }
         case .goodbye:
-            if executors.remove(PeerID(peer)) != nil { inputs.append(.departed(PeerID(peer))) }
-        case .hello, .heartbeat, .blobRequest, .blobChunk, .output, .progress, .elements, .products, .executorEnded, nil: break
+            if forget(peer) { inputs.append(.departed(peer)) }
+        case .hello, .heartbeat, .blobRequest, .blobChunk, .progress, .executorEnded, nil: break
         }
-        return []
+        return takeOutbox()
     }
 
-    private mutating func receive(_ request: WireRequest, from peer: PeerID, at now: Instant) -> [Delivery] {
+    private func takeOutbox() -> [Delivery] {
+        defer { outbox = [] }
+        return outbox
+    }
+
+    private func receive(_ request: WireRequest, from peer: PeerID) {
         do throws(TranslationError) {
             switch try ClientRequest(wire: request) {
-            case .scheduler(let body):
-                nextRequest += 1
-                requests[nextRequest] = (peer, request.id)
-                let tables = zones.tables(for: body.zones, at: now.wall)
-                if !tables.isEmpty { inputs.append(.zones(tables)) }
-                inputs.append(.request(RequestID(peer: peer, number: nextRequest), body))
-                return []
-            case .submitStored, .read:
-                throw TranslationError("a cluster in memory keeps neither output nor partial results, and takes no graph in parts")
+            case .scheduler(let body): ask(body, .reply(request.id), of: peer)
+            case .read(let submission, let reading, let waits):
+                begin(
+                    ReadRequest(
+                        peer: peer, request: request.id, reading: reading, submission: submission,
+                        waitsUntil: waits ? now.boot + CoordinatorLimits.waitMilliseconds : nil))
+            case .submitStored: throw TranslationError("a cluster in memory takes no graph in parts")
             }
         } catch {
-            return [respond(request.id, .failed(WireRequestFailed(.malformed, "\(error)")), to: peer)]
+            respond(request.id, .failed(WireRequestFailed(.malformed, "\(error)")), to: peer)
         }
     }
 
-    private func respond(_ request: UInt64, _ body: WireResponse.OneOf_Body?, to peer: PeerID) -> Delivery {
-        Delivery(
-            peer: peer.rawValue,
-            message: .with {
-                $0.response = .with {
-                    $0.request = request
-                    $0.body = body
-                }
-            })
+    func ask(_ body: Request, _ pending: PendingRequest, of peer: PeerID) {
+        nextRequest += 1
+        requests[nextRequest] = (peer, pending)
+        let tables = zones.tables(for: body.zones, at: now.wall)
+        if !tables.isEmpty { inputs.append(.zones(tables)) }
+        inputs.append(.request(RequestID(peer: peer, number: nextRequest), body))
     }
 
-    private mutating func receive(_ report: WireUnitReport, from peer: PeerID) {
+    private func receive(_ product: WireProduct, from peer: PeerID) {
+        let number = product.number
+        do throws(TranslationError) {
+            let addition = try Addition(wire: product.addition)
+            inputs.append(.produced(peer, UnitID(rawValue: product.unit), Attempt(rawValue: product.attempt), number: number, addition))
+        } catch {
+            let receipt = WireProductReceipt.with {
+                $0.unit = product.unit
+                $0.attempt = product.attempt
+                $0.number = number
+                $0.problem = "produced what cannot be read: \(error)"
+            }
+            send(.with { $0.productReceipts.receipts = [receipt] }, to: peer)
+        }
+    }
+
+    private func receive(_ report: WireUnitReport, from peer: PeerID) {
         let (unit, attempt) = (UnitID(rawValue: report.unit), Attempt(rawValue: report.attempt))
         switch report.body {
         case .started(let started): inputs.append(.started(peer, unit, attempt, at: started.startedAt))
@@ -181,63 +235,77 @@ package struct MemoryCoordinator {
     // MARK: Steps
 
     /// Decides on everything that has come. Every executor that is there counts as heard.
-    package mutating func step(at now: Instant) {
+    package func step(at now: Instant) {
+        self.now = now
         outputs.removeAll()
         let heard = executors.sorted().map { Input.heard($0) }
         // An executor is heard after it has attached.
         scheduler.step(inputs + heard, at: now, into: &outputs)
         inputs = []
         wakeAt = outputs.wakeAt
+        for fact in outputs.facts { labels.observe(fact) }
         unwritten += outputs.facts
-        held.append(outputs.sends)
+        var sends: [Outputs.Send] = []
+        for send in outputs.sends {
+            if send.to == AttemptLabels.asker, !send.message.isEvents { labels.receive(send.message) } else { sends.append(send) }
+        }
+        held.append(sends)
     }
 
-    /// Puts what was decided into the journal, and gives out what may go then.
-    package mutating func sync() -> [Delivery] {
+    /// Puts what was decided into the journal, and what was sent into the spools; gives out what may go then.
+    package func sync() -> [Delivery] {
         for fact in unwritten { journal.append(fact) }
         unwritten = []
         durable = scheduler.sequence
-        return held.release(upTo: durable).compactMap { delivery(of: $0) }
+        spool()
+        for send in held.release(upTo: durable) { deliver(send) }
+        return takeOutbox()
     }
 
-    private mutating func delivery(of send: Outputs.Send) -> Delivery? {
-        func to(_ fill: (inout WireCoordinatorMessage) -> Void) -> Delivery {
-            Delivery(peer: send.to.rawValue, message: .with(fill))
-        }
-        switch send.message {
-        case .welcome(let name, let drop): return to { $0.welcome = welcome(name: name, drop: drop.map(\.wire)) }
+    private func deliver(_ message: Outputs.Send) {
+        func to(_ fill: (inout WireCoordinatorMessage) -> Void) { send(.with(fill), to: message.to) }
+        switch message.message {
+        case .welcome(let name, let drop): to { $0.welcome = welcome(name: name, drop: drop.map(\.wire)) }
         case .dispatch(let assignments):
             let grace = scheduler.configuration.graceMillisecondsDefault
-            return to {
+            for assignment in assignments { labels.dispatched(assignment) }
+            to {
                 $0.dispatch.assignments = assignments.map { $0.wire(inputs: $0.inputs.map(\.wire), defaultGraceMilliseconds: grace) }
             }
-        case .stop(let orders): return to { $0.stop.units = orders.map(\.wire) }
-        case .acknowledge(let names): return to { $0.acknowledgement.units = names.map(\.wire) }
-        case .reply(let id, let reply):
-            guard let (peer, request) = requests.removeValue(forKey: id.number) else { return nil }
-            switch reply {
-            case .submitted(let id, _): unfinished.insert(id)
-            case .following(let view), .submission(let view): note(view)
-            default: break
-            }
-            return respond(request, reply.wire, to: peer)
+        case .stop(let orders): to { $0.stop.units = orders.map(\.wire) }
+        case .acknowledge(let names): to { $0.acknowledgement.units = names.map(\.wire) }
+        case .productReceipts(let receipts): to { $0.productReceipts.receipts = receipts.map(\.wire) }
+        case .reply(let id, let reply): answer(id, reply)
+        case .events(let batch) where message.to == AttemptLabels.asker: noteEvents(batch)
         case .events(let batch):
             note(batch.view)
-            return to {
+            to {
                 $0.events = .with {
                     $0.submission = batch.submission
                     $0.events = batch.events.map(\.wire)
                     $0.view = batch.view.wire
                 }
             }
-        case .acknowledgeEnd(let incarnation):
-            proofs.removeAll { $0.incarnation == incarnation }
-            return nil
-        case .superseded, .sessionOver, .productReceipts: return nil
+        case .acknowledgeEnd(let incarnation): proofs.removeAll { $0.incarnation == incarnation }
+        case .superseded, .sessionOver: break
         }
     }
 
-    private mutating func note(_ view: SubmissionView) {
+    private func answer(_ id: RequestID, _ reply: Reply) {
+        switch requests.removeValue(forKey: id.number) {
+        case (_, .read(let read))?: found(read, reply)
+        case (let peer, .reply(let request))?:
+            switch reply {
+            case .submitted(let id, _): unfinished.insert(id)
+            case .following(let view), .submission(let view): note(view)
+            default: break
+            }
+            respond(request, reply.wire, to: peer)
+        case nil: break
+        }
+    }
+
+    private func note(_ view: SubmissionView) {
         if view.finishedAt != 0 { unfinished.remove(view.id) }
     }
 
@@ -246,11 +314,16 @@ package struct MemoryCoordinator {
     /// The process ends, and another one begins with what is in the journal. All connections are gone.
     ///
     /// - Throws: what the codec and the fold throw for a journal that cannot have been written like this.
-    package mutating func crash(at now: Instant, incarnation: UInt64) throws {
+    package func crash(at now: Instant, incarnation: UInt64) throws {
         var scheduler = Scheduler(Self.configuration)
-        try JournalBatch.forEachFact(in: journal.body) { try scheduler.restore($0) }
+        labels = AttemptLabels()
+        try JournalBatch.forEachFact(in: journal.body) { fact in
+            try scheduler.restore(fact)
+            labels.observe(fact)
+        }
         self.scheduler = scheduler
-        (unwritten, inputs, requests, executors, held) = ([], [], [:], [], HeldSends())
+        (unwritten, inputs, requests, executors, clients, held) = ([], [], [:], [], [], HeldSends())
+        (outbox, unspooled, waits, watches, heldBack) = ([], ([], []), ReadWaits(), [:], [])
         begin(at: now, Incarnation(incarnation))
         for proof in proofs { prove(proof.peer, proof.incarnation) }
     }

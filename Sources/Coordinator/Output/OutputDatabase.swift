@@ -60,6 +60,22 @@ struct OutputDatabase {
         }
     }
 
+    /// A spool in memory, without a limit; it ends with this value.
+    ///
+    /// - Throws: GRDB's errors.
+    init() throws {
+        path = ":memory:"
+        totalBytesMax = .max
+        queue = try DatabaseQueue()
+        let path = path
+        try queue.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                try Self.schema.migrate(database, path: path)
+                return .commit
+            }
+        }
+    }
+
     private mutating func loadSizes() throws {
         sizes = try queue.read { database in
             var sizes: [SubmissionNumber: Int64] = [:]

@@ -42,9 +42,9 @@ extension CoordinatorLoop {
             receive(chunk, frames.count > 1 ? frames[1] : nil, from: peer)
         case (.reports(let reports), .executor):
             for report in reports.reports { receive(report, from: peer) }
-        case (.output(let batch), .executor): receive(batch, from: peer)
+        case (.output(let batch), .executor): receive(batch, from: peer.id)
         case (.progress(let batch), .executor): receive(batch, from: peer)
-        case (.elements(let batch), .executor): receive(batch, from: peer)
+        case (.elements(let batch), .executor): receive(batch, from: peer.id)
         case (.products(let batch), .executor):
             for product in batch.products { receive(product, from: peer) }
         case (.executorEnded(let ended), .supervisor): receive(ended, from: peer)

@@ -23,7 +23,7 @@ extension CoordinatorLoop {
                 begin(
                     ReadRequest(
                         peer: peer.id, request: request.id, reading: reading, submission: submission,
-                        waitsUntil: waits ? now.boot + CoordinatorLimits.waitMilliseconds : nil), of: peer)
+                        waitsUntil: waits ? now.boot + CoordinatorLimits.waitMilliseconds : nil))
             }
         } catch {
             respond(request.id, .failed(WireRequestFailed(.malformed, "\(error)")), to: peer)
@@ -55,7 +55,7 @@ extension CoordinatorLoop {
     /// The scheduler's answer.
     func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
         switch (peer.requests.removeValue(forKey: request.number), reply) {
-        case (.read(let read)?, _): found(read, reply, peer)
+        case (.read(let read)?, _): found(read, reply)
         case (.reply(let number)?, _): respond(number, reply.wire, to: peer)
         case (nil, _): logger.error("the scheduler answered request \(request.number), which nobody asked")
         }
@@ -71,34 +71,7 @@ extension CoordinatorLoop {
             }, to: peer)
     }
 
-    // MARK: Output
-
-    func receive(_ batch: WireOutputBatch, from peer: Peer) {
-        var records: [OutputRecord] = []
-        for chunk in batch.chunks {
-            let unit = UnitID(rawValue: chunk.unit)
-            let attempt = Attempt(rawValue: chunk.attempt)
-            guard let label = labels.label(unit, attempt) else {
-                counters.note(.strayOutput, "output of an attempt that \(peer.host) does not hold", now.boot, logger)
-                continue
-            }
-            guard chunk.bytes.count <= Limits.outputSpoolBytes, let stream = OutputRecord.Stream(wire: chunk.stream) else {
-                counters.note(.violation, "a piece of output of \(chunk.bytes.count) bytes", now.boot, logger)
-                continue
-            }
-            guard chunk.index < CoordinatorLimits.outputIndices else {
-                counters.note(.violation, "a piece of output with the index \(chunk.index)", now.boot, logger)
-                continue
-            }
-            records.append(
-                OutputRecord(
-                    unit: unit, attempt: attempt, attemptNumber: label.number, path: label.path, stream: stream,
-                    index: chunk.index, at: chunk.at, bytes: [UInt8](chunk.bytes), isTruncated: chunk.truncated))
-        }
-        guard !records.isEmpty else { return }
-        outputBytesInFlight += records.reduce(0) { $0 + $1.spooledBytes }
-        output.post(.append(records))
-    }
+    // MARK: Progress
 
     /// Of each operation only the newest counts.
     func receive(_ batch: WireProgressBatch, from peer: Peer) {
@@ -108,17 +81,6 @@ extension CoordinatorLoop {
                 continue
             }
             inputs.append(.progressed(peer.id, UnitID(rawValue: unit.unit), Attempt(rawValue: unit.attempt), progress))
-        }
-    }
-
-    /// What the spool's thread says.
-    func receive(_ event: OutputService.Event) {
-        switch event {
-        case .taken(let bytes, let submissions):
-            outputBytesInFlight -= bytes
-            noteOutput(of: submissions)
-        case .page(let ticket, let page): self.page(ticket, page)
-        case .unreadable(let ticket, let reason): unreadable(ticket.read, .output(ticket.unit), reason)
         }
     }
 }
@@ -131,17 +93,6 @@ extension Request {
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation,
             .retry, .releaseLock:
             []
-        }
-    }
-}
-
-extension OutputRecord.Stream {
-    fileprivate init?(wire: WireOutputStream) {
-        switch wire {
-        case .stdout: self = .stdout
-        case .stderr: self = .stderr
-        case .log: self = .log
-        case .UNRECOGNIZED: return nil
         }
     }
 }

@@ -373,5 +373,5 @@ final class CoordinatorLoop {
 }
 
 extension Message {
-    fileprivate var isEvents: Bool { if case .events = self { true } else { false } }
+    var isEvents: Bool { if case .events = self { true } else { false } }
 }

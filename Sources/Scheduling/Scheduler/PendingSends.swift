@@ -29,14 +29,13 @@ extension Scheduler {
             guard let peer = workers.sessions[worker].peer, let receipts = pending.productReceipts[worker] else { continue }
             outputs.sends.append(.init(to: peer, message: .productReceipts(receipts), after: after))
         }
-        for worker in pending.stops.keys.sorted() {
-            guard let peer = workers.sessions[worker].peer, let orders = pending.stops[worker] else { continue }
-            outputs.sends.append(.init(to: peer, message: .stop(orders), after: after))
-        }
+        sendStops(after, &outputs) { !$1.contains($0) }
         for worker in pending.dispatches.keys.sorted() {
             guard let peer = workers.sessions[worker].peer, let assignments = pending.dispatches[worker] else { continue }
             outputs.sends.append(.init(to: peer, message: .dispatch(assignments), after: after))
         }
+        // What was given out in this step, and is to stop: an executor that does not know of it would start it afterwards.
+        sendStops(after, &outputs) { $1.contains($0) }
         for number in pending.touched.sorted() {
             let followers = followers.followers(of: number)
             guard !followers.isEmpty else { continue }
@@ -49,6 +48,16 @@ extension Scheduler {
             }
         }
         pending = PendingSends()
+    }
+
+    /// - Parameter isMeant: of an attempt, and those that are given out to its worker in this step.
+    private func sendStops(_ after: JournalSequence, _ outputs: inout Outputs, _ isMeant: (AttemptName, Set<AttemptName>) -> Bool) {
+        for worker in pending.stops.keys.sorted() {
+            guard let peer = workers.sessions[worker].peer, let orders = pending.stops[worker] else { continue }
+            let fresh = Set((pending.dispatches[worker] ?? []).map { AttemptName(unit: $0.unit, attempt: $0.attempt) })
+            let meant = orders.filter { isMeant(AttemptName(unit: $0.unit, attempt: $0.attempt), fresh) }
+            if !meant.isEmpty { outputs.sends.append(.init(to: peer, message: .stop(meant), after: after)) }
+        }
     }
 
     /// - Parameter progress: it has said how far it has come, and its state has not changed.

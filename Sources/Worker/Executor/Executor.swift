@@ -130,7 +130,7 @@ final class Executor: @unchecked Sendable {
             step { $0.ended(key, finished.ending, now: $1, at: $2) }
         }
         runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
-        runner?.whenSending = { [unowned self] key, gate in elements.open(key, gate) }
+        runner?.whenSending = { [unowned self] key, gate, sent in elements.open(key, gate, sent: sent) }
         runner?.whenSent = { [unowned self] key, event in elements.receive(event, of: key) }
         runner?.whenStarting = { [unowned self] key in products.open(key) }
         runner?.whenProduced = { [unowned self] key, result, publisher in

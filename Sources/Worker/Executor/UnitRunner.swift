@@ -27,8 +27,8 @@ final class UnitRunner {
     private let progress: ProgressDesk
     /// Called when there is news of how far an operation has come.
     var whenProgressed: () -> Void = {}
-    /// Called before an operation that may send partial results starts, and with what it sends.
-    var whenSending: (UnitKey, ElementGate) -> Void = { _, _ in }
+    /// Called before an operation that may send partial results starts, with how many it has sent, and with what it sends.
+    var whenSending: (UnitKey, ElementGate, _ sent: @escaping @Sendable () -> Int) -> Void = { _, _, _ in }
     var whenSent: (UnitKey, ElementRelay.Event) -> Void = { _, _ in }
     /// Called before an operation starts, and with what it produces under an id.
     var whenStarting: (UnitKey) -> Void = { _ in }
@@ -123,7 +123,7 @@ final class UnitRunner {
             }
             if assignment.hasStream {
                 guard let receiver = operation as? any StreamReceiver else { return failure("`\(name)` receives no stream") }
-                guard let openStream else { return failure("`\(name)` receives a stream, which is not for an InMemoryCluster") }
+                guard let openStream else { return failure("`\(name)` receives a stream, which nobody reads here") }
                 receiver.receive(streamOf: assignment.stream.path) { openStream(assignment) }
             }
             return .operation(operation, sends: entry.sends, redaction: context.redaction)
@@ -224,9 +224,9 @@ final class UnitRunner {
             // Its outcome is known: it cannot send what it wants to.
             if case .failed = event { runner.stop(key) }
         }
-        let relay = ElementRelay(gate: ElementGate(), name: operation.name ?? "", host: hostName, deliver: deliver)
-        whenSending(key, relay.gate)
-        sender.relayPartialResults { await relay.pass($0) }
+        let relay = ElementRelay(name: operation.name ?? "", host: hostName, deliver: deliver)
+        let relaying = sender.relayPartialResults { await relay.pass($0) }
+        whenSending(key, relay.gate, relaying.sentCount)
     }
 
     /// Invariant behind `@unchecked Sendable`: nobody else uses what was produced.

@@ -116,14 +116,3 @@ extension ReceivedInput {
         }
     }
 }
-
-extension ValueEncoding {
-    init(_ encoding: WireValueEncoding) {
-        switch encoding {
-        case .void: self = .void
-        case .json: self = .json
-        case .text: self = .text
-        case .bytes, .UNRECOGNIZED: self = .bytes
-        }
-    }
-}

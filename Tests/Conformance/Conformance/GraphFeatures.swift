@@ -83,8 +83,8 @@ extension GraphGenerator {
             .slots, .racingCancellations, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations,
         ])
 
-        /// What a cluster in memory does: no partial results, and no closure that never answers, for which time would wait.
-        package static let inMemory = clustered.subtracting([.streams, .endlessHolds])
+        /// What a cluster in memory does: no closure that never answers, for which time would wait.
+        package static let inMemory = clustered.subtracting([.endlessHolds])
 
         /// Whether something may be cancelled before its end.
         var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }

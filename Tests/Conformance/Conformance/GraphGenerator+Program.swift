@@ -7,7 +7,7 @@ extension GraphGenerator {
         }
         guard plan.nodes[node].unique == nil else { return }
         if features.contains(.streams), isLeaf, random.chance(0.5) { stream(to: node) }
-        if features.contains(.hosted), isLeaf, !streams(node), random.chance(0.25) { plan.nodes[node].isHosted = true }
+        if features.contains(.hosted), isLeaf, random.chance(0.25) { plan.nodes[node].isHosted = true }
         if features.contains(.askedRetries), plan.nodes[node].attempts > 1, random.chance(0.5) { plan.nodes[node].asksAboutRetry = true }
         if features.contains(.holds), random.chance(0.3) { hold(node) }
     }
@@ -30,7 +30,7 @@ extension GraphGenerator {
             let source = plan.nodes[other]
             let isFree = plan.dependents(of: other).isEmpty && plan.receivers(of: other).isEmpty
             return other < node && source.script != nil && source.source == nil && source.producers.isEmpty && source.unique == nil
-                && !source.isHosted && (features.contains(.madeConditionsOfProducers) || !plan.evaluatesInTheProgram(other))
+                && (features.contains(.madeConditionsOfProducers) || !plan.evaluatesInTheProgram(other) || source.isHosted)
                 && !planned.after.contains(other)
                 && (isFree || !features.mayCancel || features.contains(.dependentsOfProducers))
         }

@@ -46,8 +46,15 @@ let lockRules: [Rule] = [
             let runs = named.flatMap { account.runs[$0] }.sorted { $0.start < $1.start }
             return runs.enumerated().compactMap { index, run -> Rule.Breach? in
                 guard let token = run.tokens[key] else { return .init(run.node, [run.start], "ran without a token for \(key)") }
-                let earlier = runs[..<index].filter { $0.end < run.start }.compactMap { $0.tokens[key] }.max() ?? 0
-                return token > earlier ? nil : .init(run.node, [run.start], "has the token \(token) after \(earlier)")
+                // Who holds a key of several at once may have taken it long before its body begins.
+                let earlier = runs[..<index].filter { $0.end < run.start }.compactMap { earlier -> UInt64? in
+                    let isAlone = [earlier.node, run.node].contains { node in
+                        account.node(node).keys.contains { $0.name == key && $0.limit == 1 }
+                    }
+                    return isAlone || earlier.tokens[key] == token ? earlier.tokens[key] : nil
+                }.max()
+                guard let earlier, token <= earlier else { return nil }
+                return .init(run.node, [run.start], "has the token \(token) after \(earlier)")
             }
         }
     },

@@ -66,9 +66,9 @@ struct OperationBuilder {
     private func leaf(_ node: Int) -> AOperation {
         let parameters = ScriptParameters(plan, node, place: place, salt: salt)
         if plan.nodes[node].unique != nil { return ScriptedOnly(parameters) }
-        if plan.nodes[node].source != nil { return ScriptedSink(parameters) }
-        if parameters.script.elements != nil { return ScriptedSource(parameters) }
         let isHosted = plan.nodes[node].isHosted
+        if plan.nodes[node].source != nil { return isHosted ? HostedSink(parameters) : ScriptedSink(parameters) }
+        if parameters.script.elements != nil { return isHosted ? HostedSource(parameters) : ScriptedSource(parameters) }
         guard let producer = plan.nodes[node].producers.first else {
             return isHosted ? HostedScripted(parameters) : Scripted(parameters)
         }
@@ -98,8 +98,10 @@ struct OperationBuilder {
         if planned.attempts > 1, !planned.asksAboutRetry { operation.retry(RetryPolicy(attempts: planned.attempts)) }
         if planned.hasTimeout { operation.timeout(limits.timeout) }
         if planned.hasDeadline { operation.deadline(limits.deadline) }
-        if let source = planned.source.flatMap({ operations[$0] }) as? ScriptedSource, let sink = operation as? ScriptedSink {
-            source.stream(to: sink)
+        switch (planned.source.flatMap { operations[$0] } as? SourceBody, operation) {
+        case (let source?, let sink as ScriptedSink): source.stream(to: sink)
+        case (let source?, let sink as HostedSink): source.stream(to: sink)
+        default: break
         }
         connect(planned.producers.compactMap { operations[$0] }, to: operation)
     }

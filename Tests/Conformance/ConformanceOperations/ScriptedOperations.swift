@@ -77,7 +77,7 @@ package final class ScriptedOnly: AsyncOperation<String>, ClusterOperation, Uniq
 }
 
 /// Sends elements.
-package final class ScriptedSource: AsyncOperation<String>, PartialResultOperation, ClusterOperation, @unchecked Sendable {
+package class SourceBody: AsyncOperation<String>, PartialResultOperation, @unchecked Sendable {
     package typealias PartialResult = String
 
     package let parameters: ScriptParameters
@@ -98,8 +98,10 @@ package final class ScriptedSource: AsyncOperation<String>, PartialResultOperati
     }
 }
 
+package final class ScriptedSource: SourceBody, ClusterOperation, @unchecked Sendable {}
+
 /// Reads what another one sends.
-package final class ScriptedSink: AsyncOperation<String>, StreamReceiver, ClusterOperation, @unchecked Sendable {
+package class SinkBody: AsyncOperation<String>, @unchecked Sendable {
     package let parameters: ScriptParameters
     package var receivedElements: ReceivedElements<String>?
 
@@ -137,6 +139,8 @@ package final class ScriptedSink: AsyncOperation<String>, StreamReceiver, Cluste
     }
 }
 
+package final class ScriptedSink: SinkBody, StreamReceiver, ClusterOperation, @unchecked Sendable {}
+
 extension AOperationError {
     /// Not one that says that nothing more can be read.
     fileprivate var isOfTheProducer: Bool { !(publishedError is StreamVoided) && !(publishedError is CancellationError) }
@@ -154,4 +158,12 @@ package final class HostedReceiver: ReceiverBody, RetryableOperation, @unchecked
 
 package final class HostedJoin: JoinBody, RetryableOperation, @unchecked Sendable {
     package func new() -> HostedJoin { HostedJoin(parameters) }
+}
+
+package final class HostedSource: SourceBody, RetryableOperation, @unchecked Sendable {
+    package func new() -> HostedSource { HostedSource(parameters) }
+}
+
+package final class HostedSink: SinkBody, StreamReceiver, @unchecked Sendable {
+    package func new() -> HostedSink { HostedSink(parameters) }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Lets the elements of one attempt into the spool as long as there is room; its operation's relay waits here.
-final class ElementGate: Sendable {
+package final class ElementGate: Sendable {
     /// Bytes of elements that are not on the coordinator's disk; one element passes in any case.
     static let windowBytes = 1 << 20
 
@@ -12,6 +12,8 @@ final class ElementGate: Sendable {
     }
 
     private let state = Mutex(State())
+
+    package init() {}
 
     /// Waits for room. One caller at a time.
     /// - Returns: false when nothing is wanted any more.
@@ -39,7 +41,7 @@ final class ElementGate: Sendable {
     func leave(bytes: Int) { change { $0.bytes -= bytes } }
 
     /// Nothing is wanted any more.
-    func end() { change { $0.isOver = true } }
+    package func end() { change { $0.isOver = true } }
 
     private func change(_ body: (inout State) -> Void) {
         let waiter = state.withLock { state in

@@ -3,61 +3,59 @@ import Wire
 
 /// Readers of output and of partial results: asked of the scheduler first, then of a spool; who finds nothing waits.
 ///
-/// Whoever waits is told of more in this way: the loop itself follows the submission, and looks again when something of it
+/// Whoever waits is told of more in this way: the host itself follows the submission, and looks again when something of it
 /// has happened or has been stored. So nothing is asked again and again while nothing happens.
-extension CoordinatorLoop {
-    func begin(_ read: ReadRequest, of peer: Peer) {
-        guard read.waitsUntil == nil || waits.count(of: peer.id) < CoordinatorLimits.waitingReadsPerPeer else {
+extension SpoolHost {
+    func begin(_ read: ReadRequest) {
+        guard read.waitsUntil == nil || waits.count(of: read.peer) < CoordinatorLimits.waitingReadsPerPeer else {
             return respond(
                 read.request,
                 .failed(
                     WireRequestFailed(
                         .busy,
                         "this connection has \(CoordinatorLimits.waitingReadsPerPeer) readers waiting (waitingReadsPerPeer); read fewer at once"
-                    )), to: peer)
+                    )), to: read.peer)
         }
         look(read)
     }
 
     private func look(_ read: ReadRequest) {
-        guard let peer = peers[read.peer] else { return endWatch(read) }
-        ask(read.reading.question(in: read.submission), .read(read), of: peer)
+        guard isThere(read.peer) else { return endWatch(read) }
+        ask(read.reading.question(in: read.submission), .read(read), of: read.peer)
     }
 
     /// The scheduler says what the reader means.
-    func found(_ read: ReadRequest, _ reply: Reply, _ peer: Peer) {
+    func found(_ read: ReadRequest, _ reply: Reply) {
         var read = read
         switch (reply, read.reading) {
         case (.located(let number, let id, let units, let ended), .output(_, let after, let limitBytes)):
             read.submission = id
             let unit = UnitID(number, units?.first ?? 0)
             note(&read, .output(unit))
-            output.post(
-                .read(
-                    OutputTicket(read: read, unit: unit, isEnded: ended),
-                    OutputQuery(submission: number, units: units, after: after, limitBytes: limitBytes)))
+            self.read(
+                OutputTicket(read: read, unit: unit, isEnded: ended),
+                OutputQuery(submission: number, units: units, after: after, limitBytes: limitBytes))
         case (
             .locatedOperation(let unit, let id, let attempts, let ended, let failures), .elements(_, let attempt, let index, let limitBytes)
         ):
             read.submission = id
             note(&read, .elements(unit))
             let from = attempt == attempts ? index : 0
-            elements.post(
-                .read(
-                    ElementTicket(read: read, unit: unit, number: attempts, isEnded: ended, failures: failures),
-                    ElementQuery(unit: unit, number: attempts, from: from, limitBytes: limitBytes)))
+            self.read(
+                ElementTicket(read: read, unit: unit, number: attempts, isEnded: ended, failures: failures),
+                ElementQuery(unit: unit, number: attempts, from: from, limitBytes: limitBytes))
         default:
             endWatch(read)
-            respond(read.request, reply.wire, to: peer)
+            respond(read.request, reply.wire, to: read.peer)
         }
     }
 
-    /// What the loop is told after this answer is noted, if the reader has come to wait.
+    /// What the host is told after this answer is noted, if the reader has come to wait.
     private func note(_ read: inout ReadRequest, _ topic: ReadWaits<ReadRequest>.Topic) {
         if case .watching = read.stage { read.stage = .watching(since: waits.look(at: topic)) }
     }
 
-    /// The reader comes to wait: before it looks again the loop follows the submission.
+    /// The reader comes to wait: before it looks again the host follows the submission.
     private func beginWatch(_ read: ReadRequest) {
         watches[read.submission, default: 0] += 1
         var wantsDetails = false
@@ -82,31 +80,31 @@ extension CoordinatorLoop {
 
     func page(_ ticket: OutputTicket, _ page: OutputPage) {
         let isNews = !page.records.isEmpty || ticket.isEnded
-        finish(ticket.read, .output(ticket.unit), isNews: isNews) { loop, peer in
-            loop.respond(ticket.read.request, .output(page.wire(id: ticket.read.submission, isEnded: ticket.isEnded)), to: peer)
+        finish(ticket.read, .output(ticket.unit), isNews: isNews) { host in
+            host.respond(ticket.read.request, .output(page.wire(id: ticket.read.submission, isEnded: ticket.isEnded)), to: ticket.read.peer)
         }
     }
 
     func page(_ ticket: ElementTicket, _ page: ElementPage) {
         guard case .elements(_, let attempt, _, _) = ticket.read.reading else { return }
         let isRestart = attempt != 0 && attempt != ticket.number
-        finish(ticket.read, .elements(ticket.unit), isNews: !page.elements.isEmpty || ticket.isEnded || isRestart) { loop, peer in
-            loop.respond(
+        finish(ticket.read, .elements(ticket.unit), isNews: !page.elements.isEmpty || ticket.isEnded || isRestart) { host in
+            host.respond(
                 ticket.read.request,
                 .elements(
                     page.wire(attempt: ticket.number, id: ticket.read.submission, isEnded: ticket.isEnded, failures: ticket.failures)),
-                to: peer)
+                to: ticket.read.peer)
         }
     }
 
     /// Answers a look that has found something, or whose reader does not wait (any longer); lets others wait.
     private func finish(
-        _ read: ReadRequest, _ topic: ReadWaits<ReadRequest>.Topic, isNews: Bool, _ answer: (CoordinatorLoop, Peer) -> Void
+        _ read: ReadRequest, _ topic: ReadWaits<ReadRequest>.Topic, isNews: Bool, _ answer: (Self) -> Void
     ) {
-        guard let peer = peers[read.peer] else { return leave(read, topic) }
+        guard isThere(read.peer) else { return leave(read, topic) }
         guard !isNews, let waitsUntil = read.waitsUntil, waitsUntil > now.boot else {
             leave(read, topic)
-            return answer(self, peer)
+            return answer(self)
         }
         var again = read
         switch read.stage {
@@ -128,13 +126,12 @@ extension CoordinatorLoop {
 
     func unreadable(_ read: ReadRequest, _ topic: ReadWaits<ReadRequest>.Topic, _ reason: String) {
         leave(read, topic)
-        guard let peer = peers[read.peer] else { return }
-        respond(read.request, .failed(WireRequestFailed(.unspecified, reason)), to: peer)
+        respond(read.request, .failed(WireRequestFailed(.unspecified, reason)), to: read.peer)
     }
 
     // MARK: Waking
 
-    /// What the scheduler tells the loop as a follower, in its order among the answers.
+    /// What the scheduler tells the host as a follower, in its order among the answers.
     func noteEvents(_ batch: EventBatch) {
         let number = batch.view.number
         for event in batch.events where event.progress == nil {

@@ -1,5 +1,4 @@
 import AOperation
-import Executing
 import Foundation
 import Wire
 
@@ -20,7 +19,8 @@ struct StreamPages: Sendable {
         return events[head]
     }
 
-    mutating func read(_ page: WireElementPage) {
+    /// - Parameter error: makes the error with which the operation has ended.
+    mutating func read(_ page: WireElementPage, error: (WireOperationFailure) -> AOperationError = { AOperationError($0) }) {
         events = []
         head = 0
         guard page.attempt == attempt else { return events.append(.voided) }
@@ -32,7 +32,7 @@ struct StreamPages: Sendable {
             index = element.index + 1
         }
         skip(to: page.next)
-        if page.ended { events.append(.ended(page.failures.first.map { AOperationError($0) })) }
+        if page.ended { events.append(.ended(page.failures.first.map(error))) }
     }
 
     private mutating func skip(to next: UInt64) {

@@ -2,51 +2,37 @@ import Scheduling
 import Wire
 
 /// Partial results, from executors to the spool.
-extension CoordinatorLoop {
-    func receive(_ batch: WireElementBatch, from peer: Peer) {
+extension SpoolHost {
+    func receive(_ batch: WireElementBatch, from peer: PeerID) {
         var runs: [ElementRun] = []
         for run in batch.runs {
             let unit = UnitID(rawValue: run.unit)
             let attempt = Attempt(rawValue: run.attempt)
             guard let label = labels.label(unit, attempt) else {
-                counters.note(.strayOutput, "partial results of an attempt that \(peer.host) does not hold", now.boot, logger)
+                note(.strayOutput, "partial results of an attempt that \(name(of: peer)) does not hold")
                 continue
             }
             let elements = run.elements.compactMap(ElementRun.Element.init(wire:))
             guard elements.count == run.elements.count, run.first < CoordinatorLimits.outputIndices else {
-                counters.note(.violation, "a partial result that is too large, or has no index", now.boot, logger)
+                note(.violation, "a partial result that is too large, or has no index")
                 continue
             }
             runs.append(
                 ElementRun(
-                    peer: peer.id, unit: unit, attempt: attempt, number: label.number, first: run.first, elements: elements,
+                    peer: peer, unit: unit, attempt: attempt, number: label.number, first: run.first, elements: elements,
                     isClosed: run.closed))
         }
         guard !runs.isEmpty else { return }
-        outputBytesInFlight += runs.reduce(0) { $0 + $1.spooledBytes }
-        elements.post(.append(runs))
+        append(runs)
     }
 
-    /// What the spool's thread says.
-    func receive(_ event: ElementService.Event) {
-        switch event {
-        case .stored(let receipts, let bytes):
-            outputBytesInFlight -= bytes
-            acknowledge(receipts)
-        case .full(let submissions):
-            // Ends that are on the disk as well; the others are there at the next try.
-            if isAllDurable { elements.post(.remove(scheduler.ended(of: submissions))) }
-        case .page(let ticket, let page): self.page(ticket, page)
-        case .unreadable(let ticket, let reason): unreadable(ticket.read, .elements(ticket.unit), reason)
-        }
-    }
-
-    private func acknowledge(_ receipts: [ElementReceipt]) {
+    /// Runs are in the spool, or there was no room for them.
+    func acknowledge(_ receipts: [ElementReceipt]) {
         var byPeer: [PeerID: [ElementReceipt]] = [:]
         for receipt in receipts { byPeer[receipt.peer, default: []].append(receipt) }
         for id in byPeer.keys.sorted() {
-            guard let peer = peers[id], let receipts = byPeer[id] else { continue }
-            send(.with { $0.elementReceipts.receipts = receipts.map(\.wire) }, to: peer)
+            guard let receipts = byPeer[id] else { continue }
+            send(.with { $0.elementReceipts.receipts = receipts.map(\.wire) }, to: id)
         }
         for receipt in receipts {
             noteHeldBack(receipt)

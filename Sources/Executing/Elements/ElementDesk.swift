@@ -1,23 +1,34 @@
 import AOperation
-import Executing
 import Wire
 
 /// What an executor does with the partial results of its units: spools them, and holds their ends back until they are on
-/// the coordinator's disk, so that whoever hears of an end finds all elements. Touched on the loop's thread only.
-struct ElementDesk {
+/// the coordinator's disk, so that whoever hears of an end finds all elements. Touched on one thread only.
+package struct ElementDesk {
     private var spool = ElementSpool()
     private var gates: [UnitKey: ElementGate] = [:]
     /// Ends that wait for their elements.
     private var withheld: [UnitKey: WireUnitReport] = [:]
     /// Why an attempt fails, whatever it reports.
     private var failures: [UnitKey: WireOperationFailure] = [:]
+    /// How many elements each has sent.
+    private var counts: [UnitKey: @Sendable () -> Int] = [:]
 
-    mutating func open(_ key: UnitKey, _ gate: ElementGate) {
+    package init() {}
+
+    /// The attempt begins.
+    /// - Parameter sent: how many elements it has sent, whether they have come here or not.
+    package mutating func open(_ key: UnitKey, _ gate: ElementGate, sent: @escaping @Sendable () -> Int) {
         spool.open(key)
         gates[key] = gate
+        counts[key] = sent
     }
 
-    mutating func receive(_ event: ElementRelay.Event, of key: UnitKey) {
+    /// Something that was sent is not on the coordinator's disk.
+    package var isUnderWay: Bool {
+        !withheld.isEmpty || counts.contains { key, sent in spool.expected(key).map { UInt64(sent()) > $0 } ?? false }
+    }
+
+    package mutating func receive(_ event: ElementRelay.Event, of key: UnitKey) {
         switch event {
         case .element(let element):
             if !spool.append(element, of: key) { gates[key]?.end() }
@@ -30,7 +41,7 @@ struct ElementDesk {
     }
 
     /// The report as it may be sent; nil: not yet.
-    mutating func admit(_ report: WireUnitReport) -> WireUnitReport? {
+    package mutating func admit(_ report: WireUnitReport) -> WireUnitReport? {
         guard case .ended(let end)? = report.body else { return report }
         let key = UnitKey(unit: report.unit, attempt: report.attempt)
         guard spool.isOpen(key) else { return final(report, key) }
@@ -51,7 +62,7 @@ struct ElementDesk {
     }
 
     /// - Returns: ends that waited for this.
-    mutating func receive(_ receipts: [WireElementReceipt], now: Int64) -> [WireUnitReport] {
+    package mutating func receive(_ receipts: [WireElementReceipt], now: Int64) -> [WireUnitReport] {
         var ends: [WireUnitReport] = []
         for receipt in receipts {
             let key = UnitKey(unit: receipt.unit, attempt: receipt.attempt)
@@ -60,20 +71,21 @@ struct ElementDesk {
             if freed > 0 { gates[key]?.leave(bytes: freed) }
             guard progress.isOver else { continue }
             gates.removeValue(forKey: key)?.end()
+            counts[key] = nil
             if let report = withheld.removeValue(forKey: key) { ends.append(final(report, key)) }
         }
         return ends
     }
 
     /// The coordinator stops the unit: its end waits for nothing any more.
-    mutating func release(_ key: UnitKey) -> WireUnitReport? {
+    package mutating func release(_ key: UnitKey) -> WireUnitReport? {
         let report = withheld.removeValue(forKey: key).map { final($0, key) }
         drop(key)
         return report
     }
 
     /// Nothing of the unit is needed any more.
-    mutating func forget(_ key: UnitKey) {
+    package mutating func forget(_ key: UnitKey) {
         withheld[key] = nil
         failures[key] = nil
         drop(key)
@@ -81,12 +93,13 @@ struct ElementDesk {
 
     private mutating func drop(_ key: UnitKey) {
         spool.discard(key)
+        counts[key] = nil
         gates.removeValue(forKey: key)?.end()
     }
 
-    mutating func forgetSent() { spool.forgetSent() }
+    package mutating func forgetSent() { spool.forgetSent() }
 
-    mutating func take(now: Int64) -> [WireElementBatch] { spool.take(now: now) }
+    package mutating func take(now: Int64) -> [WireElementBatch] { spool.take(now: now) }
 
-    var deadline: Int64? { spool.deadline }
+    package var deadline: Int64? { spool.deadline }
 }

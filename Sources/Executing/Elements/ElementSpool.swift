@@ -1,4 +1,3 @@
-import Executing
 import Wire
 
 /// The partial results of running units, until the coordinator has them on its disk. Pure.
@@ -55,6 +54,12 @@ struct ElementSpool {
         streams[key]?.next = element.index + 1
         ready.insert(key)
         return true
+    }
+
+    /// Whether the operation may send more, and what comes then.
+    func expected(_ key: UnitKey) -> UInt64? {
+        guard let stream = streams[key], case .open = stream.end else { return nil }
+        return stream.next
     }
 
     /// Nothing follows.

@@ -1,11 +1,15 @@
+import AOperation
 import Foundation
 import Wire
 
 /// What the operations of an executor receive of others' streams: asks the coordinator for one page after the other.
 ///
-/// A question is asked again in every session until it is answered. Lives on the loop's thread.
-final class StreamDesk {
-    typealias Answer = @Sendable (Result<WireElementPage, StreamRefused>) -> Void
+/// A question is asked again in every session until it is answered. Touched on one thread only.
+package final class StreamDesk {
+    package typealias Answer = @Sendable (Result<WireElementPage, StreamRefused>) -> Void
+
+    /// A coordinator that was busy is asked again after this.
+    package static let busyMilliseconds: Int64 = 500
 
     private struct Question {
         let request: WireReadElements
@@ -20,7 +24,7 @@ final class StreamDesk {
     /// - Parameters:
     ///   - send: asks the coordinator; lost when there is no connection.
     ///   - later: does something when a coordinator that is busy may be asked again.
-    init(send: @escaping (WireRequest) -> Void, later: @escaping (@escaping () -> Void) -> Void) {
+    package init(send: @escaping (WireRequest) -> Void, later: @escaping (@escaping () -> Void) -> Void) {
         self.send = send
         self.later = later
     }
@@ -33,15 +37,36 @@ final class StreamDesk {
         return lastNumber
     }
 
+    /// Questions that wait for their answers.
+    package var openCount: Int { questions.count }
+
+    /// How an operation reads the stream of its assignment.
+    /// - Parameter perform: does something on the desk's thread, in the order in which it is asked to.
+    /// - Parameter error: makes the error with which the operation that is read has ended.
+    package func opener(
+        error: @escaping @Sendable (WireOperationFailure) -> AOperationError = { AOperationError($0) },
+        _ perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) -> @Sendable (WireAssignment) -> any StreamCursor {
+        // Only touched by what is performed.
+        nonisolated(unsafe) let desk = self
+        return { assignment in
+            AssignedStreamCursor(assignment, error: error) { request, asked, answer in
+                perform { asked(desk.ask(request, answer)) }
+            } forget: { number in
+                perform { desk.forget(number) }
+            }
+        }
+    }
+
     /// Nobody waits for the answer any more.
     func forget(_ number: UInt64) { questions[number] = nil }
 
     /// After the connection was made anew.
-    func resume() {
+    package func resume() {
         for number in questions.keys.sorted() { send(number) }
     }
 
-    func receive(_ response: WireResponse) {
+    package func receive(_ response: WireResponse) {
         guard let question = questions[response.request] else { return }
         switch response.body {
         case .failed(let failed)? where failed.code == .busy:
@@ -65,8 +90,8 @@ final class StreamDesk {
 }
 
 /// The coordinator does not let a stream be read.
-struct StreamRefused: LocalizedError, Hashable, Sendable {
-    let reason: String
+package struct StreamRefused: LocalizedError, Hashable, Sendable {
+    package let reason: String
 
-    var errorDescription: String? { "the stream cannot be read: \(reason)" }
+    package var errorDescription: String? { "the stream cannot be read: \(reason)" }
 }

@@ -3,8 +3,8 @@ import Foundation
 import Wire
 
 /// The way of an operation's partial results from its thread to the executor's loop.
-struct ElementRelay: Sendable {
-    enum Event: Sendable {
+package struct ElementRelay: Sendable {
+    package enum Event: Sendable {
         case element(WireElement)
         /// It has sent everything.
         case closed
@@ -12,14 +12,19 @@ struct ElementRelay: Sendable {
         case failed(WireOperationFailure)
     }
 
-    let gate: ElementGate
+    package let gate: ElementGate
     let name: String
     let host: String
     /// Called in order.
     let deliver: @Sendable (Event) -> Void
 
+    package init(name: String, host: String, deliver: @escaping @Sendable (Event) -> Void) {
+        (self.name, self.host, self.deliver) = (name, host, deliver)
+        gate = ElementGate()
+    }
+
     /// - Returns: whether more is wanted.
-    func pass(_ partial: RelayedPartialResult) async -> Bool {
+    package func pass(_ partial: RelayedPartialResult) async -> Bool {
         switch partial {
         case .element(let value, let index):
             guard value.bytes.count <= Limits.partialResultBytes else {

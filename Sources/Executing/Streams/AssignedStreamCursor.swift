@@ -4,18 +4,23 @@ import Synchronization
 import Wire
 
 /// Reads the stream of an assignment: the next page is asked for when the last one was read.
-final class WorkerStreamCursor: StreamCursor {
-    /// Asks for a page on the executor's loop; tells by which number the question is forgotten.
+final class AssignedStreamCursor: StreamCursor {
+    /// Asks for a page on the desk's thread; tells by which number the question is forgotten.
     typealias Ask =
         @Sendable (WireReadElements, _ asked: @escaping @Sendable (UInt64) -> Void, _ answer: @escaping StreamDesk.Answer) -> Void
 
     private let submission: String
     private let path: String
     private let ask: Ask
+    private let error: @Sendable (WireOperationFailure) -> AOperationError
     private let forget: @Sendable (UInt64) -> Void
     private let pages: Mutex<StreamPages>
 
-    init(_ assignment: WireAssignment, ask: @escaping Ask, forget: @escaping @Sendable (UInt64) -> Void) {
+    init(
+        _ assignment: WireAssignment, error: @escaping @Sendable (WireOperationFailure) -> AOperationError, ask: @escaping Ask,
+        forget: @escaping @Sendable (UInt64) -> Void
+    ) {
+        self.error = error
         submission = assignment.submission
         path = assignment.stream.path
         self.ask = ask
@@ -27,7 +32,7 @@ final class WorkerStreamCursor: StreamCursor {
         while true {
             if let event = pages.withLock({ $0.take() }) { return event }
             let page = try await nextPage()
-            pages.withLock { $0.read(page) }
+            pages.withLock { $0.read(page, error: error) }
         }
     }
 
@@ -52,7 +57,9 @@ final class WorkerStreamCursor: StreamCursor {
                 }
             }
         } onCancel: {
+            // Before the reader goes on, so that nobody takes it for one that waits.
             if let number = waiting.cancel() { forget(number) }
+            waiting.end(.failure(CancellationError()))
         }
     }
 
@@ -88,12 +95,10 @@ final class WorkerStreamCursor: StreamCursor {
 
         /// - Returns: the question to be forgotten.
         func cancel() -> UInt64? {
-            let number = state.withLock { state in
+            state.withLock { state in
                 state.isCancelled = true
                 return state.number
             }
-            take()?.resume(throwing: CancellationError())
-            return number
         }
 
         private func take() -> CheckedContinuation<WireElementPage, any Error>? {
