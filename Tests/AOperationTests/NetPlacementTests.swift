@@ -51,6 +51,23 @@ struct NetPlacementTests {
             fetch.deliver(to: second)
             return OrderedGroupOperation(GroupOperation(needed, inner), second)
         },
+        {
+            let (fetch, needed, inner, second) = (Value(1), BlockOperation {}, Keep<Int>(), Keep<Int>())
+            fetch.addDependency(needed)
+            fetch.deliver(to: inner)
+            fetch.deliver(to: second)
+            return OrderedGroupOperation(GroupOperation([needed, inner]), second)
+        },
+        {
+            let (fetch, needed, inner, second) = (Value(1), Step(), Keep<Int>(), Keep<Int>())
+            let between = Step()
+            between.addDependency(needed)
+            between.add(to: AOperationQueue.shared)
+            fetch.addDependency(between)
+            fetch.deliver(to: inner)
+            fetch.deliver(to: second)
+            return OrderedGroupOperation(GroupOperation(needed, inner), second)
+        },
     ]
 
     @Test(arguments: ordered.indices) func inAnOrderedGroup_whatIsInsideOfChildrenCounts(number: Int) async {
@@ -58,6 +75,22 @@ struct NetPlacementTests {
         queue.addOperation(group)
         await group.ended()
         #expect(group.outcome?.isSuccess == true)
+    }
+
+    /// The receiver that a plain child waits for is added by itself, later or never.
+    @Test(arguments: [false, true]) func receiverThatAPlainChildWaitsFor_isNoLaterChild(isAdded: Bool) async {
+        let (fetch, first, outside, second) = (Value(1), BlockOperation {}, Keep<Int>(), Keep<Int>())
+        fetch.deliver(to: outside)
+        fetch.deliver(to: second)
+        first.addDependency(outside)
+        let group = OrderedGroupOperation([first, second])
+        queue.addOperation(group)
+        if isAdded { outside.add(to: queue) }
+        await group.ended()
+        await outside.ended()
+        #expect(group.outcome?.isSuccess == true)
+        #expect(outside.outcome?.isSuccess == true)
+        #expect(first.isFinished)
     }
 
     /// A report that receives from a child of a group, and waits for something that waits for that group.

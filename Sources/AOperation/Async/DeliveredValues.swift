@@ -5,7 +5,7 @@ public struct DeliveredValues<Upstream: AsyncSequence, Receiver: ResultableOpera
     AsyncSequence
 where Receiver.Input == Upstream.Element {
     public typealias Element = Output
-    public typealias Failure = AOperationError
+    public typealias Failure = any Error
 
     private let upstream: Upstream
     private let source: OperationSource<Receiver>
@@ -37,7 +37,7 @@ where Receiver.Input == Upstream.Element {
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AOperationError) -> Output? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Output? {
             guard !isOver else { return nil }
             guard let received = await receive(isolation: actor) else {
                 isOver = true

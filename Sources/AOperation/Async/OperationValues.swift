@@ -4,7 +4,7 @@ import Foundation
 /// ``ResultableOperation/values(on:)``.
 public struct OperationValues<Output>: AsyncSequence, Sendable {
     public typealias Element = Output
-    public typealias Failure = AOperationError
+    public typealias Failure = any Error
 
     private let operation: ResultableOperation<Output>
     private let queue: AOperationQueue
@@ -32,7 +32,7 @@ public struct OperationValues<Output>: AsyncSequence, Sendable {
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AOperationError) -> Output? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Output? {
             guard let operation else { return nil }
             self.operation = nil
             return try await operation.result(on: queue).get()

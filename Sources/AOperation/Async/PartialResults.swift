@@ -1,6 +1,6 @@
 /// The partial results of an operation, as they come: see ``PartialResultOperation/partialResults(on:)``.
 public struct PartialResults<Element: Sendable>: AsyncSequence, Sendable {
-    public typealias Failure = AOperationError
+    public typealias Failure = any Error
 
     private let events: PartialResultEvents<Element>
 
@@ -19,7 +19,7 @@ public struct PartialResults<Element: Sendable>: AsyncSequence, Sendable {
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AOperationError) -> Element? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
             while let event = try await events.next(isolation: actor) {
                 switch event {
                 case .element(let element, _, _): return element
@@ -36,7 +36,7 @@ public struct PartialResults<Element: Sendable>: AsyncSequence, Sendable {
 /// ``PartialResultOperation/partialResultEvents(on:)``.
 public struct PartialResultEvents<PartialResult: Sendable>: AsyncSequence, Sendable {
     public typealias Element = PartialResultEvent<PartialResult>
-    public typealias Failure = AOperationError
+    public typealias Failure = any Error
 
     private let reader: FirstReader<PartialResult>
 
@@ -60,7 +60,7 @@ public struct PartialResultEvents<PartialResult: Sendable>: AsyncSequence, Senda
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AOperationError) -> Element? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
             guard let reader else { return nil }
             do {
                 if let event = try await reader.next() { return event }

@@ -22,8 +22,12 @@ public final class AOperationTimer: Sendable {
     /// - Parameters:
     ///   - interval: seconds from now; zero and less fire as soon as possible.
     ///   - handler: called once, on one of Dispatch's global queues.
-    public init(interval: TimeInterval, handler: @escaping @Sendable () -> Void) {
-        let source = DispatchSource.makeTimerSource(queue: .global())
+    public convenience init(interval: TimeInterval, handler: @escaping @Sendable () -> Void) {
+        self.init(interval: interval, on: .global(), handler: handler)
+    }
+
+    init(interval: TimeInterval, on queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
+        let source = DispatchSource.makeTimerSource(queue: queue)
         source.schedule(deadline: .now() + (interval > 0 ? interval : 0))
         state.withLock { $0 = .armed(source, handler: handler) }
         source.setEventHandler { [weak self] in self?.fire() }

@@ -50,12 +50,17 @@ extension AOperation {
     /// when the operation is given another dependency: `round` says which one this is.
     final func prepare(_ round: UInt64) {
         let wait = core.withLock { $0.timeLimits.start?.wait } ?? .zero
-        guard wait > .zero else { return askForLocks(round) }
+        guard wait > .zero else { return beginPreparation(round) }
         DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in
             guard let self, core.withLock({ $0.isPreparing(round) }) else { return }
             core.withLock { $0.timeLimits.start = nil }
-            askForLocks(round)
+            beginPreparation(round)
         }
+    }
+
+    private func beginPreparation(_ round: UInt64) {
+        Debugger.event(.evaluating, of: self)
+        askForLocks(round)
     }
 
     private func askForLocks(_ round: UInt64, isFirst: Bool = false) {
@@ -171,7 +176,6 @@ extension AOperation {
     private func evaluate(_ round: UInt64) {
         guard core.withLock({ $0.isPreparing(round) }) else { return }
         guard !isPaused else { return putBack() }
-        Debugger.event(.evaluating, of: self)
         let preparation = makePreparation()
         ConditionEvaluation.evaluate(preparation.tree, for: logical, dependencies: preparation.dependencies) {
             [weak self, weak preparation] results in
@@ -184,9 +188,9 @@ extension AOperation {
     private func judge(_ verdict: ConditionVerdict, _ round: UInt64) {
         switch verdict {
         case .satisfied:
-            guard core.withLock({ $0.prepared(round) }) == true, let lane = core.withLock({ $0.membership?.lane }) else { return }
+            guard let isQueued = core.withLock({ $0.prepared(round) }) else { return }
             Debugger.event(.ready, of: self)
-            lane.enqueueFirst(.operation(self))
+            if isQueued { core.withLock { $0.membership?.lane }?.enqueueFirst(.operation(self)) }
         case .failed(let errors):
             if core.withLock({ $0.isPreparing(round) }) { failPreparation(errors) }
         case .ignored:

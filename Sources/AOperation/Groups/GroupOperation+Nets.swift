@@ -95,7 +95,7 @@ extension GroupOperation {
 
     /// Which of `members`, each after what it waits for, have no place among the children of an ordered group: no child needs them,
     /// and they wait for something else than their net, which may come after any child; or they wait for something inside
-    /// of a child that needs them; or a child before the first that needs them waits for them, elsewhere.
+    /// of a child that needs them; or a child before the first that needs them waits for them, elsewhere; or a plain child does.
     private func withoutPlace(
         among members: [AOperation], known: Set<ObjectIdentifier>, children: [Foundation.Operation]
     ) -> Set<ObjectIdentifier> {
@@ -104,23 +104,48 @@ extension GroupOperation {
             guard let child = child as? AOperation else { continue }
             for producer in needs(of: child).producers { needing[ObjectIdentifier(producer), default: []].append(index) }
         }
+        let awaited = Self.awaited(byPlain: children)
         var lost: Set<ObjectIdentifier> = []
         for member in members {
             let open = member.dependencies.filter { !$0.isOver }
             let isLost: Bool
             if let indices = needing[ObjectIdentifier(member)], let first = indices.first {
-                let isKnotted = open.contains { dependency in
-                    guard let child = (dependency as? AOperation)?.representative(in: self), child !== dependency else { return false }
-                    return indices.contains { children[$0] === child }
-                }
+                let isKnotted = !open.isEmpty && waits(anyOf: open, forPartsOf: indices.map { children[$0] })
                 let isShared = member.neighboursInNet.after.contains { $0.representative(in: self) == nil }
                 isLost = isKnotted || isShared && first > 0 && WaitForGraph.waits(for: member, anyOf: children[..<first])
             } else {
                 isLost = open.contains { !known.contains(ObjectIdentifier($0)) || lost.contains(ObjectIdentifier($0)) }
             }
-            if isLost { lost.insert(ObjectIdentifier(member)) }
+            if isLost || awaited.contains(ObjectIdentifier(member)) { lost.insert(ObjectIdentifier(member)) }
         }
         return lost
+    }
+
+    /// Whether one of `operations` is inside of one of `children`, or waits for something that is.
+    private func waits(anyOf operations: [Foundation.Operation], forPartsOf children: [Foundation.Operation]) -> Bool {
+        var seen: Set<ObjectIdentifier> = []
+        var pending = operations
+        while let operation = pending.popLast() {
+            guard !operation.isOver, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
+            let owner = (operation as? AOperation) ?? operation.groupToStartPlain
+            if let child = owner?.representative(in: self), child !== operation, child !== self {
+                if children.contains(where: { $0 === child }) { return true }
+            } else {
+                pending += operation.dependencies
+            }
+        }
+        return false
+    }
+
+    /// What plain operations among `children` wait for: these tell nobody, and are not moved.
+    private static func awaited(byPlain children: [Foundation.Operation]) -> Set<ObjectIdentifier> {
+        var seen: Set<ObjectIdentifier> = []
+        var pending = children.filter { !($0 is AOperation) && !$0.isOver }.flatMap(\.dependencies)
+        while let operation = pending.popLast() {
+            guard !operation.isOver, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
+            pending += operation.dependencies
+        }
+        return seen
     }
 
     /// Adds an operation to the queue that this group, or what is around it, is in; before the barriers that wait for the group.

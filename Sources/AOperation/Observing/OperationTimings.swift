@@ -5,9 +5,9 @@ import Logging
 public struct OperationTimings: Sendable, Hashable {
     /// In a queue or group, until its dependencies had ended.
     public var waiting: Duration?
-    /// From there until its conditions held and its locks were its own; nil without conditions and locks.
+    /// Until its conditions held and its locks were its own, or it failed because of them; nil without conditions and locks.
     public var conditions: Duration?
-    /// From there until it was executed: waiting for a slot.
+    /// The rest, until it was executed: waiting for a slot, before its conditions were looked at and after that.
     public var queued: Duration?
     /// From there until its outcome was decided and told.
     public var executing: Duration?

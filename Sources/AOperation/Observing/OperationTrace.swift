@@ -5,6 +5,8 @@ struct OperationTrace {
     /// The name of the queue it is in, if that has one.
     private(set) var queueName: String?
     private var added: ContinuousClock.Instant?
+    /// Its dependencies had ended.
+    private var unblocked: ContinuousClock.Instant?
     private var evaluating: ContinuousClock.Instant?
     private var ready: ContinuousClock.Instant?
     private var executed: ContinuousClock.Instant?
@@ -12,12 +14,14 @@ struct OperationTrace {
     private var ended: ContinuousClock.Instant?
 
     /// Notes a stage. Conditions may be evaluated, and slots waited for, several times: from the first time on it is
-    /// the conditions' time, until the operation is ready for the last time.
+    /// the conditions' time, until the operation is ready for the last time, or fails because of them.
     mutating func note(_ stage: AOperation.Debugger.Stage, at now: ContinuousClock.Instant, queueName: String?) {
         switch stage {
         case .added: added = now
         case .evaluating: if evaluating == nil { evaluating = now }
-        case .ready: ready = now
+        case .ready:
+            if unblocked == nil { unblocked = now }
+            ready = now
         case .executed: executed = now
         case .finished: finished = now
         case .ended: ended = now
@@ -27,11 +31,13 @@ struct OperationTrace {
     }
 
     var timings: OperationTimings {
-        let unblocked = evaluating ?? ready
         var timings = OperationTimings()
         if let added, let unblocked { timings.waiting = unblocked - added }
-        if let evaluating, let ready { timings.conditions = ready - evaluating }
-        if let ready, let executed { timings.queued = executed - ready }
+        if let evaluating {
+            let prepared = ready.flatMap { $0 >= evaluating ? $0 : nil } ?? (executed == nil ? finished : nil)
+            timings.conditions = prepared.map { $0 - evaluating }
+        }
+        if let unblocked, let executed { timings.queued = executed - unblocked - (timings.conditions ?? .zero) }
         if let executed, let finished { timings.executing = finished - executed }
         if let executed, let ended { timings.body = ended - executed }
         return timings

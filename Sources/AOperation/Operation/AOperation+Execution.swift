@@ -138,7 +138,7 @@ extension AOperation {
     /// body somewhere else.
     final func limitBody(to grace: Duration) {
         guard let number = core.withLock({ $0.parts.isEmpty && $0.attachments?.remote == nil ? $0.retries : nil }) else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + grace.interval) { [weak self] in
+        Timers.queue.asyncAfter(deadline: .now() + grace.interval) { [weak self] in
             guard let self, let proposal = core.withLock({ $0.abandonBody(ofAttempt: number) }) else { return }
             Debugger.error(
                 "the operation \(publisherName) still runs \(grace) after its outcome was decided; "

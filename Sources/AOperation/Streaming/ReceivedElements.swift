@@ -10,7 +10,7 @@ import Foundation
 /// slot, holds `await send(_:)` of its producer back when it is behind; one that waits for a slot, or for something else, does
 /// not, and misses what gave way.
 public struct ReceivedElements<Element: Sendable>: AsyncSequence, Sendable {
-    public typealias Failure = AOperationError
+    public typealias Failure = any Error
 
     private let reading: Reading
 
@@ -49,7 +49,7 @@ public struct ReceivedElements<Element: Sendable>: AsyncSequence, Sendable {
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AOperationError) -> Element? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> Element? {
             guard let slot = reader else { return nil }
             guard let current = slot.reader else { throw end(AOperationError.StreamVoided(producer: producer)) }
             let event: PartialResultEvent<Element>?

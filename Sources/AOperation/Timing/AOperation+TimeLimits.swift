@@ -82,7 +82,7 @@ extension AOperation {
     /// The operation has entered a queue.
     final func startDeadline() {
         guard let limit = core.withLock({ $0.timeLimits.deadline }) else { return }
-        let timer = AOperationTimer(interval: limit.interval) { [weak self] in
+        let timer = AOperationTimer(interval: limit.interval, on: Timers.queue) { [weak self] in
             guard let self else { return }
             let error = AOperationError.DeadlinePassed(operation: publisherName, limit: limit)
             timeOut(with: AOperationError(error))

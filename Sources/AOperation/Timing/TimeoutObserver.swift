@@ -68,7 +68,7 @@ final class AttemptTimers: Sendable {
         for attempt: AOperation, after seconds: TimeInterval, _ handler: @escaping @Sendable (AOperation, _ number: Int) -> Void
     ) {
         let number = attempt.core.withLock { $0.retries }
-        let timer = AOperationTimer(interval: seconds) { [weak attempt] in
+        let timer = AOperationTimer(interval: seconds, on: Timers.queue) { [weak attempt] in
             if let attempt { handler(attempt, number) }
         }
         timers.withLock { $0[ObjectIdentifier(attempt)] = timer }

@@ -183,7 +183,7 @@ struct DebuggerTests {
         var trace = OperationTrace()
         let start = ContinuousClock.now
         let stages: [AOperation.Debugger.Stage] = [
-            .added, .evaluating, .ready, .evaluating, .ready, .executed, .finished, .ended,
+            .added, .ready, .evaluating, .ready, .evaluating, .ready, .executed, .finished, .ended,
         ]
         for (second, stage) in stages.enumerated() {
             trace.note(stage, at: start + .seconds(second), queueName: nil)
@@ -191,8 +191,35 @@ struct DebuggerTests {
         #expect(
             trace.timings
                 == OperationTimings(
-                    waiting: .seconds(1), conditions: .seconds(3), queued: .seconds(1), executing: .seconds(1),
+                    waiting: .seconds(1), conditions: .seconds(3), queued: .seconds(2), executing: .seconds(1),
                     body: .seconds(2)))
-        #expect(trace.timings.total == .seconds(6))
+        #expect(trace.timings.total == .seconds(7))
+    }
+
+    @Test func timings_areNeverNegative_andWaitsForLocksAreTheConditions() async throws {
+        AOperation.Debugger.recordsTimings = true
+        defer { AOperation.Debugger.recordsTimings = false }
+        let (queue, key) = (AOperationQueue(), "\(UUID())")
+        let holder = Gate().exclusive(key)
+        let waits = Step().exclusive(key)
+        let (plain, holds, fails) = (Step(), Step().conditions(TrueCondition()), Step().conditions(NoFailedDependencies()))
+        let broken = Attempted(.failing("a", 1))
+        fails.addDependency(broken)
+        queue.addOperations([holder, waits, plain, holds, broken, fails], waitUntilFinished: false)
+        await holder.started.wait()
+        await until { waits.core.withLock { $0.lockRequest != nil } }
+        let before = ContinuousClock.now
+        await Step().add(to: queue).ended()
+        let held = ContinuousClock.now - before
+        holder.open()
+        await queue.idle()
+        for operation in [holder, waits, plain, holds, fails] as [AOperation] {
+            let timings = try #require(operation.timings)
+            for span in [timings.waiting, timings.conditions, timings.queued, timings.executing] { #expect(span ?? .zero >= .zero) }
+        }
+        #expect(try #require(waits.timings?.conditions) >= held)
+        #expect(plain.timings?.conditions == nil)
+        #expect(holds.timings?.conditions != nil)
+        #expect(fails.timings?.conditions != nil && fails.timings?.queued == nil)
     }
 }

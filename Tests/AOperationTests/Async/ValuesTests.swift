@@ -31,15 +31,29 @@ struct ValuesTests {
         }
     }
 
-    @Test func error_isTyped() async throws {
+    @Test func error_isThrownOnce() async throws {
         var iterator = Failing<Int>("no").values(on: AOperationQueue()).makeAsyncIterator()
-        do throws(AOperationError) {
+        do {
             _ = try await iterator.next(isolation: nil)
             Issue.record("the failure was not thrown")
-        } catch {
+        } catch let error as AOperationError {
             #expect(error.publisher == "no")
         }
         #expect(try await iterator.next() == nil)
+    }
+
+    /// The compiler cannot do this with sequences that have a failure of a type of their own.
+    @Test func algorithmsOfSequences_compileWhereErrorsAreCaught() async {
+        let queue = AOperationQueue()
+        do {
+            #expect(try await Value(7).values(on: queue).reduce(into: []) { $0.append($1) } == [7])
+            #expect(try await Value(7).values(on: queue).first { $0 > 1 } == 7)
+            _ = try await Failing<Int>("no").values(on: queue).reduce(0, +)
+            Issue.record("the failure was not thrown")
+        } catch {
+            #expect((error as? AOperationError)?.publisher == "no")
+        }
+        #expect((try? await Value(7).values(on: queue).contains { $0 == 7 }) == true)
     }
 
     @Test func nothingRuns_beforeTheElementIsAskedFor() async throws {
