@@ -293,8 +293,10 @@ struct QueueTests {
         let log = Log<Int?>()
         queue.addOperation(Step { log.append(DispatchQueue.getSpecific(key: key)) })
         queue.addOperation(GroupOperation(Step { log.append(DispatchQueue.getSpecific(key: key)) }))
+        let plain = BlockOperation { log.append(DispatchQueue.getSpecific(key: key)) }
+        queue.addOperation(GroupOperation(GroupOperation(plain)))
         await queue.idle()
-        #expect(log.entries == [1, 1])
+        #expect(log.entries == [1, 1, 1])
     }
 
     @Test func blocks_runInTheQueue() async {

@@ -129,29 +129,46 @@ struct WaitSearch {
         return circle
     }
 
-    /// The shortest one, through what stays away.
+    /// Where a way has come to.
+    private struct Stop: Hashable {
+        let node: Int
+        /// Whether it waits for a lock, or somebody who has joined another one, before.
+        let isMendable: Bool
+    }
+
+    /// The shortest one through what stays away that has a lock in it, or a join; if there is none, the shortest one: nothing can be
+    /// done about that.
     private var wayToTarget: [WaitEvent.Need] {
-        var cause: [Int: (node: Int, need: WaitEvent.Need)] = [:]
-        var pending = [0]
+        var cause: [Stop: (stop: Stop, need: WaitEvent.Need)] = [:]
+        func way(to last: Stop) -> [WaitEvent.Need] {
+            var way: [WaitEvent.Need] = []
+            var last = last
+            while let (before, need) = cause[last] {
+                way.append(need)
+                last = before
+            }
+            return way.reversed()
+        }
+        let first = Stop(node: 0, isMendable: false)
+        var pending = [first]
+        var other: Stop?
         var next = 0
         while next < pending.count {
-            let index = pending[next]
+            let stop = pending[next]
             next += 1
-            for (node, need, _) in nodes[index].needs where staysAway[node] && node != 0 && cause[node] == nil {
-                cause[node] = (index, need)
-                guard nodes[node].isTarget else {
-                    pending.append(node)
-                    continue
+            for (node, need, _) in nodes[stop.node].needs where staysAway[node] && node != 0 {
+                let step = Stop(node: node, isMendable: stop.isMendable || need.lock != nil || need.joiner != nil)
+                guard cause[step] == nil else { continue }
+                cause[step] = (stop, need)
+                if !nodes[node].isTarget {
+                    pending.append(step)
+                } else if step.isMendable {
+                    return way(to: step)
+                } else if other == nil {
+                    other = step
                 }
-                var way: [WaitEvent.Need] = []
-                var last = node
-                while let (before, need) = cause[last] {
-                    way.append(need)
-                    last = before
-                }
-                return way.reversed()
             }
         }
-        return []
+        return other.map(way) ?? []
     }
 }

@@ -447,12 +447,14 @@ extension GroupOperation: LaneHost {
         roster.withLock { $0.claimProduced(id) }
     }
 
+    /// Where plain operations of its queue run, however deep it is in there.
     func runPlain(_ operation: Foundation.Operation) {
-        PlainOperations.queue.addOperation(operation)
+        let host = (enclosingOperations.last ?? self).core.withLock { $0.membership?.host }
+        if let queue = host as? AOperationQueue { queue.runPlain(operation) } else { PlainOperations.queue.addOperation(operation) }
     }
 }
 
-/// Where the plain operations of groups run; each is handed over when it is ready and has a slot.
+/// Where the plain operations of groups run that are in no queue of ours; each is handed over when it is ready and has a slot.
 enum PlainOperations {
     static let queue = OperationQueue()
 }

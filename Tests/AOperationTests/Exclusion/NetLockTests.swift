@@ -26,6 +26,34 @@ struct NetLockTests {
         #expect(child.isEnded && producer.isEnded)
     }
 
+    /// The shortest way round leads through the group that may bring the producer as well, and has no lock in it.
+    @Test func circleWithALock_besideAShorterOneWithout_fails() async {
+        let producer = Value(1, name: "producer")
+        let (first, second) = (Keep<Int>(), Keep<Int>())
+        producer.deliver(to: first)
+        producer.deliver(to: second)
+        first.exclusive(key)
+        let gate = Gate()
+        let brings = GroupOperation(first)
+        brings.addDependency(gate)
+        let late = GroupOperation(second)
+        late.addDependency(first)
+        let begins = Gate()
+        let holder = OrderedGroupOperation(begins, late).exclusive(key)
+        queue.addOperation(holder)
+        queue.addOperation(gate)
+        queue.addOperation(brings)
+        await begins.started.wait()
+        await gate.started.wait()
+        begins.open()
+        await begins.ended()
+        gate.open()
+        await holder.ended()
+        await brings.ended()
+        let errors = (holder.publishedErrors + brings.publishedErrors).map(\.publishedError)
+        #expect(errors.contains { $0 is AOperationError.LockCycle })
+    }
+
     @Test func joinerThatWouldWaitForWhatItWouldBringItself_isIgnored() async {
         let id = freshKey("id")
         let (producer, receiver) = (Value(1), Keep<Int>())
