@@ -15,9 +15,10 @@ extension AOperation {
             if isKnownToBeBlocked { return true }
             let shortcuts = Blocker.shortcuts
             let (open, producers) = openBlockers
-            if let first = open.lazy.compactMap(\.blockers.first).first {
+            // Whichever of n blockers is taken, in whatever order they end: the search is repeated some log n times.
+            if let one = open.lazy.compactMap({ $0.blockers.randomElement() }).first {
                 core.withLock { core in
-                    core.blocker = Blocker(operation: first, shortcuts: shortcuts)
+                    core.blocker = Blocker(operation: one, shortcuts: shortcuts)
                     core.wasBlocked = true
                 }
                 for (operation, blockers) in open { watchForFoundation(blockers, inTheWayOf: operation) }
@@ -54,8 +55,10 @@ extension AOperation {
             let unstarted = producers.filter(\.isInitialized)
             pending += unstarted
             open += unstarted
+            let startedWithIt = Set(unstarted.map { ObjectIdentifier($0) })
             let own = dependencies.filter { dependency in
-                !dependency.isOver && !unstarted.contains { $0 === dependency } && operation.receivedStream?.isFrom(dependency) != true
+                !dependency.isOver && !startedWithIt.contains(ObjectIdentifier(dependency))
+                    && operation.receivedStream?.isFrom(dependency) != true
             }
             blockers.append((operation, own))
         }
