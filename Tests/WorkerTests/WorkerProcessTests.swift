@@ -38,7 +38,11 @@ import Wire
         let hello = executor.hello.executor
         #expect(hello.slots == 2)
         #expect(hello.labels == ["zone=a"])
-        #expect(hello.operations.map(\.name) == ["CountWords", "ReadText", "delay", "http", "noop", "readFile", "shell", "writeFile"])
+        #expect(
+            hello.operations.map(\.name) == [
+                "CountWords", "ReadText", "URLSessionDataTaskOperation", "URLSessionDownloadTaskOperation",
+                "URLSessionUploadTaskOperation", "delay", "http", "noop", "readFile", "shell", "writeFile",
+            ])
         #expect(hello.operations.first?.receives == true)
         // Not by the name of the link it was started through.
         let name = try String(contentsOfFile: "/proc/\(executor.hello.pid)/comm", encoding: .utf8)
