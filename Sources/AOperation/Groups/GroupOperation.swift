@@ -419,8 +419,7 @@ extension GroupOperation: LaneHost {
         let outcome = (operation as? AOperation)?.anyOutcome ?? (operation.isCancelled ? .cancelled : .success(()))
         let errors = errors + cancellation(of: operation)
         let settlement = roster.withLock { $0.settle(operation, outcome, errors: errors) }
-        // Those that execute elsewhere may have been stopped there before.
-        let cancelled = settlement.stopped.filter { $0.wasCancelled && ($0 as? AOperation)?.attachment(\.remote) == nil }
+        let cancelled = settlement.stopped.filter(\.wasCancelled)
         if !cancelled.isEmpty { roster.withLock { $0.keepCancellations(of: cancelled) } }
         cancel(settlement.stopped)
         if settlement.isTold { tell(operation, outcome, errors, isMirrored: settlement.isMirrored) }

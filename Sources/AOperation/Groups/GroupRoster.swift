@@ -168,9 +168,6 @@ extension GroupRoster {
     /// Decides how the group ends once its children have, unless that is decided.
     mutating func impose(_ ending: Ending) { imposed = ending }
 
-    /// Whether the failure of a child has stopped the others.
-    var hasStopped: Bool { isStopping }
-
     /// Holds the group's end until ``letGo()``.
     mutating func stayOpen() { open += 1 }
 
@@ -231,7 +228,8 @@ extension GroupRoster {
             return Settlement(isTold: false, stopped: [])
         }
         children[place].stage = .settled(outcome, errors)
-        let stops = onFailure == .stop && !outcome.isSuccess && verdict == nil && !isStopping
+        // Who runs the children stops them: in which order ends are heard of here says nothing.
+        let stops = onFailure == .stop && !outcome.isSuccess && verdict == nil && !isStopping && !isMirrored
         return Settlement(isTold: !children[place].isLate, isMirrored: isMirrored, stopped: stops ? stop() : [])
     }
 

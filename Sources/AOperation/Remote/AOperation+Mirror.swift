@@ -66,10 +66,6 @@ extension AOperation {
     ///
     /// - Parameter hasStarted: whether it had started at all.
     package final func remoteDidEnd(_ ending: RemoteEnding, hasStarted: Bool) {
-        if case .success = ending {
-        } else {
-            noteFailureInGroup()
-        }
         takeRemoteEnd(ending, hasStarted: hasStarted)
     }
 
@@ -111,11 +107,6 @@ extension AOperation {
     /// The same, with everything they wait for.
     package final func everythingInNoQueue() -> [AOperation] {
         unqueuedDependencies().filter { $0 === self || $0.isInitialized }
-    }
-
-    private func noteFailureInGroup() {
-        guard let group = core.withLock({ $0.group }) else { return }
-        group.core.withLock { $0.attachments?.remote?.stopsItself = true }
     }
 }
 
@@ -249,10 +240,8 @@ extension AOperation {
     private var isCancelledThere: Bool {
         var inner = core.withLock { $0.group }
         while let group = inner {
-            let (isDecided, stopsItself, outer) = group.core.withLock { core in
-                (core.verdict != nil, core.attachments?.remote?.stopsItself ?? false, core.group)
-            }
-            if isDecided || stopsItself && group.isStopping { return true }
+            let (isDecided, outer) = group.core.withLock { ($0.verdict != nil, $0.group) }
+            if isDecided { return true }
             inner = outer
         }
         return false

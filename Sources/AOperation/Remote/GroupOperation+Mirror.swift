@@ -9,8 +9,6 @@ extension GroupOperation {
         return list
     }
 
-    final var isStopping: Bool { roster.withLock { $0.hasStopped } }
-
     /// The group has ended elsewhere: so it does here when all its children have.
     final func takeGroupEnd(_ ending: RemoteEnding, hasStarted: Bool) {
         guard !takeConcludedEnd(ending) else { return }

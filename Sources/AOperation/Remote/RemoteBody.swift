@@ -28,8 +28,6 @@ final class RemoteBody {
     var hasStarted = false
     /// The operation has told its start and waits for the end.
     var isAwaited = false
-    /// Of a group: a child failed there, so that the group stops itself if it is to.
-    var stopsItself = false
     /// Where its body stands if it is executed here after all.
     var hosting = Hosting.unused
     /// Who decides here whether it is tried again there, where that asks for it.
