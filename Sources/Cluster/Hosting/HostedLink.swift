@@ -34,9 +34,16 @@ enum HostedLink: Sendable {
 extension HostedSession: MemoryPeer {
     package func tell(_ event: PeerLink.Event) { desk.sync { handle(event) } }
 
-    package var deadline: Int64? { state.withLock { $0.executor.deadline } }
+    package var deadline: Int64? {
+        state.withLock { state in [state.executor.deadline, state.elements.deadline].compactMap(\.self).min() }
+    }
 
-    package func tick() { desk.sync { step { $0.tick(now: $1, at: $2) } } }
+    package func tick() {
+        desk.sync {
+            sendElements()
+            step { $0.tick(now: $1, at: $2) }
+        }
+    }
 
     package var openCount: Int {
         state.withLock { $0.bodies.count + $0.ending + $0.unclaimed.values.reduce(0) { $0 + $1.count } }

@@ -23,9 +23,10 @@ package struct ElementDesk {
         counts[key] = sent
     }
 
-    /// Something that was sent is not on the coordinator's disk.
+    /// Something that was sent is not on the coordinator's disk, and is not kept for a later try either.
     package var isUnderWay: Bool {
-        !withheld.isEmpty || counts.contains { key, sent in spool.expected(key).map { UInt64(sent()) > $0 } ?? false }
+        guard deadline == nil else { return false }
+        return !withheld.isEmpty || counts.contains { key, sent in spool.expected(key).map { UInt64(sent()) > $0 } ?? false }
     }
 
     package mutating func receive(_ event: ElementRelay.Event, of key: UnitKey) {

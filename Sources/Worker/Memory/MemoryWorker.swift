@@ -83,7 +83,7 @@ package final class MemoryWorker {
     package var isSending: Bool { !isDead && (elements.isUnderWay || !reports.isEmpty) }
 
     /// Boot time of its next tick.
-    package var deadline: Int64? { isDead ? nil : state.deadline }
+    package var deadline: Int64? { isDead ? nil : [state.deadline, elements.deadline].compactMap(\.self).min() }
 
     /// The registry has changed.
     package func renew() { runner?.registry = host.registry }
