@@ -41,8 +41,8 @@ extension Result {
             mirrors.apply([.init(node: node, news: .ended(.failure(errors), hasStarted: hasStarted))])
         }
 
-        func cancel(_ node: Int, hasStarted: Bool = true) {
-            mirrors.apply([.init(node: node, news: .ended(.cancelled, hasStarted: hasStarted))])
+        func cancel(_ node: Int, hasStarted: Bool = true, isByGroup: Bool? = nil) {
+            mirrors.apply([.init(node: node, news: .ended(.cancelled, hasStarted: hasStarted), isStoppedByGroup: isByGroup)])
         }
     }
 
@@ -201,8 +201,8 @@ extension Result {
         let trial = Trial(group)
         trial.start(0)
         trial.fail(1, "a")
-        trial.cancel(2, hasStarted: false)
-        trial.cancel(3, hasStarted: false)
+        trial.cancel(2, hasStarted: false, isByGroup: true)
+        trial.cancel(3, hasStarted: false, isByGroup: true)
         trial.mirrors.apply([.init(node: 0, news: .ended(.failure([]), hasStarted: true))])
         await end(group)
         #expect(group.outcomes.map(\.isCancelled) == [false, true, true])
