@@ -110,9 +110,12 @@ extension OperationGraph {
             return original
         }
         let isOwn = origin.map { isOwnName(failure.publisher, of: $0) } ?? false
-        return AOperationError(
+        var error = AOperationError(
             published(failure, name, origin), state: failure.state == .condition ? .condition : .execution,
             publisher: isOwn ? name : failure.publisher)
+        // An operation that executes here may fail with it: it goes on as what it was.
+        error.transit = Transit(failure)
+        return error
     }
 
     private func published(_ failure: WireOperationFailure, _ name: String, _ origin: Member?) -> any Error {
