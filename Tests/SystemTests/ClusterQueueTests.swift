@@ -51,11 +51,7 @@ extension SystemTests {
         @Test func sameGraph_onBothQueues_endsAlike_andTellsTheSame() async throws {
             PortableErrors.register(TrialError.self)
             try await ProcessHarness.with { harness in
-                let folders = try ["here", "there"].map { name in
-                    let path = "\(harness.directory)/\(name)"
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                    return path
-                }
+                let folders = try harness.folders("here", "there")
                 let (here, there) = (Nightly(folders[0]), Nightly(folders[1]))
                 try await here.run(on: AOperationQueue())
                 let cluster = try await harness.trialCluster()

@@ -110,11 +110,7 @@ extension SystemTests {
         @Test func closuresInTheMiddle_endAlikeOnBothQueues_andTellTheSame() async throws {
             PortableErrors.register(TrialError.self)
             try await ProcessHarness.with { harness in
-                let folders = try ["here", "there"].map { name in
-                    let path = "\(harness.directory)/\(name)"
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                    return path
-                }
+                let folders = try harness.folders("here", "there")
                 let (here, there) = (Mixture(folders[0]), Mixture(folders[1]))
                 try await here.run(on: AOperationQueue())
                 let cluster = try await harness.trialCluster()

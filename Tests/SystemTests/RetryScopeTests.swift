@@ -48,11 +48,7 @@ extension SystemTests {
         func sameNet_onBothQueues_runsAsOften_endsAlike_andTellsTheSame(attempts: Int) async throws {
             PortableErrors.register(TrialError.self)
             try await ProcessHarness.with { harness in
-                let folders = try ["here", "there"].map { name in
-                    let path = "\(harness.directory)/\(name)"
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                    return path
-                }
+                let folders = try harness.folders("here", "there")
                 let (here, there) = (
                     Net(folders[0], attempts: attempts, failures: [2, 0, 1]), Net(folders[1], attempts: attempts, failures: [2, 0, 1])
                 )
@@ -117,11 +113,7 @@ extension SystemTests {
         @Test func randomNets_onBothQueues_runAsOften_andEndAlike() async throws {
             PortableErrors.register(TrialError.self)
             try await ProcessHarness.with { harness in
-                let folders = try ["here", "there"].map { name in
-                    let path = "\(harness.directory)/\(name)"
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-                    return path
-                }
+                let folders = try harness.folders("here", "there")
                 let cluster = try await harness.trialCluster()
                 let (here, there) = (
                     (0..<24).map { RandomNet(seed: $0, folders[0]) }, (0..<24).map { RandomNet(seed: $0, folders[1]) }

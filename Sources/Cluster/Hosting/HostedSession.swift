@@ -73,6 +73,7 @@ final class HostedSession: Sendable {
         streams = StreamDesk(
             send: { [weak self] request in self?.send(.with { $0.request = request }) },
             later: { [desk] again in
+                // Made on `desk`, and called there only.
                 nonisolated(unsafe) let again = again
                 desk.asyncAfter(deadline: .now() + .milliseconds(Int(StreamDesk.busyMilliseconds))) { again() }
             })

@@ -75,14 +75,7 @@ struct ElementDatabase {
     init() throws {
         path = ":memory:"
         totalBytesMax = .max
-        queue = try DatabaseQueue()
-        let path = path
-        try queue.writeWithoutTransaction { database in
-            try database.inTransaction(.immediate) {
-                try Self.schema.migrate(database, path: path)
-                return .commit
-            }
-        }
+        queue = try Self.schema.makeInMemory()
     }
 
     private mutating func loadSizes() throws {

@@ -10,6 +10,15 @@ struct Schema: Sendable {
     /// Number 1 is the first. Those that were released are never changed.
     let migrations: [Migration]
 
+    /// A database of this layout in memory, which ends with the value.
+    ///
+    /// - Throws: GRDB's errors.
+    func makeInMemory() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
+        try queue.write { try migrate($0, path: ":memory:") }
+        return queue
+    }
+
     /// Brings the file to the newest layout.
     ///
     /// - Throws: `JournalError.newerSchema` when the file has a layout this release does not know; GRDB's errors.

@@ -88,6 +88,16 @@ final class ProcessHarness: Sendable {
 
     // MARK: files
 
+    /// Makes folders of these names.
+    /// - Returns: their paths.
+    func folders(_ names: String...) throws -> [String] {
+        try names.map { name in
+            let path = "\(directory)/\(name)"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            return path
+        }
+    }
+
     func write(_ name: String, _ text: String) throws -> String {
         let path = "\(directory)/\(name)"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
