@@ -28,7 +28,22 @@ final class Naps: GroupOperation, ClusterGroup, @unchecked Sendable {
     }
 }
 
-/// Groups that decide, on a cluster in memory.
+/// Counts what a group has delivered.
+final class Count: AsyncOperation<Int>, ReceiverOperation, ClusterOperation, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {}
+
+    let parameters: Parameters
+    var receivedValue: Result<[String], AOperationError>?
+
+    init(_ parameters: Parameters = Parameters()) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    override func run() async throws -> Int { try receivedValue?.get().count ?? 0 }
+}
+
+/// Groups on a cluster in memory.
 @Suite struct MemoryGroupTests {
     @Test(arguments: 0..<8)
     func groupThatDecides_endsAlike_whateverCrashes(seed: Int) async throws {
@@ -42,5 +57,19 @@ final class Naps: GroupOperation, ClusterGroup, @unchecked Sendable {
         #expect(cluster.attempts(of: "Naps/Nap") >= 1)
         let last = try #require(naps.outcomes.last?.value as? EncodedValue)
         #expect(try last.decoded(as: String.self) == "1+2+3+4+5")
+    }
+
+    /// In an ordered group the retry is the receiver's alone, and so the group before it is told its end like any other.
+    @Test func groupBeforeARetriedReceiver_inAnOrderedGroup_endsWithItsHold() async throws {
+        let cluster = try InMemoryCluster(workers: 1)
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        try await cluster.register(Count.self)
+        let (naps, count) = (GroupOperation(Nap("1", seconds: 1), Nap("2", seconds: 1)), Count())
+        naps.willFinish { _, finish in finish() }
+        naps.deliver(to: count)
+        count.retry(RetryPolicy(attempts: 2))
+        let outcome = try await cluster.run(OrderedGroupOperation(naps, count))
+        #expect(outcome.isSuccess, "\(outcome.errors)")
+        #expect(count.outcome?.value == 2)
     }
 }

@@ -92,5 +92,5 @@ extension Planted {
         },
     ]
 
-    static let all = outcomes + attempts + groups + orders + conditions + madeConditions + says + streams + decisions + locks
+    static let all = outcomes + attempts + groups + orders + conditions + madeConditions + says + streams + decisions + scopes + locks
 }

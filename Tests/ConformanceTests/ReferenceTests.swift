@@ -31,6 +31,7 @@ import Testing
         #expect(nodes.contains { $0.keys.contains { $0.limit > 1 } && $0.group != nil })
         #expect(nodes.contains { $0.producers.count > 1 && $0.script?.forwardsFailure == true })
         #expect(nodes.contains { $0.attempts > 1 && !$0.conditions.isEmpty })
+        #expect(plans.contains { $0.scopes.count > 1 })
         #expect(nodes.contains { $0.script?.lingers != nil && $0.hasTimeout })
         #expect(nodes.contains { $0.group?.isOrdered == true && $0.group?.stops == true })
         #expect(nodes.contains { $0.group?.limit != nil && $0.hasDeadline })

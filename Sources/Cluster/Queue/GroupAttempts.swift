@@ -113,31 +113,50 @@ struct GroupAttempts {
 }
 
 extension OperationGraph {
-    /// Groups that are tried again, and such as may be tried again with the end of a delivery net: they deliver to that, if by
-    /// way of others, and nobody waits for anything inside of them. Of the latter those that have code in this process are not,
-    /// and what that receives is told at once.
+    /// Groups that are tried again, and those that are tried again with the end of a delivery net: they deliver to that, if by way of
+    /// others, and nobody else waits for them or for anything inside of them. The coordinator finds the same ones.
     fileprivate var groupsThatMayBeginAnew: [Int] {
         let nodes = wire.nodes
-        let groups = nodes.indices.filter { members[$0].isGroup && members[$0].operation != nil }
-        var aboveEnds: Set<Int> = []
-        var open = nodes.indices.filter { nodes[$0].retriesNet }
-        while let node = open.popLast() {
-            for producer in nodes[node].receives.map({ Int($0) }) where nodes[producer].parent == nodes[node].parent {
-                if aboveEnds.insert(producer).inserted { open.append(producer) }
-            }
+        var again = Set(nodes.indices.filter { nodes[$0].retries > 0 })
+        let ends = nodes.indices.filter { nodes[$0].retriesNet && !nodes[Int(nodes[$0].parent)].group.ordered }
+        if !ends.isEmpty {
+            let waiters = self.waiters
+            for end in ends { again.formUnion(membersOfNet(endingWith: end, waiters)) }
         }
-        return groups.filter { group in
-            nodes[group].retries > 0 || aboveEnds.contains(group) && isClosed(group)
-        }
+        return again.filter { members[$0].isGroup && members[$0].operation != nil }.sorted()
     }
 
-    private func isClosed(_ group: Int) -> Bool {
-        let last = wire.nodes.indices.dropFirst(group + 1).first { !isInside($0, of: group) } ?? wire.nodes.count
-        let inside = (group + 1)..<last
-        return wire.nodes.indices.allSatisfy { node in
-            if inside.contains(node) { return !wire.nodes[node].hasHostedSteps }
-            return (wire.nodes[node].receives + wire.nodes[node].after).allSatisfy { !inside.contains(Int($0)) }
+    /// By node: who waits for its end.
+    private var waiters: [[Int]] {
+        var waiters = Array(repeating: [Int](), count: wire.nodes.count)
+        for (index, node) in wire.nodes.enumerated() {
+            for other in node.receives + node.after + (node.hasStream ? [node.stream] : []) { waiters[Int(other)].append(index) }
         }
+        return waiters
+    }
+
+    private func membersOfNet(endingWith end: Int, _ waiters: [[Int]]) -> Set<Int> {
+        let nodes = wire.nodes
+        var net: Set<Int> = [end]
+        var open = [end]
+        while let node = open.popLast() {
+            for producer in nodes[node].receives.map({ Int($0) })
+            where nodes[producer].parent == nodes[end].parent && !net.contains(producer) && !nodes[producer].retriesNet
+                && waiters[producer].allSatisfy(net.contains) && isClosed(producer, waiters)
+            {
+                net.insert(producer)
+                open.append(producer)
+            }
+        }
+        return net.subtracting([end])
+    }
+
+    /// Whether nobody outside waits for anything inside of it.
+    private func isClosed(_ node: Int, _ waiters: [[Int]]) -> Bool {
+        guard members[node].isGroup else { return true }
+        let last = wire.nodes.indices.dropFirst(node + 1).first { !isInside($0, of: node) } ?? wire.nodes.count
+        let inside = (node + 1)..<last
+        return inside.allSatisfy { waiters[$0].allSatisfy(inside.contains) }
     }
 
     fileprivate func isInside(_ node: Int, of group: Int) -> Bool {

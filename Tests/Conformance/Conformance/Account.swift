@@ -52,10 +52,13 @@ package struct Account {
     private(set) var cancelInForce: [Int: Int] = [:]
     private(set) var over: [Int: Int] = [:]
     let hasKills: Bool
+    /// By node: with whom it is tried again.
+    let scopes: [Int: Int]
 
     package init(_ plan: GraphPlan, _ history: History) {
         self.plan = plan
         events = history.events
+        scopes = plan.scopes
         runs = Array(repeating: [], count: plan.nodes.count)
         judgements = Array(repeating: [], count: plan.nodes.count)
         tellings = Array(repeating: [], count: plan.nodes.count)
@@ -119,6 +122,20 @@ extension Account {
     func exists(_ node: Int) -> Bool { self.node(node).cause == nil || !tellings[node].isEmpty || !runs[node].isEmpty }
 
     func children(of node: Int) -> [Int] { plan.children(of: node).filter(exists) }
+
+    /// Whether one of them is tried again with a net that waits for the other: what it holds is kept, and lent to the net.
+    func areOfOneNet(_ node: Int, _ other: Int) -> Bool {
+        [(node, other), (other, node)].contains { member, other in
+            scopes[member].map { other == $0 || rests($0, on: other) } ?? false
+        }
+    }
+
+    /// Whether a node, or a group around it, waits for another one, directly or not.
+    func rests(_ node: Int, on other: Int) -> Bool {
+        ([node] + plan.ancestors(of: node)).contains { member in
+            self.node(member).predecessors.contains { plan.isInside(other, $0) || rests($0, on: other) }
+        }
+    }
 
     /// The node and what is inside of it.
     func subtree(_ node: Int) -> [Int] { plan.nodes.indices.filter { plan.isInside($0, node) } }

@@ -26,7 +26,8 @@ let conditionRules: [Rule] = [
     Rule("dependencyConditions", "NoFailedDependencies and NoCancelledDependencies look at the dependencies the user declared.") {
         account in
         account.plan.nodes.indices.compactMap { node -> Rule.Breach? in
-            guard !account.runs(inside: node).isEmpty else { return nil }
+            // What ran on something that began anew later may have been right then.
+            guard !account.runs(inside: node).isEmpty, !account.restsOnAttempts(node) else { return nil }
             let ends = zip(account.node(node).conditions, account.conditionEnds(of: node))
             return ends.allSatisfy { $0.scriptedCount > 0 || $1 == .holds } ? nil : .init(node, "ran in spite of a dependency")
         }
@@ -34,6 +35,9 @@ let conditionRules: [Rule] = [
 ]
 
 extension Account {
+    /// Whether something that it waits for is tried again with it.
+    func restsOnAttempts(_ node: Int) -> Bool { self.node(node).predecessors.contains { scopes[$0] != nil } }
+
     /// The errors that a node's conditions have come to the last time.
     fileprivate func refusal(of node: Int) -> [Fault] {
         conditionEnds(of: node).compactMap { end in

@@ -67,12 +67,26 @@ extension GraphGenerator {
         /// silence: its errors are those of the condition, or of its negation. Not among ``clustered``.
         package static let nestedNegations = Features(rawValue: 1 << 28)
 
-        static let bits = 29
+        /// Retries at the ends of delivery nets, of operations in the middle of one, and of what has no part in one.
+        package static let scopes = Features(rawValue: 1 << 29)
+
+        /// Such retries where operations of the net have locks, unique ids, or code of the program. A cluster refuses them by name:
+        /// not among ``clustered``.
+        package static let scopesOfAnything = Features(rawValue: 1 << 30)
+
+        /// Cancellations at the starts of operations whose producers are tried again with them. On a cluster the program is told of such a
+        /// start when the producers' ends count: not among ``clustered``.
+        package static let cancellationsInScopes = Features(rawValue: 1 << 31)
+
+        static let bits = 32
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
-            .madeConditionsOfProducers, .nestedNegations,
+            .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything, .cancellationsInScopes,
         ]
+
+        /// Those whose draws are made apart.
+        static let later: Features = [.scopes, .scopesOfAnything, .cancellationsInScopes]
 
         package static let all = Features(rawValue: 1 << bits - 1)
         /// All but the kinds of graphs of which it is known that something is not as the model says.
@@ -80,7 +94,8 @@ extension GraphGenerator {
 
         /// What a cluster does as the model says.
         package static let clustered = settled.subtracting([
-            .slots, .racingCancellations, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations,
+            .slots, .racingCancellations, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything,
+            .cancellationsInScopes,
         ])
 
         /// What a cluster in memory does: no closure that never answers, for which time would wait.

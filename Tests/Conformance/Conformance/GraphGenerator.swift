@@ -1,15 +1,19 @@
 /// Draws random graphs: one seed gives one graph.
 package struct GraphGenerator {
     var random: SeededNumbers
+    /// Of features that came later, so that graphs without them stay those of their seeds.
+    var laterRandom: SeededNumbers
     let features: Features
     var plan = GraphPlan(nodes: [])
 
     private init(seed: UInt64, features: Features) {
         random = SeededNumbers(seed: seed)
+        laterRandom = SeededNumbers(seed: ~seed)
         var drawn: Features = []
         for bit in 0..<Features.bits {
             let feature = Features(rawValue: 1 << bit)
-            if random.chance(Features.always.contains(feature) ? 1 : 0.6) { drawn.insert(feature) }
+            let share = Features.always.contains(feature) ? 1 : 0.6
+            if Features.later.contains(feature) ? laterRandom.chance(share) : random.chance(share) { drawn.insert(feature) }
         }
         self.features = features.intersection(drawn)
     }
@@ -25,6 +29,7 @@ package struct GraphGenerator {
         generator.withdraw()
         for node in generator.plan.nodes.indices.dropFirst() { generator.extend(node) }
         for node in generator.plan.nodes.indices.dropFirst() { generator.letDecide(node) }
+        for node in generator.plan.leaves { generator.retryNet(of: node) }
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }

@@ -43,7 +43,7 @@ let groupRules: [Rule] = [
             guard let cause = children.first(where: { account.outcome($0)?.isSuccess == false }) else { return [] }
             return children.filter { $0 > cause }.compactMap { child -> Rule.Breach? in
                 let isCancelled = account.outcome(child)?.isCancelled == true || account.origin(of: child) == .limit
-                let hasRun = !account.runs(inside: child).isEmpty
+                let hasRun = !account.runs(inside: child).isEmpty && account.scopes[child] == nil
                 return isCancelled && !hasRun ? nil : .init(child, "went on after \(GraphPlan.name(of: cause)) had not succeeded")
             }
         }
@@ -75,7 +75,19 @@ extension Account {
     /// Nil if all work of `next` came after all of `previous`.
     func overlap(_ previous: Int, _ next: Int) -> Rule.Breach? {
         guard let end = lastWork(inside: previous), let begin = firstWork(inside: next), begin < end else { return nil }
+        guard scopes[previous] == nil else { return overlapOfAttempts(previous, next) }
         return .init(next, [begin, end], "began before \(GraphPlan.name(of: previous)) was over")
+    }
+
+    /// Of two that may be tried again together, `next` waits for the last attempt of `previous` that came before.
+    private func overlapOfAttempts(_ previous: Int, _ next: Int) -> Rule.Breach? {
+        let begins = subtree(next).flatMap { runs[$0].map(\.start) + judgements[$0].map(\.place) }
+        for run in runs(inside: previous) {
+            if let begin = begins.first(where: { run.start < $0 && $0 < run.end }) {
+                return .init(next, [begin, run.end], "began before \(GraphPlan.name(of: previous)) was over")
+            }
+        }
+        return nil
     }
 
     /// How many of these had a run at the same time at most.

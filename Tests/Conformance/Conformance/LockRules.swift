@@ -5,7 +5,10 @@ let lockRules: [Rule] = [
         account.keyNames.flatMap { key -> [Rule.Breach] in
             let holders = account.holders(of: key)
             return holders.compactMap { holder -> Rule.Breach? in
-                let others = holders.filter { $0.node != holder.node && $0.scope == holder.scope && $0.holds(at: holder.start) }
+                let others = holders.filter {
+                    $0.node != holder.node && $0.scope == holder.scope && $0.holds(at: holder.start)
+                        && !account.areOfOneNet($0.node, holder.node)
+                }
                 let limit = ([holder] + others).map(\.limit).min() ?? 1
                 guard others.count >= limit else { return nil }
                 return .init(holder.node, [holder.start], "began to hold \(key) beside \(others.map { GraphPlan.name(of: $0.node) })")
@@ -18,7 +21,8 @@ let lockRules: [Rule] = [
             return account.plan.nodes.indices.filter { account.node($0).keys.contains(KeyPlan(key)) }.flatMap { node -> [Rule.Breach] in
                 account.judgements[node].compactMap { judgement -> Rule.Breach? in
                     let other = holders.first {
-                        $0.node != node && !account.plan.isInside(node, $0.node) && !account.plan.isInside($0.node, node)
+                        $0.node != node && !account.areOfOneNet($0.node, node)
+                            && !account.plan.isInside(node, $0.node) && !account.plan.isInside($0.node, node)
                             && $0.scope == account.scope(of: node, key) && $0.holds(at: judgement.place)
                     }
                     return other.map { .init(node, [judgement.place], "was judged while \(GraphPlan.name(of: $0.node)) held \(key)") }

@@ -10,17 +10,48 @@ let orderRules: [Rule] = [
         "receivedValue is the producers' results in declared order, or the failure of the first failed one; nil only without a producer."
     ) { account in
         account.plan.leaves.flatMap { node -> [Rule.Breach] in
+            // What was held until the end of the net is decided may be stopped meanwhile, and has been received.
+            guard !account.node(node).producers.contains(where: account.mayBeStoppedWhileHeld) else { return [] }
             let expected = account.delivery(to: node)
-            return account.runs[node].filter { $0.received != expected && !account.isOvertaken(of: node, by: $0) }.map { run in
+            return account.runs[node].filter {
+                $0.received != expected && !account.isBeforeAnotherAttempt($0) && !account.isOvertaken(of: node, by: $0)
+            }.map { run in
                 .init(
                     node, [run.start],
                     "received \(run.received.map { "\($0)" } ?? "nothing") in place of \(expected.map { "\($0)" } ?? "nothing")")
             }
         }
     },
+    Rule("receivedIsOfTheLastAttempt", "The failed member and everything below it start again: what they receive is of the last attempt.") {
+        account in
+        account.plan.leaves.filter { account.restsOnAttempts($0) && account.node($0).producers.count == 1 }.flatMap { node in
+            account.runs[node].compactMap { run -> Rule.Breach? in
+                guard case .value(let value)? = run.received, let producer = account.node(node).producers.first,
+                    let last = account.runs[producer].last(where: { $0.end < run.start }), !last.isDoubtful, last.result != .value(value)
+                else { return nil }
+                return .init(
+                    node, [last.end, run.start], "received \(value), and \(GraphPlan.name(of: producer)) had ended otherwise since")
+            }
+        }
+    },
 ]
 
 extension Account {
+    /// Whether something that it has received from began anew later: then this is a matter of another rule.
+    fileprivate func isBeforeAnotherAttempt(_ run: Run) -> Bool {
+        node(run.node).producers.contains { producer in
+            scopes[producer] != nil
+                && subtree(producer).contains { inner in
+                    runs[inner].contains { $0.start > run.start } || judgements[inner].contains { $0.place > run.start }
+                }
+        }
+    }
+
+    /// Whether it was stopped, and its net may have been told another end before.
+    fileprivate func mayBeStoppedWhileHeld(_ node: Int) -> Bool {
+        scopes[node] != nil && (outcome(node)?.isCancelled == true || origin(of: node) == .limit)
+    }
+
     /// Whether the end of a producer that the program cancelled had been decided elsewhere before it heard of that: the run has
     /// received this end.
     fileprivate func isOvertaken(of node: Int, by run: Run) -> Bool {

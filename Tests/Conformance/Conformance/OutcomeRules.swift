@@ -27,8 +27,8 @@ let outcomeRules: [Rule] = [
             let isTold = !account.places(of: node) { $0 == .start }.isEmpty
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
-            // What a killed process has run, it may not have noted.
-            if account.origin(of: node) == .conditions, !hasRun, isTold, !account.hasKills {
+            // What a killed process has run, it may not have noted; and an attempt may be timed out before its body says that it has begun.
+            if account.origin(of: node) == .conditions, !hasRun, isTold, !account.hasKills, !account.node(node).hasTimeout {
                 return .init(node, "did not execute, and its start was told")
             }
             return nil

@@ -11,7 +11,7 @@ let retryRules: [Rule] = [
         // What has read elements of an attempt that was void has not been tried.
         account.plan.leaves.filter { account.node($0).source == nil }.compactMap { node -> Rule.Breach? in
             let count = account.runs[node].count { !$0.isDoubtful } + (account.hasKills ? 0 : account.refusals(of: node).least)
-            let most = account.node(node).attempts
+            let most = account.node(node).attempts * account.rounds(of: node)
             return count > most ? .init(node, account.runs[node].map(\.start), "was tried \(count) times of \(most)") : nil
         }
     },
@@ -31,13 +31,51 @@ let retryRules: [Rule] = [
     Rule("onlyFailuresAreTriedAgain", "Cancelled operations are not retried; nothing is done again after its success.") { account in
         account.plan.leaves.filter { account.node($0).source == nil }.flatMap { node in
             account.runs[node].dropLast().compactMap { run -> Rule.Breach? in
-                guard !run.isDoubtful, !account.node(node).hasTimeout else { return nil }
+                guard !run.isDoubtful, !account.node(node).hasTimeout, !account.isVoid(run) else { return nil }
                 if case .failure? = run.result { return nil }
                 return .init(node, [run.end], "was tried again after a run that had not failed")
             }
         }
     },
+    Rule("scopeBeginsAnew", "When the tail of a net is tried again, the member that failed and everything below it start again.") {
+        account in
+        account.scopes.sorted { $0.key < $1.key }.flatMap { member, tail -> [Rule.Breach] in
+            guard account.beginsAnewVisibly(member) else { return [] }
+            return zip(account.runs[tail], account.runs[tail].dropFirst()).compactMap { failed, next -> Rule.Breach? in
+                guard !failed.isDoubtful, let last = account.runs[member].last(where: { $0.end < failed.start }),
+                    case .failure? = last.result, !account.runs[member].contains(where: { $0.start > failed.end && $0.end < next.start })
+                else { return nil }
+                return .init(member, [last.end, next.start], "had failed, and was not tried again with \(GraphPlan.name(of: tail))")
+            }
+        }
+    },
 ]
+
+extension Account {
+    /// How often all of its scope begins anew, the first time included.
+    fileprivate func rounds(of node: Int) -> Int { scopes[node].map { self.node($0).attempts } ?? 1 }
+
+    /// Whether what a run came to does not count any more, as something that it rests on has begun anew after it.
+    fileprivate func isVoid(_ run: Run) -> Bool {
+        guard let tail = scopes[run.node] else { return false }
+        let next = runs[run.node].first { $0.start > run.end }?.start ?? .max
+        let above = plan.nodes.indices.filter { scopes[$0] == tail && $0 != run.node && rests(run.node, on: $0) }
+        return above.contains { node in
+            self.node(node).hasTimeout || (runs[node].map(\.start) + judgements[node].map(\.place)).contains { $0 > run.end && $0 < next }
+        }
+    }
+
+    /// Whether nothing but its body decides how it ends, it is an operation beside the tail, and nothing between them has ended for
+    /// good. Who has its id may wait for it.
+    fileprivate func beginsAnewVisibly(_ member: Int) -> Bool {
+        let planned = node(member)
+        return planned.script != nil && planned.parent == scopes[member].flatMap { node($0).parent } && planned.conditions.isEmpty
+            && planned.unique == nil && !planned.hasTimeout
+            && plan.nodes.indices.filter { scopes[$0] == scopes[member] && ($0 == member || rests($0, on: member)) }.allSatisfy {
+                !node($0).hasDeadline && outcome($0)?.isCancelled == false
+            }
+    }
+}
 
 extension Account {
     fileprivate func hasDependencyConditions(_ node: Int) -> Bool {

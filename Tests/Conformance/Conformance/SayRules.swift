@@ -29,12 +29,14 @@ let sayRules: [Rule] = [
         account in
         account.plan.leaves.compactMap { node -> Rule.Breach? in
             let questions = account.questions[node]
-            guard questions.map(\.retries) == Array(0..<questions.count), questions.dropLast().allSatisfy(\.again) else {
+            // What is tried again with its net is tried again after a no.
+            let isAlone = account.scopes[node] == nil
+            guard questions.map(\.retries) == Array(0..<questions.count), !isAlone || questions.dropLast().allSatisfy(\.again) else {
                 return .init(node, questions.map(\.place), "asked out of order, or after a no")
             }
             guard account.node(node).asksAboutRetry else { return nil }
             // An attempt may be timed out before its body says that it has begun.
-            if let last = questions.last, !last.again, !account.node(node).hasTimeout,
+            if isAlone, let last = questions.last, !last.again, !account.node(node).hasTimeout,
                 account.runs[node].contains(where: { $0.start > last.place })
             {
                 return .init(node, [last.place], "ran although it was not to be tried again")

@@ -1,0 +1,32 @@
+/// Retries of whole nets.
+extension GraphGenerator {
+    /// Lets what receives be tried again, with its net if it is the end of one.
+    mutating func retryNet(of node: Int) {
+        let planned = plan.nodes[node]
+        guard features.contains(.scopes), planned.attempts == 1, !planned.producers.isEmpty, laterRandom.chance(0.6) else { return }
+        plan.nodes[node].attempts = 2 + laterRandom.below(2)
+        let scopes = plan.scopes
+        if !scopes.allSatisfy({ mayBegin($0.key, anewWith: $0.value) }) || cancelsAtStart(in: scopes) { plan.nodes[node].attempts = 1 }
+    }
+
+    private func cancelsAtStart(in scopes: [Int: Int]) -> Bool {
+        !features.contains(.cancellationsInScopes)
+            && plan.cancellations.contains { cancellation in
+                guard case .atStart(let node) = cancellation.moment else { return false }
+                return plan.nodes[node].producers.contains { scopes[$0] != nil }
+            }
+    }
+
+    private func mayBegin(_ member: Int, anewWith tail: Int) -> Bool {
+        // The children of a group that begins anew on a queue are others.
+        guard plan.nodes[member].script != nil, plan.nodes[member].parent == plan.nodes[tail].parent else { return false }
+        return features.contains(.scopesOfAnything) || (isPlain(member) && isPlain(tail))
+    }
+
+    /// Whether a cluster may try it again with others.
+    private func isPlain(_ node: Int) -> Bool {
+        let planned = plan.nodes[node]
+        return planned.keys.isEmpty && planned.unique == nil && !planned.holdsEnd && !planned.asksAboutRetry
+            && !plan.evaluatesInTheProgram(node)
+    }
+}

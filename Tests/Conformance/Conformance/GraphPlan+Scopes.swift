@@ -1,0 +1,41 @@
+/// Retries of whole nets.
+extension GraphPlan {
+    /// Whether the retry of a node is that of its delivery net.
+    package func isTail(_ node: Int) -> Bool {
+        let planned = nodes[node]
+        guard planned.attempts > 1, planned.script != nil, !planned.producers.isEmpty, let parent = planned.parent else { return false }
+        return receivers(of: node).isEmpty && nodes[parent].group?.isOrdered == false
+    }
+
+    /// Who is tried again with a tail: the producers beside it from which every path leads to it, for whom, and for whose
+    /// inside, nobody else waits.
+    package func members(of tail: Int) -> Set<Int> {
+        var members: Set<Int> = []
+        var grows = true
+        while grows {
+            let scope = members.union([tail])
+            let more = nodes.indices.filter { node in
+                nodes[node].parent == nodes[tail].parent && !members.contains(node) && !isTail(node)
+                    && receivers(of: node).contains(where: scope.contains) && streamReceivers(of: node).isEmpty
+                    && (receivers(of: node) + dependents(of: node)).allSatisfy(scope.contains)
+                    && nodes.indices.filter { $0 != node && isInside($0, node) }.allSatisfy { inner in
+                        (receivers(of: inner) + dependents(of: inner)).allSatisfy { isInside($0, node) }
+                    }
+            }
+            members.formUnion(more)
+            grows = !more.isEmpty
+        }
+        return members
+    }
+
+    /// By node: the tail with which it, or a group around it, is tried again.
+    package var scopes: [Int: Int] {
+        var scopes: [Int: Int] = [:]
+        for tail in nodes.indices where isTail(tail) {
+            for member in members(of: tail) {
+                for node in nodes.indices where isInside(node, member) { scopes[node] = tail }
+            }
+        }
+        return scopes
+    }
+}
