@@ -178,11 +178,21 @@ struct FoundationTrapTests {
         do {
             let operation = Step()
             let next = operation.deliver(to: PassOn<Void>())
+            let called = Signal()
+            operation.completionBlock = { [operation] in
+                _ = operation.name
+                called.fire()
+            }
+            operation.willFinish { [operation] _, finish in
+                _ = operation.name
+                finish()
+            }
             operation.didFinish { [operation] _ in _ = operation.name }
             operation.addObserver(BlockObserver(finishHandler: { [operation] _, _ in _ = operation.name }))
             weakly = operation
             next.add(to: queue)
             await next.ended()
+            await called.wait()
         }
         await queue.idle()
         await callbacksDelivered()

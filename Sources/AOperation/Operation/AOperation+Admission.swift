@@ -87,9 +87,15 @@ extension AOperation: Waiter {
     }
 
     final func announceEnd(to waiters: [any Waiter]) {
-        didChangeValue(forKey: "isFinished")
+        announceEndToFoundation()
         withExtendedLifetime(core.withLock { $0.takeFollowers() }) {}
         for waiter in waiters { waiter.dependencyEnded() }
+    }
+
+    /// Foundation has the completion block called, and keeps it otherwise, with what that has caught.
+    final func announceEndToFoundation() {
+        didChangeValue(forKey: "isFinished")
+        if completionBlock != nil { completionBlock = nil }
     }
 
     /// Waits for `dependency`, on top of what the operation waits for already.

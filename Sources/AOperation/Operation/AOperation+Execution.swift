@@ -154,7 +154,7 @@ extension AOperation {
         host?.memberLeaves()
         guard var departure = core.withLock({ $0.depart() }) else { return }
         Debugger.event(.ended, of: self)
-        if departure.announces { didChangeValue(forKey: "isFinished") }
+        if departure.announces { announceEndToFoundation() }
         if departure.isOpen, completionBlock != nil, core.withLock({ $0.mustAnnounce() }) {
             announceEnd(to: core.withLock { $0.takeWaiters(evenFollowers: true) })
         }
@@ -167,6 +167,7 @@ extension AOperation {
         let reclaimed = reclaimSlot(departure.wasRunning)
         departure.membership?.leave(self, wasRunning: reclaimed.isRunning, returningSlot: reclaimed.hasSlot)
         departure.release()
+        releaseClosures()
     }
 }
 

@@ -217,6 +217,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         }
     }
 
+    /// Lets go of closures that have no use after the end, with what they have caught: often the operation itself.
+    func releaseClosures() {}
+
     /// `attempt` is about to be run in place of this operation's own body.
     func willBegin(_ attempt: AOperation) {}
 

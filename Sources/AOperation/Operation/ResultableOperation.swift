@@ -99,6 +99,7 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     ) -> Self {
         let (isMirror, replaced) = core.withLock { core -> (Bool, WillFinish?) in
             guard core.attachments?.remote == nil else { return (true, nil) }
+            guard !core.state.isEnded else { return (false, nil) }
             defer { willFinishHandler = completion }
             return (false, willFinishHandler)
         }
@@ -120,6 +121,15 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
 
     final override func dropListeners() {
         super.dropListeners()
+        dropWillFinish()
+    }
+
+    override func releaseClosures() {
+        super.releaseClosures()
+        dropWillFinish()
+    }
+
+    private func dropWillFinish() {
         let dropped = core.withLock { _ in
             defer { willFinishHandler = nil }
             return willFinishHandler

@@ -73,8 +73,9 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
 
     /// Adds an operation with its delivery net.
     ///
-    /// - Parameter epoch: behind which of the queue's barriers they come; nil for the last one.
+    /// - Parameter epoch: behind which of the queue's barriers they come, all of them; nil for the last one.
     final func add(_ operation: AOperation, epoch: UInt64?) {
+        let epoch = epoch ?? self.epoch(forNetOf: operation)
         operation.enterNet { member in
             if enter(member, epoch: epoch) { super.addOperation(member) }
         }
@@ -87,8 +88,9 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var plain: [PlainMember] = []
         for operation in operations {
             if let operation = operation as? AOperation {
+                let epoch = epoch(forNetOf: operation)
                 operation.enterNet { member in
-                    if enter(member) { admitted.append(member) }
+                    if enter(member, epoch: epoch) { admitted.append(member) }
                 }
             } else {
                 plain.append(admitPlain(operation))
@@ -102,6 +104,10 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     open override func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
         lane.addBarrier(barrier)
     }
+
+    /// A barrier that comes in this moment is before a whole net or behind it: those that are tried again together would wait for each
+    /// other through it.
+    private func epoch(forNetOf operation: AOperation) -> UInt64? { operation.hasDeliveryNet ? lane.lastEpoch : nil }
 
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.

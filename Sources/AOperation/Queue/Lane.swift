@@ -113,6 +113,9 @@ final class Lane: Sendable {
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }
 
+    /// Behind which barrier comes what is added now.
+    var lastEpoch: UInt64 { state.withLock { $0.lastEpoch } }
+
     /// Whether members of `epoch` wait for those of earlier ones.
     func hasBarrier(before epoch: UInt64) -> Bool { state.withLock { $0.hasBarrier(before: epoch) } }
 

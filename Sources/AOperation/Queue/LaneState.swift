@@ -13,15 +13,6 @@ struct LaneState {
         case borrowed(free: Int, isAsking: Bool)
     }
 
-    /// A stretch between two barriers. Members of a later one wait until all of the earlier have ended.
-    private struct Epoch {
-        var members = 0
-        /// Ready before their epoch has begun.
-        var early: [(ReadyItem, Foundation.Operation.QueuePriority)] = []
-        /// Runs when the members before this epoch have ended; nil once it has run.
-        var barrier: (@Sendable () -> Void)?
-    }
-
     /// What the lane has to do after its lock is let go.
     enum Step {
         /// Let what needs no thread have its slot.
@@ -57,8 +48,7 @@ struct LaneState {
     private var summoned = 0
     /// More of them would only wait for each other; those who come summon further ones.
     private static let summonedMaximum = ProcessInfo.processInfo.activeProcessorCount
-    private var epochs: [Epoch] = [Epoch()]
-    private var firstEpoch: UInt64 = 0
+    private var epochs = LaneEpochs()
     private var isBarrierRunning = false
     private var isClosed = false
     private var idleWaiters: [DispatchSemaphore] = []
@@ -114,16 +104,16 @@ extension LaneState {
     /// - Parameter epoch: nil for the last one; the first that is left if it is over.
     mutating func insert(_ member: LaneMember, epoch: UInt64?) -> (place: Int, epoch: UInt64) {
         let place = members.insert(member)
-        let open = isBarrierRunning ? firstEpoch + 1 : firstEpoch
-        let epoch = epoch.map { max($0, open) } ?? firstEpoch + UInt64(epochs.count - 1)
-        epochs[Int(epoch - firstEpoch)].members += 1
+        let open = isBarrierRunning ? epochs.first + 1 : epochs.first
+        let epoch = epoch.map { max($0, open) } ?? epochs.last
+        epochs[epoch].members += 1
         return (place, epoch)
     }
 
     /// Takes a member out, with what it held.
     mutating func remove(at place: Int, epoch: UInt64, wasRunning: Bool, returningSlot: Bool) {
         members.remove(at: place)
-        epochs[Int(epoch - firstEpoch)].members -= 1
+        epochs[epoch].members -= 1
         stopRunning(wasRunning: wasRunning, returningSlot: returningSlot)
     }
 
@@ -141,8 +131,8 @@ extension LaneState {
     /// A closed lane keeps nothing: it runs nothing, and what is in line in it may hold it.
     mutating func enqueue(_ item: ReadyItem, priority: Foundation.Operation.QueuePriority, epoch: UInt64?) {
         guard !isClosed else { return }
-        if let epoch, epoch > firstEpoch {
-            epochs[Int(epoch - firstEpoch)].early.append((item, priority))
+        if let epoch, epoch > epochs.first {
+            epochs[epoch].early.append((item, priority))
         } else {
             ready.append(item, priority: priority)
         }
@@ -201,18 +191,18 @@ extension LaneState {
     mutating func acceptPlace() { running -= 1 }
 
     mutating func addBarrier(_ barrier: @escaping @Sendable () -> Void) {
-        epochs.append(Epoch(barrier: barrier))
+        epochs.append(barrier: barrier)
     }
 
-    func hasBarrier(before epoch: UInt64) -> Bool { epoch > firstEpoch }
-    func hasBarrier(behind epoch: UInt64) -> Bool { epoch < firstEpoch + UInt64(epochs.count - 1) }
+    func hasBarrier(before epoch: UInt64) -> Bool { epoch > epochs.first }
+    func hasBarrier(behind epoch: UInt64) -> Bool { epoch < epochs.last }
+    var lastEpoch: UInt64 { epochs.last }
 
     mutating func barrierEnded() {
         isBarrierRunning = false
         epochs.removeFirst()
-        firstEpoch += 1
-        let early = epochs[0].early
-        epochs[0].early = []
+        let early = epochs[epochs.first].early
+        epochs[epochs.first].early = []
         for (item, priority) in early { ready.append(item, priority: priority) }
     }
 
@@ -222,7 +212,7 @@ extension LaneState {
         return true
     }
 
-    private var isIdle: Bool { members.isEmpty && epochs.count == 1 && !isBarrierRunning }
+    private var isIdle: Bool { members.isEmpty && epochs.first == epochs.last && !isBarrierRunning }
 }
 
 // MARK: - Steps
@@ -230,9 +220,10 @@ extension LaneState {
 extension LaneState {
     /// The next thing to do; nil when there is nothing. Called until then, after every change.
     mutating func next(isRootHeld: Bool) -> Step? {
-        if !isBarrierRunning, !isHeld, epochs.count > 1, epochs[0].members == 0, let barrier = epochs[1].barrier {
+        let current = epochs.first
+        if !isBarrierRunning, !isHeld, current < epochs.last, epochs[current].members == 0, let barrier = epochs[current + 1].barrier {
             isBarrierRunning = true
-            epochs[1].barrier = nil
+            epochs[current + 1].barrier = nil
             return .runBarrier(barrier)
         }
         switch slots {

@@ -42,7 +42,7 @@ final class ProbeBoard: Sendable {
     }
 
     /// Probes `target`, or joins the probe that is under way. `completion` is called once, on any thread, at the
-    /// latest when the timeout of the probe is over.
+    /// latest when the timeout of the probe is over, which counts from when it has one of the `limit` places.
     func probe(_ target: Target, completion: @escaping @Sendable (Outcome) -> Void) {
         let isOverdue = state.withLock { state in
             switch state.probes[target] {

@@ -8,7 +8,7 @@ import Foundation
 /// With a URL, somebody must accept a connection at its host and port; without one, an interface other than the
 /// loopback must be up and have an address. A look takes at most ``timeout``, also where the host's name is not
 /// resolved, and blocks no thread of Dispatch's. Looks at the same host and port that are made at the same time share
-/// one connection.
+/// one connection. 64 are looked at at once: where more of them do not answer, further looks begin when these are over.
 public struct Reachability: Sendable {
     /// How a server is asked for.
     public enum Probe: Hashable, Sendable {

@@ -24,7 +24,7 @@ extension AOperation {
         guard let scope = retryScope, scope.isMember(self), !isJoined else { return false }
         // A group may have taken it, or the end, while the scope was made.
         guard scope.decider?.core.withLock({ $0.group }) === core.withLock({ $0.group }) else { return false }
-        guard !scope.isAwaited(self, by: waiters), scope.hold(self) else { return false }
+        guard !scope.isBehindABarrier(from: self), !scope.isAwaited(self, by: waiters), scope.hold(self) else { return false }
         scope.takeLocks(of: self)
         guard let waiters = core.withLock({ $0.holdProvisionally() }) else { return true }
         for waiter in waiters {

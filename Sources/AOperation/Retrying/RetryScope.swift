@@ -148,6 +148,13 @@ final class RetryScope: @unchecked Sendable {
         return member.core.withLock { $0.membership?.lane.root === Lane.outside } && isOnDetour(member)
     }
 
+    /// Whether the end cannot decide before a barrier that waits for `operation`, or is not known to be able to.
+    func isBehindABarrier(from operation: AOperation) -> Bool {
+        guard let place = operation.core.withLock({ $0.membership }), place.lane.hasBarrier(behind: place.epoch) else { return false }
+        guard let end = tail?.core.withLock({ $0.membership }), end.lane === place.lane else { return true }
+        return end.epoch > place.epoch
+    }
+
     /// An operation's attempt is about to end provisionally. False when there is nobody to decide about it any more.
     func hold(_ operation: AOperation) -> Bool {
         state.withLock { state in

@@ -90,6 +90,50 @@ struct RetryScopeBoundaryTests {
         #expect(chain.ends.allSatisfy { $0.count == 1 })
     }
 
+    /// Adds a barrier in the moment in which `operation` is added.
+    private final class Barring: AOperationQueueDelegate {
+        private let operation: AOperation
+        private let passed: Signal
+
+        init(_ operation: AOperation, _ passed: Signal) { (self.operation, self.passed) = (operation, passed) }
+
+        func operationQueue(_ queue: AOperationQueue, willAddOperation added: Foundation.Operation) {
+            if added === operation { queue.addBarrierBlock { [passed] in passed.fire() } }
+        }
+    }
+
+    /// The barrier would wait for what is provisional, that for its end, and that for the barrier.
+    @Test func barrierThatComesWhileTheNetIsAdded_isBehindAllOfIt() async {
+        let chain = RetryChain(1, 0, 0)
+        chain.last.retry(.times(3))
+        let passed = Signal()
+        let delegate = Barring(chain.last, passed)
+        queue.delegate = delegate
+        chain.last.add(to: queue)
+        await chain.ended()
+        await passed.wait()
+        #expect(chain.first.script.runs == 2)
+        #expect(chain.last.firstFailure == nil)
+        #expect(chain.ends.allSatisfy { $0.count == 1 })
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func producerBeforeABarrier_isNotTriedAgainByAnEndBehindIt() async {
+        let (isConnected, passed) = (DispatchSemaphore(value: 0), Signal())
+        let head = Attempted(.failing("A", 9))
+        head.didStart { isConnected.wait() }
+        head.add(to: queue)
+        queue.addBarrierBlock { passed.fire() }
+        let tail = head.deliver(to: Attempted(.failing("T", 0))).retry(.times(3))
+        tail.add(to: queue)
+        isConnected.signal()
+        await tail.ended()
+        await passed.wait()
+        #expect(head.script.runs == 1)
+        #expect(tail.script.runs == 3)
+        #expect(tail.firstFailure == "A 1")
+    }
+
     @Test func producerWithAReceiverOutside_isNotTriedAgain() async throws {
         let head = Attempted(.failing("A", 1))
         let tail = head.deliver(to: Attempted(.failing("T", 0))).retry(.times(3))
