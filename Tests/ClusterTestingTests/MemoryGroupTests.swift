@@ -43,6 +43,33 @@ final class Count: AsyncOperation<Int>, ReceiverOperation, ClusterOperation, @un
     override func run() async throws -> Int { try receivedValue?.get().count ?? 0 }
 }
 
+/// Naps one after the other, each an hour after the one before; every second one has too little time, which does not matter.
+final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {
+        var count: Int
+    }
+
+    struct State: Codable, Sendable {
+        var texts: [String] = []
+    }
+
+    let parameters: Parameters
+    var state = State()
+
+    init(_ parameters: Parameters) {
+        self.parameters = parameters
+        super.init(wait: .constant(3_600))
+    }
+
+    override func nextOperation(after previous: AOperation?) -> AOperation? {
+        if let previous { state.texts.append(previous.value(as: String.self) ?? "failed") }
+        let number = state.texts.count + 1
+        guard number <= parameters.count else { return nil }
+        let nap = Nap(number < parameters.count ? "\(number)" : state.texts.joined(separator: "+"), seconds: 5)
+        return number % 2 == 0 ? nap.timeout(.seconds(1)) : nap
+    }
+}
+
 /// Groups on a cluster in memory.
 @Suite struct MemoryGroupTests {
     @Test(arguments: 0..<8)
@@ -71,5 +98,20 @@ final class Count: AsyncOperation<Int>, ReceiverOperation, ClusterOperation, @un
         let outcome = try await cluster.run(OrderedGroupOperation(naps, count))
         #expect(outcome.isSuccess, "\(outcome.errors)")
         #expect(count.outcome?.value == 2)
+    }
+
+    @Test(arguments: 0..<8)
+    func sequence_endsAlike_whateverCrashes(seed: Int) async throws {
+        let cluster = try InMemoryCluster(
+            workers: 3, clock: .virtual, seed: UInt64(seed), faults: seed == 0 ? [] : [.workerCrash(every: 6), .coordinatorCrash(every: 6)])
+        try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
+        cluster.queue.requireRemote = true
+        let naps = NapAgain(.init(count: 5))
+        let outcome = try await cluster.run(GroupOperation(naps))
+        #expect(outcome.isSuccess, "\(outcome.errors)")
+        #expect(naps.outcomes.map(\.isSuccess) == [true, false, true, false, true])
+        let last = try #require(naps.outcomes.last?.value as? EncodedValue)
+        #expect(try last.decoded(as: String.self) == "1+failed+3+failed")
+        #expect(cluster.clock.now.elapsed >= .seconds(4 * 3_600))
     }
 }

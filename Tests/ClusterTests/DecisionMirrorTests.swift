@@ -173,6 +173,33 @@ import Wire
         #expect(trial.mirrors.graph.members.last?.operation === added)
     }
 
+    /// What failed there and was followed by another step was dealt with, though nothing is decided here.
+    @Test(arguments: [true, false])
+    func aRegisteredSequence_isAskedNothingHere_andSucceedsAsItDoesThere(succeeds: Bool) async {
+        let steps = Steps(.init(log: "/dev/null", steps: ["a", "b"]))
+        let trial = Trial(steps)
+        #expect(trial.mirrors.graph.members.map(\.path) == ["", "(decisions)"])
+        trial.start(0)
+        for (node, name) in [(2, "a+1"), (3, "b+2")] {
+            let added = WireAdded.with {
+                $0.attempt = UInt64(node)
+                $0.node = 1
+                $0.kind = .operation
+                $0.type = "Emit"
+            }
+            _ = trial.mirrors.append(added, path: name)
+            trial.mirrors.apply([.init(node: node, news: .added(producer: 1))])
+            trial.start(node)
+            let isGood = succeeds && node == 3
+            trial.end(node, isGood ? .success(.text("x")) : .failure([AOperationError(TrialError(text: name))]))
+        }
+        trial.end(0, succeeds ? .success(.void) : .failure([]))
+        await end(steps)
+        #expect(steps.outcome?.isSuccess == succeeds && steps.state.said.isEmpty)
+        #expect(steps.outcomes.map(\.isSuccess) == [false, succeeds])
+        #expect(steps.publishedErrors.map { ($0.publishedError as? TrialError)?.text } == (succeeds ? [] : ["a+1", "b+2"]))
+    }
+
     /// A worker asks such a group: here it is only told of what became of its children.
     @Test func aRegisteredGroup_isAskedNothingHere() async {
         let relay = Relay(.init(log: "/dev/null", steps: ["a", "b"]))

@@ -356,6 +356,10 @@ import Wire
         #expect(try JSONDecoder().decode(Relay.Parameters.self, from: parameters).steps == ["a"])
         #expect(graph.members[4].operation == nil)
         #expect(self.graph(Mend(.init(log: "log", steps: []))).wire.nodes[1].decider.occasion == .failures)
+        let steps = self.graph(Steps(.init(log: "log", steps: ["a"])))
+        #expect(steps.faults.isEmpty && !steps.hasHostedCode)
+        let stepper = steps.wire.nodes[1]
+        #expect(stepper.decider.type == "Steps" && stepper.decider.occasion == .steps && stepper.decider.atBegin && !stepper.hosted)
     }
 
     @Test func groupOfOnesOwnKind_decidesHere_andIsRefusedWhereNothingMay() {

@@ -176,9 +176,10 @@ extension Graph {
             places.append(made.count)
             made.append(node)
             guard case .group = node.kind, index > 0 || !isAddition, random.below(2) == 0 else { continue }
-            let decider = DeciderNode(
+            var decider = DeciderNode(
                 type: "brain", parameters: 0, occasion: random.below(3) == 0 ? .failures : .eachChild,
                 isAskedAtBegin: random.below(4) == 0)
+            if decider.isAskedAtBegin, index % 2 == 0 { decider.occasion = .steps }
             var options = NodeOptions()
             options.isHosted = isHosted && random.below(2) == 0
             made.append(Node(id: "(decisions)", parent: -1 - index, kind: .decider(decider), options: options))

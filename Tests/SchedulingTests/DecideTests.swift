@@ -36,7 +36,9 @@ import Testing
         #expect(cluster.heldPaths == ["g/b", decider])
         let first = try #require(cluster.find(decider, on: nil)?.1)
         #expect(first.kind == .decide && first.operation == Self.type)
-        #expect(first.decision == DecisionQuestion(number: 1, child: "g/c", type: "noop", version: 0, parameters: Array("{}".utf8)))
+        #expect(
+            first.decision
+                == DecisionQuestion(number: 1, child: "g/c", childUnit: 4, type: "noop", version: 0, parameters: Array("{}".utf8)))
         #expect(first.inputs == [.value(text("see"))])
         cluster.end(decider, decided())
         let second = try #require(cluster.find(decider, on: nil)?.1)

@@ -27,6 +27,11 @@ import Foundation
 /// been decided: another one does it again. So let `operationDidFinish` do nothing but decide.
 ///
 /// The children that its `init` gives it are those that it begins with; they are taken once, by the process that submits it.
+///
+/// An ``OperationSequence`` can be one, too: ``OperationSequence/nextOperation(after:)`` is asked in the same way, when it begins and
+/// after each step. Its `operationDidFinish` is not called, in no queue, and ``decidesAfter`` says nothing. What it remembers from
+/// step to step is its ``state``; ``LinearSequence`` and ``RetrySequence`` know how far they have come. A ``RepeatOperation`` is always
+/// decided by the process that submits it.
 public protocol ClusterGroup: GroupOperation, ClusterOperation {
     /// What the group remembers from one decision to the next; by default nothing.
     associatedtype State: Codable, Sendable = NoGroupState
@@ -98,11 +103,19 @@ extension ClusterGroup {
         State.self == NoGroupState.self ? nil : try JSONForm.encode(state)
     }
 
-    /// Asks a group that was made for nothing else what follows from the end of a child.
-    package func decide(after child: AOperation) -> DecidedAdditions {
+    /// Asks a group that was made for nothing else what follows from the end of a child; a sequence: of a step, or from its begin.
+    ///
+    /// - Parameter number: of the decision, from 1.
+    package func decide(after child: AOperation?, number: Int = 1) -> DecidedAdditions {
         becomeDecider()
         let capture = DecisionCapture(for: self)
-        capture.collect { operationDidFinish(child, withErrors: child.publishedErrors) }
+        capture.collect {
+            if let sequence = self as? OperationSequence {
+                sequence.decide(number, after: child)
+            } else if let child {
+                operationDidFinish(child, withErrors: child.publishedErrors)
+            }
+        }
         return capture.close()
     }
 }

@@ -45,6 +45,8 @@ package final class DecisionCapture: @unchecked Sendable {
 package struct DecidedAdditions: @unchecked Sendable {
     /// What it adds, in this order.
     package var operations: [Foundation.Operation] = []
+    /// Of a sequence: which of these is its next step.
+    package var step: AOperation?
     /// Children that alone do not make it fail.
     package var forgiven: [Foundation.Operation] = []
     /// Errors of its own.

@@ -10,6 +10,9 @@ extension GroupOperation {
     /// Whether children that are added now are run: it has not been cancelled, stopped or timed out.
     final var takesMore: Bool { roster.withLock { $0.takesMore } }
 
+    /// Whether its children run elsewhere: it is a mirror, or only asked what comes next.
+    final var runsElsewhere: Bool { roster.withLock { $0.isMirrored } }
+
     /// Whether `operation` is a child.
     final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
 

@@ -154,7 +154,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// - Parameter isMirror: it was added to the group elsewhere, where that runs.
     final func add(_ operation: Foundation.Operation, isMirror: Bool = false) {
         precondition(operation !== self, "the group \(publisherName) cannot be its own child")
-        if let operation = operation as? AOperation {
+        // What is only kept for somebody else is in no group yet, and its net is not that of one.
+        if let operation = operation as? AOperation, isMirror || !runsElsewhere {
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
         let addition = roster.withLock { $0.add(operation, isMirror: isMirror) }

@@ -144,7 +144,11 @@ extension GroupOperation {
     /// The group ends like this elsewhere, unless this process holds that back: so it does here when all its children have.
     fileprivate final func conclude(asElsewhere ending: RemoteEnding) {
         closeDecisions()
-        if case .failure(let errors) = ending, !errors.isEmpty { roster.withLock { $0.impose(.failure(errors)) } }
+        switch ending {
+        case .success: takeForgiveness()
+        case .failure(let errors): if !errors.isEmpty { roster.withLock { $0.impose(.failure(errors)) } }
+        case .cancelled: break
+        }
         remoteDidStart()
         letGo()
     }

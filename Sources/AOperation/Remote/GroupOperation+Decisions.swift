@@ -29,12 +29,20 @@ extension GroupOperation {
     /// Who decides, if it runs elsewhere, what it does next.
     final var decider: OperationManifest.Decider? {
         guard !isPlainGroup, type(of: self) != ComposedOperation.self, type(of: self) != GatedOperation.self else { return nil }
-        guard let group = self as? any ClusterGroup else { return .hosted("\(type(of: self))".shownName) }
+        // What is repeated comes from an iterator, which no other process has.
+        guard let group = self as? any ClusterGroup, !(self is RepeatOperation) else { return .hosted("\(type(of: self))".shownName) }
+        guard !(self is OperationSequence) else { return .registered(group, .steps) }
         switch type(of: group).decidesAfter {
         case .never: return nil
-        case .eachChild: return .registered(group, isAskedAboutFailuresOnly: false)
-        case .failures: return .registered(group, isAskedAboutFailuresOnly: true)
+        case .eachChild: return .registered(group, .eachChild)
+        case .failures: return .registered(group, .failures)
         }
+    }
+
+    /// Whether it is a mirror of one that workers ask what it does next.
+    final var isDecidedElsewhere: Bool {
+        guard isMirror, case .registered? = decider else { return false }
+        return true
     }
 
     /// From now on what it adds, because it begins or a child has ended, is kept for ``decision(_:whenMade:)``.
@@ -62,7 +70,9 @@ extension GroupOperation {
 
 extension ClusterGroup {
     fileprivate static func decides(after outcome: OperationOutcome<Any>) -> Bool {
-        switch decidesAfter {
+        // A sequence is asked otherwise.
+        guard !(Self.self is OperationSequence.Type) else { return false }
+        return switch decidesAfter {
         case .eachChild: true
         case .failures: outcome.isFailure
         case .never: false

@@ -26,6 +26,7 @@ extension GroupOperation {
         closeDecisions()
         switch ending {
         case .success:
+            takeForgiveness()
             remoteDidStart()
         case .failure(let errors) where wasStarted:
             if !errors.isEmpty { roster.withLock { $0.impose(.failure(errors)) } }
@@ -36,6 +37,11 @@ extension GroupOperation {
             cancel()
         }
         if !core.withLock({ $0.attachments?.remote?.conclusion.wasAsked ?? false }) { letGo() }
+    }
+
+    /// A success elsewhere of a sequence that is decided there: failures of its steps were dealt with.
+    final func takeForgiveness() {
+        if self is OperationSequence, isDecidedElsewhere { roster.withLock { $0.impose(.success) } }
     }
 
     /// A closed gate is a condition elsewhere; here it is asked by a body, which has begun.

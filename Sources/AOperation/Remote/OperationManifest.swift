@@ -23,11 +23,19 @@ package struct OperationManifest {
 
     package enum Decider {
         /// Any worker that has registered it.
-        case registered(any ClusterGroup, isAskedAboutFailuresOnly: Bool)
+        case registered(any ClusterGroup, Occasion)
         /// This process, by its type's name.
         case hosted(String)
         /// This process makes the operation that it stands for, once.
         case wrapper(String, hasCodec: Bool)
+    }
+
+    /// When a group is asked what it does next.
+    package enum Occasion {
+        case eachChild
+        case failures
+        /// When it begins, and after each step.
+        case steps
     }
 
     package struct Hosted {

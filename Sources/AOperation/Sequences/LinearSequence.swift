@@ -14,13 +14,12 @@ import Foundation
 /// It ends with the first step that fails or is cancelled, with a step that is nil, or with the last one. A subclass
 /// may override ``steps`` in place of giving them to `init`.
 ///
-/// Invariant behind `@unchecked Sendable`: `count` is only reached under its lock; `list` is constant.
+/// Invariant behind `@unchecked Sendable`: `list` is constant.
 open class LinearSequence: OperationSequence, @unchecked Sendable {
     /// Makes a step from the one before, which has succeeded; the first one from nil. Nil ends the sequence.
     public typealias Step = @Sendable (_ previous: AOperation?) -> AOperation?
 
     private let list: [Step]
-    private let count = Guarded(0)
 
     /// - Parameters:
     ///   - steps: in their order.
@@ -37,11 +36,7 @@ open class LinearSequence: OperationSequence, @unchecked Sendable {
         if let previous {
             guard case .success = previous.ending else { return nil }
         }
-        let steps = steps
-        let index = count.withLock { count in
-            defer { count += 1 }
-            return count
-        }
+        let (steps, index) = (steps, stepsBegun)
         return index < steps.count ? steps[index](previous) : nil
     }
 }

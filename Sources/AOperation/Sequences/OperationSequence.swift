@@ -25,10 +25,13 @@ import Foundation
 /// As a group it keeps every step with its outcome (``GroupOperation/outcomes``), so that its memory grows with their
 /// number; it delivers to receivers, and is one operation to the outside. No slot is held between two steps.
 ///
-/// Invariant behind `@unchecked Sendable`: `step` and `waits` are only reached under their locks; `next` is constant.
+/// On a cluster the process that submits it decides, unless it is a ``ClusterGroup``.
+///
+/// Invariant behind `@unchecked Sendable`: `step`, `begun` and `waits` are only reached under their locks; `next` is constant.
 open class OperationSequence: GroupOperation, @unchecked Sendable {
     private let next: (@Sendable (_ previous: AOperation?) -> AOperation?)?
     private let step = Guarded<SequenceStep?>(nil)
+    private let begun = Guarded(0)
     private let waits: Guarded<AnyIterator<Duration>>
 
     /// A sequence that is decided by ``nextOperation(after:)`` of a subclass.
@@ -65,6 +68,9 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     /// - Parameter previous: the step that has ended; nil for the first call.
     open func nextOperation(after previous: AOperation?) -> AOperation? { next?(previous) }
 
+    /// How many steps there have been.
+    final var stepsBegun: Int { begun.withLock { $0 } }
+
     /// Whether the failure of a step is dealt with when another step follows.
     var forgivesSteps: Bool { true }
 
@@ -97,8 +103,15 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         }
     }
 
+    /// Decides once, in a sequence that was made for nothing else: there have been `number` - 1 steps.
+    final func decide(_ number: Int, after previous: AOperation?) {
+        begun.withLock { $0 = number - 1 }
+        if number > 2 { waits.withLock { waits in for _ in 2..<number { _ = waits.next() } } }
+        proceed(after: previous)
+    }
+
     private func decide(after previous: AOperation?) -> AOperation? {
-        guard takesMore, let next = nextOperation(after: previous) else { return nil }
+        guard takesMore, !isDecidedElsewhere, let next = nextOperation(after: previous) else { return nil }
         guard next !== self, !isChild(next) else {
             aggregateError(AOperationError(AOperationError.StepRepeated(sequence: self, step: next)))
             return nil
@@ -111,6 +124,8 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         let members = next.unqueuedDependencies()
         let pause = previous == nil ? nil : pause(before: members)
         step.withLock { $0 = SequenceStep(next, members: members, pause: pause) }
+        begun.withLock { $0 += 1 }
+        _ = DecisionCapture.keep(for: self) { $0.step = next }
         if forgivesSteps {
             if let previous { forgive(previous) }
             for member in members where member !== next { forgive(member) }
@@ -125,7 +140,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     /// Lets the operations wait, without a slot.
     private func pause(before members: [AOperation]) -> DelayOperation<Void>? {
         guard let wait = waits.withLock({ $0.next() }), wait > .zero else { return nil }
-        guard !isMirror else {
+        guard !runsElsewhere else {
             // They run elsewhere: so does their wait. Those that wait for others of them have waited with these.
             let step = Set(members.map { ObjectIdentifier($0) })
             for member in members where !member.dependencies.contains(where: { step.contains(ObjectIdentifier($0)) }) { member.delay(wait) }

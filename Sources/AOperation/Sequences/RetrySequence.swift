@@ -12,11 +12,10 @@ import Foundation
 /// have a single operation tried again with its listeners told once, see ``AOperation/retry(_:)``; to try a chain,
 /// wrap it in a ``WrapperOperation`` that is a ``RetryableOperation``.
 ///
-/// Invariant behind `@unchecked Sendable`: `attempts` is only reached under its lock; the rest is constant.
+/// Invariant behind `@unchecked Sendable`: everything is constant.
 open class RetrySequence: OperationSequence, @unchecked Sendable {
     private let first: AOperation
     private let numberOfRetries: Int
-    private let attempts = Guarded(0)
 
     /// - Parameters:
     ///   - operation: the first attempt.
@@ -32,12 +31,10 @@ open class RetrySequence: OperationSequence, @unchecked Sendable {
     }
 
     public final override func nextOperation(after previous: AOperation?) -> AOperation? {
-        let attempt = attempts.withLock { attempts in
-            attempts += 1
-            return attempts
-        }
         guard let previous else { return first }
-        guard attempt <= numberOfRetries, case .failure = previous.ending else { return nil }
-        return (previous as? any RetryableOperation)?.new() as? AOperation
+        guard stepsBegun < numberOfRetries, case .failure = previous.ending else { return nil }
+        // One whose type is not known where this is decided stands for what the first one is.
+        let attempt = previous is EndedOperation ? first : previous
+        return (attempt as? any RetryableOperation)?.new() as? AOperation
     }
 }

@@ -264,12 +264,16 @@ package struct GraphBuilder {
         node.id = WireNode.deciderID
         node.parent = UInt32(parent)
         switch decider {
-        case .registered(let registered, let isAskedAboutFailuresOnly):
+        case .registered(let registered, let occasion):
             let type = type(of: registered)
             if let fault = fault(of: type) { graph.fault(parent, fault) }
             node.decider.type = type.operationName
             node.decider.version = UInt32(clamping: type.operationVersion)
-            node.decider.occasion = isAskedAboutFailuresOnly ? .failures : .eachChild
+            switch occasion {
+            case .eachChild: node.decider.occasion = .eachChild
+            case .failures: node.decider.occasion = .failures
+            case .steps: (node.decider.occasion, node.decider.atBegin) = (.steps, true)
+            }
             do {
                 node.decider.parameters = place(of: try registered.encodedParameters())
             } catch {

@@ -8,6 +8,8 @@ public struct DeciderNode: Hashable, Sendable {
         case eachChild = 0
         /// A child has failed.
         case failures = 1
+        /// What it has added last, as a step, has ended.
+        case steps = 2
     }
     /// Registered name of the group; of one that its submitter decides: as it is shown.
     public var type: String
@@ -64,6 +66,8 @@ public struct DecisionQuestion: Hashable, Sendable {
     public var number: Int
     /// Path of the child that has ended; nil: the group has begun.
     public var child: String?
+    /// Its unit.
+    public var childUnit: Int?
     /// Of a child that is an operation: what it was made of.
     public var type: String
     public var version: Int
@@ -71,9 +75,12 @@ public struct DecisionQuestion: Hashable, Sendable {
     /// What the group remembers; nil: nothing yet.
     public var state: [UInt8]?
 
-    public init(number: Int, child: String?, type: String, version: Int, parameters: [UInt8], state: [UInt8]? = nil) {
+    public init(
+        number: Int, child: String?, childUnit: Int? = nil, type: String, version: Int, parameters: [UInt8], state: [UInt8]? = nil
+    ) {
         self.number = number
         self.child = child
+        self.childUnit = childUnit
         self.type = type
         self.version = version
         self.parameters = parameters

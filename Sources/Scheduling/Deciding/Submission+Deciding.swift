@@ -17,6 +17,16 @@ struct DecisionLine {
     var hasFailed = false
     /// Children that alone do not make the group fail.
     var forgiven: Set<Int32> = []
+    /// Of a group that goes step by step: what it has added last, while that has not ended.
+    var step: DecidedStep?
+}
+
+/// A step of a group that goes step by step.
+struct DecidedStep {
+    /// What the group is asked about when it is over.
+    let unit: Int32
+    /// What belongs to it and has not ended. Looked up, never iterated.
+    var open: Set<Int32>
 }
 
 /// Groups that decide what they do next: one decision at a time, in the order in which their children's ends were committed.
@@ -46,6 +56,7 @@ extension Submission {
         var question = DecisionQuestion(number: line.count + 1, child: nil, type: "", version: 0, parameters: [], state: line.state)
         guard child != DecisionLine.begin else { return question }
         question.child = path(of: Int(child))
+        question.childUnit = Int(child)
         if case .operation(let operation) = node(Int(child)).kind {
             question.type = operation.type
             question.version = operation.version
@@ -76,7 +87,15 @@ extension Submission {
         switch (kind.occasion, units[child].outcome) {
         case (.eachChild, _), (.failures, .failure?): ask(Int32(child), group, decider, at, &effects)
         case (.failures, _): break
+        case (.steps, _): noteEndOfStep(by: Int32(child), group, decider, at, &effects)
         }
+    }
+
+    private mutating func noteEndOfStep(by child: Int32, _ group: Int, _ decider: Int, _ at: Int64, _ effects: inout [Effect]) {
+        guard decisions[Int32(group)]?.step?.open.remove(child) != nil, let step = decisions[Int32(group)]?.step, step.open.isEmpty
+        else { return }
+        decisions[Int32(group)]?.step = nil
+        ask(step.unit, group, decider, at, &effects)
     }
 
     private mutating func ask(_ occasion: Int32, _ group: Int, _ decider: Int, _ at: Int64, _ effects: inout [Effect]) {
@@ -120,10 +139,15 @@ extension Submission {
             if let addition = decision.addition {
                 let (firstUnit, firstNode) = (units.count, layout.graph.nodes.count)
                 try add(addition, by: decider, attempt, at: at, &effects)
-                if case .decider(let kind) = node(decider).kind, kind.isWrapper, let product = addition.products.first {
-                    wrapped[Int32(group)] = wrapped[Int32(group)] ?? Int32(firstUnit + Int(layout.offset[firstNode + product - 1]))
+                func unit(of node: Int) -> Int { firstUnit + Int(layout.offset[firstNode + node - 1]) }
+                let forgiven = decision.forgivenNodes.map { unit(of: $0) }
+                if case .decider(let kind) = node(decider).kind, let product = addition.products.first.map({ Int32(unit(of: $0)) }) {
+                    if kind.isWrapper { wrapped[Int32(group)] = wrapped[Int32(group)] ?? product }
+                    if kind.occasion == .steps {
+                        decisions[Int32(group)]?.step = DecidedStep(unit: product, open: Set(forgiven.map { Int32($0) } + [product]))
+                    }
                 }
-                for node in decision.forgivenNodes { forgive(firstUnit + Int(layout.offset[firstNode + node - 1]), in: group) }
+                for child in forgiven { forgive(child, in: group) }
             }
             if decisions[Int32(group)]?.due.isEmpty == false { becomeDue(decider, at, &effects) } else { rest(decider, .blocked) }
         case .failure(let failures):

@@ -1947,6 +1947,9 @@ public nonisolated struct WireDecisionQuestion: Sendable {
   /// Clears the value of `state`. Subsequent reads from it will return its default value.
   public mutating func clearState() {self._state = nil}
 
+  /// of a child: what it is called in `Decision.forgiven`
+  public var childUnit: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3542,6 +3545,9 @@ public nonisolated struct WireDeciderNode: Sendable {
     public typealias RawValue = Int
     case eachChild // = 0
     case failures // = 1
+
+    /// when the first product of its last decision, and what that forgave with it, has ended
+    case steps // = 2
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -3552,6 +3558,7 @@ public nonisolated struct WireDeciderNode: Sendable {
       switch rawValue {
       case 0: self = .eachChild
       case 1: self = .failures
+      case 2: self = .steps
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -3560,6 +3567,7 @@ public nonisolated struct WireDeciderNode: Sendable {
       switch self {
       case .eachChild: return 0
       case .failures: return 1
+      case .steps: return 2
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -3568,6 +3576,7 @@ public nonisolated struct WireDeciderNode: Sendable {
     public static let allCases: [WireDeciderNode.Occasion] = [
       .eachChild,
       .failures,
+      .steps,
     ]
 
   }
@@ -7450,7 +7459,7 @@ nonisolated extension WireStreamSource: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DecisionQuestion"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}child\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}state\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}child\0\u{1}type\0\u{1}version\0\u{1}parameters\0\u{1}state\0\u{4}X\u{6}child_unit\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7464,6 +7473,7 @@ nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
       case 6: try { try decoder.decodeSingularBytesField(value: &self._state) }()
+      case 414: try { try decoder.decodeSingularUInt32Field(value: &self.childUnit) }()
       default: break
       }
     }
@@ -7492,6 +7502,9 @@ nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._state {
       try visitor.visitSingularBytesField(value: v, fieldNumber: 6)
     } }()
+    if self.childUnit != 0 {
+      try visitor.visitSingularUInt32Field(value: self.childUnit, fieldNumber: 414)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7502,6 +7515,7 @@ nonisolated extension WireDecisionQuestion: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.version != rhs.version {return false}
     if lhs.parameters != rhs.parameters {return false}
     if lhs._state != rhs._state {return false}
+    if lhs.childUnit != rhs.childUnit {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -10263,7 +10277,7 @@ nonisolated extension WireDeciderNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 }
 
 nonisolated extension WireDeciderNode.Occasion: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EACH_CHILD\0\u{1}FAILURES\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EACH_CHILD\0\u{1}FAILURES\0\u{1}STEPS\0")
 }
 
 nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -37,7 +37,8 @@ struct GroupDecider: Sendable {
         // Those that it begins with are somewhere else.
         defer { for child in group.operations { child.cancelUnqueued() } }
         if assignment.decision.hasState { try group.restore(state: assignment.decision.state) }
-        let additions = group.decide(after: try child())
+        let child = assignment.decision.hasChild ? try self.child() : nil
+        let additions = group.decide(after: child, number: Int(assignment.decision.number))
         defer { for operation in additions.operations { operation.cancelUnqueued() } }
         var decision = WireDecision()
         decision.failures = additions.errors.map { WireOperationFailure($0, host: hostName) }
@@ -50,7 +51,17 @@ struct GroupDecider: Sendable {
             }
             decision.state = state
         }
-        if !additions.operations.isEmpty { decision.addition = try ProducedGraph(additions.operations, from: .worker).addition }
+        let forgiven = Set(additions.forgiven.map { ObjectIdentifier($0) })
+        if let child, forgiven.contains(ObjectIdentifier(child)) { decision.forgiven = [assignment.decision.childUnit] }
+        guard !additions.operations.isEmpty else { return decision }
+        let made = try ProducedGraph(additions.operations, from: .worker)
+        func nodes(where isMeant: (AOperation) -> Bool) -> [UInt32] {
+            made.graph.members.indices.filter { made.graph.members[$0].operation.map(isMeant) ?? false }.map { UInt32($0) }
+        }
+        decision.addition = made.addition
+        decision.forgivenNodes = nodes { forgiven.contains(ObjectIdentifier($0)) }
+        // What a sequence adds besides its step runs beside that.
+        if group is OperationSequence { decision.addition.products = nodes { $0 === additions.step } }
         return decision
     }
 

@@ -128,7 +128,7 @@ public final class Relay: GroupOperation, ClusterGroup, @unchecked Sendable {
         }
     }
 
-    private static func wait(for file: String) {
+    static func wait(for file: String) {
         let signal = DispatchSemaphore(value: 0)
         Task {
             try? await Emit.wait(for: file)

@@ -9,7 +9,7 @@ import Worker
     static let abstract = "Runs the operations of the tests."
     static let operations: [any ClusterOperation.Type] =
         [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Gather.self, Sprout.self, Crash.self, Witness.self]
-        + DecideTypes.operations
+        + DecideTypes.operations + SequenceTypes.operations
         + ServiceTypes.operations + ConformanceTypes.operations
     static let conditions: [any ClusterCondition.Type] = [FileThere.self] + ConformanceTypes.conditions
     static let errors: [any PortableError.Type] = {
