@@ -30,6 +30,12 @@ import Testing
         _ = try await Self.run(seed, faults: [], GraphGenerator.Features.inMemory.subtracting(.scopes))
     }
 
+    /// An operation of the program that would pass on the timeout of another one, and is timed out meanwhile itself.
+    @Test(arguments: [891] as [UInt64]) func graphsThatWereNotRight_withCrashes_are(seed: UInt64) async throws {
+        let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 2 + Int(seed % 5)), .coordinatorCrash(every: 3 + Int(seed % 7))]
+        _ = try await Self.run(seed, faults: faults)
+    }
+
     /// Whether the graph of this seed ran as it may.
     private static func run(
         _ seed: UInt64, faults: [InMemoryCluster.Fault], _ features: GraphGenerator.Features = .inMemory

@@ -57,6 +57,19 @@ import Testing
         #expect(beside.faults().isEmpty)
     }
 
+    @Test func waitingInsideAMember_forAnotherOne_byWayOfSomethingOutside_isRefused() {
+        func graph(_ inside: Sketch) -> Graph {
+            Sketch.group("root", [.group("G", [inside, .op("y")], max: 1), .group("B", [.op("b", after: ["y"])])]).graph()
+        }
+        let faults = graph(.group("A", [.op("x", after: ["B"])])).faults()
+        #expect(faults.map(\.path) == ["G/A/x"])
+        #expect(faults.first?.message.contains("waits for `B`, and that for `G/y`, while `G/A` holds one of the places") == true)
+        #expect(graph(.group("A", [.op("x")], after: ["B"])).faults().isEmpty)
+        let unlimited = Sketch.group(
+            "root", [.group("G", [.group("A", [.op("x", after: ["B"])]), .op("y")]), .group("B", [.op("b", after: ["y"])])])
+        #expect(unlimited.graph().faults().isEmpty)
+    }
+
     @Test func limitOfAGroup_holdsAlsoWhenAMemberEndsAsItBegins() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)

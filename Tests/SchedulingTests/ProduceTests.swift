@@ -150,6 +150,15 @@ import Testing
         #expect(message.contains(text) && message.contains("`x`"), "\(message)")
     }
 
+    @Test func whatWouldHoldAPlaceThatItWaitsFor_isRefused() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")], max: 1)]).graph())
+        cluster.end("g/a", .production(.void, .of(.group("A", [.op("x", after: ["y"])]), .op("y"))))
+        let message = cluster.operations().first { $0.path == "g/a" }?.errors.first?.message ?? ""
+        #expect(message.contains("holds one of the places"), "\(message)")
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func moreUnitsThanASubmissionMayHave_areRefused() {
         var configuration = Scheduler.Configuration()
         configuration.graphLimits.unitsMax = 5

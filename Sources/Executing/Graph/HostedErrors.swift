@@ -25,7 +25,9 @@ package final class HostedErrors: Sendable {
     /// - Parameter path: of the operation in which it was born.
     package func original(of failure: WireOperationFailure, at path: String) -> AOperationError? {
         kept.withLock { $0[path] }?.first { one in
-            one.failure.message == failure.message && one.failure.state == failure.state && one.failure.publisher == failure.publisher
+            // One that was passed on is not one of the operation's own with the same text.
+            (one.failure.origin.isEmpty || one.failure.origin == failure.origin) && one.failure.message == failure.message
+                && one.failure.state == failure.state && one.failure.publisher == failure.publisher
         }?.error
     }
 }

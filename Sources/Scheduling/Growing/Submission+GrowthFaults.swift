@@ -14,7 +14,8 @@ extension Submission {
         options.requires = layout.requirements?.requirements(inside: node) ?? Requirements()
         options.atMostOnce = !isTriedAgain && isAtMostOnce(group)
         return Node(
-            id: "", parent: 0, kind: .group(GroupNode(isOrdered: isOrdered)), retries: isTriedAgain ? 1 : 0, options: options)
+            id: "", parent: 0, kind: .group(GroupNode(isOrdered: isOrdered, maxConcurrent: maxConcurrent(group))),
+            retries: isTriedAgain ? 1 : 0, options: options)
     }
 
     /// - Parameter graph: sound as a graph.

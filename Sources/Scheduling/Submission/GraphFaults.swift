@@ -39,7 +39,7 @@ extension Graph {
         let faults = idFaults(layout) + deciderFaults() + referenceFaults(layout) + optionFaults()
         guard faults.isEmpty else { return (faults, .faulty) }
         let cycles = cycleFaults(layout)
-        return (cycles.isEmpty ? keyFaults(layout) + scopeFaults(layout) : cycles, .connected)
+        return (cycles.isEmpty ? placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) : cycles, .connected)
     }
 
     enum Soundness {

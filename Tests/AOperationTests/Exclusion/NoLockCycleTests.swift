@@ -104,12 +104,12 @@ extension AOperationQueue {
 /// Waits until an operation of any queue has asked for its locks, or has ended.
 func hasAsked(_ operation: AOperation) async {
     await until {
-        operation.core.withLock { core in
-            switch core.state {
-            case .initialized, .waiting, .ready, .preparing(isInline: true): false
-            case .preparing(isInline: false): core.lockRequest != nil
-            case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: true
-            }
+        let (state, request) = operation.core.withLock { ($0.state, $0.lockRequest) }
+        return switch state {
+        case .initialized, .waiting, .ready, .preparing(isInline: true): false
+        // It has the request a moment before the table has.
+        case .preparing(isInline: false): request.map { LockTable.shared.isWaiting($0) || LockTable.shared.isHeld($0) } ?? false
+        case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: true
         }
     }
 }
