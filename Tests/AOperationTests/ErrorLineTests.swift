@@ -56,6 +56,31 @@ struct ErrorLineTests {
         #expect(group.operations.count == 2)
     }
 
+    @Test func secondDelivery_toOneReceiver_replacesTheFirst_withAnErrorLine() async {
+        let lines = Log<String>()
+        AOperation.Debugger.errorHandler = { lines.append($0) }
+        let (one, two, id) = (Value(1, name: "one"), Value(2, name: "two"), UUID())
+        let receiver = Keep<Int>()
+        receiver.name = "receiver-\(id)"
+        one.deliver(to: receiver)
+        #expect(!lines.entries.contains { $0.contains("\(id)") })
+        two.deliver(to: receiver)
+        receiver.add(to: AOperationQueue())
+        await receiver.ended()
+        let sum = MapOperationBlock<[Int], Int> { _, finish in finish(.success(0)) }
+        sum.name = "sum-\(id)"
+        [Value(1), Value(2)].deliver(to: sum)
+        AOperation.Debugger.errorHandler = nil
+        #expect(
+            lines.entries.filter { $0.contains("\(id)") } == [
+                "the operation receiver-\(id) receives from one, and now from two instead: the last delivery counts. "
+                    + "Deliver all of them at once: [a, b].deliver(to:), or deliver(a, b, to:)."
+            ])
+        #expect(one.outcome?.isSuccess == true)
+        #expect((try? receiver.outcome?.value??.get()) == 2)
+        sum.cancel()
+    }
+
     @Test func additionToAnEndedGroup_isCancelled() async {
         let group = GroupOperation()
         _ = await group.result(on: AOperationQueue())

@@ -106,6 +106,56 @@ struct PlainMemberTests {
         await queue.idle()
         #expect(plain.isFinished)
     }
+
+    /// The first place has given it to Foundation, which holds it back, when its turn comes in the others.
+    @Test func plainOperation_inSeveralPlaces_isRunByTheFirst_andTheOthersWaitForIt() async {
+        let (runs, executor) = (Log<String>(), DispatchQueue(label: "PlainMember.heldBack"))
+        executor.suspend()
+        let plain = BlockOperation { runs.append("run") }
+        let (first, second) = (AOperationQueue(), AOperationQueue())
+        first.underlyingQueue = executor
+        first.addOperation(plain)
+        second.addOperation(plain)
+        let (free, behind) = (Gate(), Step("behind"))
+        let groups = [GroupOperation(plain, free), OrderedGroupOperation(plain, behind), GroupOperation(GroupOperation(plain))]
+        second.addOperations(groups, waitUntilFinished: false)
+        await free.started.wait()
+        #expect(runs.count == 0)
+        #expect(behind.outcome == nil)
+        executor.resume()
+        free.open()
+        for queue in [first, second] { await queue.idle() }
+        #expect(runs.count == 1)
+        #expect(groups.allSatisfy { $0.outcome?.isSuccess == true })
+    }
+
+    @Test(arguments: [1, 2, -1]) func plainOperations_ofTwoGroups_runOnce_alsoWhenTheirTurnsComeTogether(_ slots: Int) async {
+        let (queue, runs) = (AOperationQueue(slots: slots), Log<Int>())
+        var groups: [GroupOperation] = []
+        for index in 0..<300 {
+            let plain = BlockOperation { runs.append(index) }
+            groups += [GroupOperation(plain), GroupOperation(plain)]
+        }
+        queue.addOperations(groups, waitUntilFinished: false)
+        await queue.idle()
+        #expect(runs.entries.sorted() == Array(0..<300))
+        #expect(groups.allSatisfy { $0.outcome?.isSuccess == true })
+    }
+
+    /// While one of two places has it cancelled, the other one waits for the same end.
+    @Test func plainOperation_thatOneOfItsGroupsCancels_endsInTheOtherToo() async {
+        let (queue, gate, plain) = (AOperationQueue(), Gate(), BlockOperation {})
+        plain.addDependency(gate)
+        let (cancelled, other) = (GroupOperation(plain), GroupOperation(plain))
+        queue.addOperations([cancelled, other, gate], waitUntilFinished: false)
+        await gate.started.wait()
+        cancelled.cancel()
+        await cancelled.ended()
+        #expect(cancelled.outcome?.isCancelled == true)
+        gate.open()
+        await other.ended()
+        #expect(other.publishedErrors.first?.publishedError is AOperationError.IsCancelled)
+    }
 }
 
 /// Answers that it is not ready, although it has become so while it was asked.

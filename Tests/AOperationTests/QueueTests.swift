@@ -268,6 +268,58 @@ struct QueueTests {
             ])
     }
 
+    @Test func whatWasCancelledBeforeItIsAdded_isToldToTheDelegate_andCounted_once() async {
+        final class Delegate: AOperationQueueDelegate, Sendable {
+            let log = Log<String>()
+            func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
+                log.append("will add \(operation.name ?? "plain")")
+            }
+            func operationQueue(
+                _ queue: AOperationQueue, operationDidFinish operation: Foundation.Operation, withErrors errors: [AOperationError]
+            ) {
+                log.append("finished \(operation.name ?? "plain") \(errors.count)")
+            }
+        }
+        let delegate = Delegate()
+        queue.delegate = delegate
+        queue.progress.totalUnitCount = 5
+        let (first, second, group) = (Step("first"), Step("second"), GroupOperation(Step("child")))
+        let (producer, receiver) = (Value(1, name: "producer"), Keep<Int>())
+        producer.deliver(to: receiver)
+        receiver.name = "receiver"
+        group.name = "group"
+        for operation in [first, second, group, producer] as [AOperation] { operation.cancel() }
+        queue.addOperation(first)
+        queue.addOperation(first)
+        first.add(to: queue)
+        await onThread { [queue] in queue.addOperations([second, group, second], waitUntilFinished: true) }
+        receiver.add(to: queue)
+        for operation in [group, receiver] as [AOperation] { await operation.ended() }
+        await queue.idle()
+        let log = delegate.log.entries
+        for name in ["first", "second", "group", "producer"] {
+            #expect(log.filter { $0.hasSuffix(" \(name)") || $0.contains(" \(name) ") } == ["will add \(name)", "finished \(name) 1"])
+        }
+        #expect(log.filter { $0.contains("receiver") } == ["will add receiver", "finished receiver 0"])
+        #expect(log.count == 10)
+        #expect(queue.progress.completedUnitCount == 5)
+    }
+
+    @Test func operationsThatAreCancelledWhileTheyAreAdded_areCountedOnce() async {
+        let queue = AOperationQueue()
+        let count = Load.rounds(300)
+        queue.progress.totalUnitCount = Int64(count)
+        for _ in 0..<count {
+            let operation = Step()
+            DispatchQueue.global().async { operation.cancel() }
+            queue.addOperation(operation)
+            await operation.ended()
+        }
+        await queue.idle()
+        await until { queue.progress.completedUnitCount == Int64(count) }
+        #expect(queue.progress.completedUnitCount == Int64(count))
+    }
+
     @Test func queueLives_asLongAsItHasOperations() async {
         let gate = Gate()
         let next = Step()

@@ -49,15 +49,17 @@ extension AOperation {
     ///     try await read(file)
     /// }
     /// ```
-    /// What is reported after the outcome is decided is ignored. Cheap enough for every step, not for every byte.
+    /// What is reported after the outcome is decided is ignored; what another attempt reports counts as reported by the
+    /// operation that was tried again. Cheap enough for every step, not for every byte.
     /// - Parameters:
     ///   - fraction: from 0 to 1; it may fall, e.g. when more work is found.
     ///   - message: what is being done, in words for a person.
     public final func reportProgress(_ fraction: Double, message: String? = nil) {
         let progress = OperationProgress(fraction, message: message)
-        guard ending == nil, progressBoard.put(progress) else { return }
-        attachment(\.progressRelay)?(progress)
-        for observer in core.withLock({ $0.observers }) { observer.operation(self, didReportProgress: progress) }
+        let whole = logical  // which the program knows, and listens to, whatever attempt this is
+        guard ending == nil, whole.ending == nil, progressBoard.put(progress) else { return }
+        whole.attachment(\.progressRelay)?(progress)
+        for observer in whole.core.withLock({ $0.observers }) { observer.operation(whole, didReportProgress: progress) }
     }
 
     /// Passes on everything that the operation reports; `relay` is called on the reporting thread.

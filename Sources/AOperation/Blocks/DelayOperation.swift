@@ -33,7 +33,7 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
         super.init()
     }
 
-    /// Waits for `interval` seconds from its start; zero and less is no delay.
+    /// Waits for `interval` seconds from its start; zero and less, or what is no number, is no delay.
     public init(_ interval: TimeInterval) {
         delay = .interval(interval)
         super.init()

@@ -7,6 +7,8 @@ final class Preparation: @unchecked Sendable {
     let tree: ConditionTree
     /// The dependent operations, by the indices of the tree's leaves.
     let dependencies: [Int: AOperation]
+    /// Why the conditions fail before anything is run: the operation would wait for itself.
+    let fault: AOperationError?
 
     /// Asks the conditions of `operation` for their dependent operations.
     ///
@@ -14,11 +16,18 @@ final class Preparation: @unchecked Sendable {
     init(of operation: AOperation, conditions: [any AOperationCondition], isAgain: Bool) {
         tree = ConditionTree(conditions)
         var dependencies: [Int: AOperation] = [:]
+        var fault: AOperationError?
         for (index, leaf) in tree.leaves.enumerated() where leaf.runsDependentOperation {
             let dependency = leaf.condition.dependencyForOperation(operation)
+            if let dependency, operation.isInside(of: dependency) {
+                let error = AOperationError.WaitsForItself(operation, running: dependency, condition: leaf.key)
+                fault = fault ?? AOperationError(error, state: .condition, publisher: leaf.key)
+                continue
+            }
             dependencies[index] = isAgain ? dependency?.readyForUse : dependency
         }
         self.dependencies = dependencies
+        self.fault = fault
     }
 
     /// In the order of the conditions.
@@ -162,7 +171,12 @@ extension AOperation {
     }
 
     private func runDependents(_ round: UInt64) {
-        let dependents = makePreparation().dependentOperations
+        let preparation = makePreparation()
+        if let fault = preparation.fault {
+            if core.withLock({ $0.isPreparing(round) }) { failPreparation([fault]) }
+            return
+        }
+        let dependents = preparation.dependentOperations
         guard !dependents.isEmpty else { return evaluate(round) }
         OperationParts(
             of: self,

@@ -3,7 +3,7 @@ import Foundation
 /// Connects producers with receivers.
 enum DeliveryNet {
     /// Lets `receiver` wait for all `producers`, and calls `fill` just before it runs: to set its received value from
-    /// their outcomes. A later connection of the same receiver replaces `fill`; it still waits for all.
+    /// their outcomes. A later connection of the same receiver replaces `fill`, with an error line; it still waits for all.
     ///
     /// `fill` must not hold the receiver; it is let go when the receiver has ended. Producers and receivers hold each
     /// other until they have ended: a net that is never run, nor cancelled, stays in memory.
@@ -18,6 +18,8 @@ enum DeliveryNet {
                 if !core.state.isEnded { core.receivers.append(receiver) }
             }
         }
+        let (isConnected, earlier) = receiver.core.withLock { ($0.inbox != nil, $0.producers) }
+        if isConnected, !earlier.isEmpty { tellReplacement(of: earlier, by: producers, at: receiver) }
         receiver.core.withLock { core in
             core.producers += producers
             core.delivery = .of(producers.count, form)
@@ -28,6 +30,14 @@ enum DeliveryNet {
         receiver.announceChange(isShortcut: true)  // the producers, on which it depends by now, are not in its way
         receiver.forgetLockScan()
         for producer in producers { producer.forgetLockScan() }
+    }
+
+    /// Several connections of one receiver: what the earlier ones deliver is lost.
+    private static func tellReplacement(of earlier: [AOperation], by producers: [AOperation], at receiver: AOperation) {
+        let names = { (operations: [AOperation]) in operations.map(\.publisherName).joined(separator: ", ") }
+        AOperation.Debugger.error(
+            "the operation \(receiver.publisherName) receives from \(names(earlier)), and now from \(names(producers)) instead: "
+                + "the last delivery counts. Deliver all of them at once: [a, b].deliver(to:), or deliver(a, b, to:).")
     }
 
     /// Cancels those producers of a cancelled receiver whose result nobody else waits for.

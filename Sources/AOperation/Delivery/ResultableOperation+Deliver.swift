@@ -5,7 +5,9 @@ extension ResultableOperation {
     /// failure. Returns the receiver, so that chains can be written; add any one of a chain's operations to a queue
     /// and all of it is added.
     ///
-    /// An operation may deliver to several receivers.
+    /// An operation may deliver to several receivers. A receiver receives from the last that was connected: to receive from
+    /// several, connect them at once, `[a, b].deliver(to:)` or `deliver(a, b, to:)`. It waits for the earlier ones, whose
+    /// results are lost, and an error line says so.
     @discardableResult
     public final func deliver<Receiver: ReceiverOperation>(to receiver: Receiver) -> Receiver
     where Receiver.Input == Output {

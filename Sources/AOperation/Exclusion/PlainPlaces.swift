@@ -1,42 +1,54 @@
 import Foundation
 
-/// Where plain operations are to be run, for the search for circles of waits: these do not know it themselves.
+/// Where plain operations are to be run: they do not know it themselves. One that is in several places is run by whoever
+/// comes first, and the search for circles of waits asks who that will be.
 ///
-/// Groups are listed from the moment they take a plain operation in until they go away; queues while they have it.
+/// Groups are listed from the moment they take a plain operation in until they go away; queues, and whoever runs it, while
+/// they have it.
 enum PlainPlaces {
     private struct Place {
-        let holder: ObjectIdentifier
         /// Nil for a queue.
         weak var group: GroupOperation?
     }
 
-    private static let places = Guarded<[ObjectIdentifier: [Place]]>([:])
+    private struct Places {
+        var byHolder: [ObjectIdentifier: Place] = [:]
+        /// Whether one of them has it run by Foundation, which takes an operation once.
+        var isTaken = false
+    }
+
+    private static let places = Guarded<[ObjectIdentifier: Places]>([:])
 
     /// `holder` is going to run `operation`, and holds it until ``remove(_:of:)``.
     static func add(_ operation: Foundation.Operation, to holder: AnyObject) {
-        let place = Place(holder: ObjectIdentifier(holder), group: holder as? GroupOperation)
+        let place = Place(group: holder as? GroupOperation)
+        places.withLock { $0[ObjectIdentifier(operation), default: Places()].byHolder[ObjectIdentifier(holder)] = place }
+    }
+
+    /// The turn of `operation` has come where `member` is: whether nobody else has it run.
+    static func take(_ operation: Foundation.Operation, for member: PlainMember) -> Bool {
         places.withLock { places in
-            var others = places[ObjectIdentifier(operation)] ?? []
-            guard !others.contains(where: { $0.holder == place.holder }) else { return }
-            others.append(place)
-            places[ObjectIdentifier(operation)] = others
+            let isTaken = places[ObjectIdentifier(operation)]?.isTaken ?? false
+            guard !isTaken else { return false }
+            places[ObjectIdentifier(operation), default: Places()].isTaken = true
+            places[ObjectIdentifier(operation)]?.byHolder[ObjectIdentifier(member)] = Place()  // remembered until it has ended
+            return true
         }
     }
 
     static func remove(_ operation: Foundation.Operation, of holder: AnyObject) {
-        let (operation, holder) = (ObjectIdentifier(operation), ObjectIdentifier(holder))
+        let operation = ObjectIdentifier(operation)
         places.withLock { places in
-            guard var others = places[operation], let index = others.firstIndex(where: { $0.holder == holder }) else { return }
-            others.remove(at: index)
-            places[operation] = others.isEmpty ? nil : others
+            places[operation]?.byHolder[ObjectIdentifier(holder)] = nil
+            if places[operation]?.byHolder.isEmpty == true { places[operation] = nil }
         }
     }
 
     /// The group that runs `operation`, if it is in no other place: else whoever comes first runs it.
     fileprivate static func onlyGroup(of operation: Foundation.Operation) -> GroupOperation? {
         places.withLock { places in
-            guard let places = places[ObjectIdentifier(operation)], places.count == 1 else { return nil }
-            return places[0].group
+            guard let places = places[ObjectIdentifier(operation)], places.byHolder.count == 1 else { return nil }
+            return places.byHolder.values.first?.group
         }
     }
 }

@@ -89,6 +89,13 @@ extension AOperation {
     /// The operation that this one is inside of: the whole it is a part of, or the group it is a child of.
     var enclosing: AOperation? { core.withLock { $0.whole ?? $0.group } }
 
+    /// Whether it is `operation`, or inside of it.
+    final func isInside(of operation: AOperation) -> Bool {
+        var next: AOperation? = self
+        while let current = next, current !== operation { next = current.enclosing }
+        return next != nil
+    }
+
     /// All operations that this one is inside of, the nearest first.
     var enclosingOperations: [AOperation] {
         var operations: [AOperation] = []

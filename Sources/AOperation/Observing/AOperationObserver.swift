@@ -9,7 +9,8 @@ public protocol AOperationObserver {
     func operationDidStart(_ operation: AOperation)
     /// The operation has produced another one.
     func operation(_ operation: AOperation, didProduceOperation newOperation: Foundation.Operation)
-    /// The operation has told how far it has come: see ``AOperation/reportProgress(_:message:)``. May be told often.
+    /// The operation, or another attempt of it, has told how far it has come: see ``AOperation/reportProgress(_:message:)``.
+    /// May be told often.
     func operation(_ operation: AOperation, didReportProgress progress: OperationProgress)
     /// The operation was cancelled; its end is told by ``operationDidFinish(_:errors:)``.
     func operationDidCancel(_ operation: AOperation)

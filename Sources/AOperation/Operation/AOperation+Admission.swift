@@ -47,7 +47,11 @@ extension AOperation: Waiter {
             }
             return true
         case .announce(let waiters):
+            host?.memberHadEnded(self)
             announceEnd(to: waiters)
+            return false
+        case .ends:
+            onEnd { operation in host?.memberHadEnded(operation) }
             return false
         case .already:
             return false

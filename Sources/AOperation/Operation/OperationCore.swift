@@ -151,6 +151,8 @@ struct OperationCore {
         case admitted([Foundation.Operation])
         /// It has ended before: tell Foundation, and then those who waited for that.
         case announce([any Waiter])
+        /// It is about to end, before it was in any queue.
+        case ends
         /// It is in a queue already.
         case already
     }
@@ -226,8 +228,9 @@ extension OperationCore {
             defer { waiters = [] }
             return .announce(waiters)
         case .telling, .finished:
-            if self.announcement == .unknown { self.announcement = .due }
-            return .already
+            guard self.announcement == .unknown else { return .already }
+            self.announcement = .due
+            return .ends
         case .waiting, .ready, .preparing, .executing, .deliberating, .retrying, .provisional, .holding:
             return .already
         }

@@ -112,7 +112,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.
     private func enter(_ operation: AOperation, epoch: UInt64? = nil) -> Bool {
-        if operation.isInitialized { delegate?.operationQueue(self, willAddOperation: operation) }
+        if operation.core.withLock({ $0.isInNoQueue }) { delegate?.operationQueue(self, willAddOperation: operation) }
         return operation.enter(lane, of: self, announcement: .onStart, epoch: epoch)
     }
 
@@ -195,6 +195,11 @@ extension AOperationQueue: LaneHost {
     func memberLeaves() {
         guard let progress = settings.withLock({ $0.progress }), progress.totalUnitCount > 0 else { return }
         settings.withLock { _ in progress.completedUnitCount += 1 }
+    }
+
+    func memberHadEnded(_ operation: AOperation) {
+        memberSettled(operation, errors: operation.publishedErrors)
+        memberLeaves()
     }
 
     func addProduced(_ operation: Foundation.Operation, id: String?) {

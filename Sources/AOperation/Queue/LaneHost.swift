@@ -9,6 +9,8 @@ protocol LaneHost: AnyObject {
     func memberLeaves()
     /// It has given its slot back.
     func memberEnded(_ operation: Foundation.Operation)
+    /// What was to become a member was cancelled before, and is over.
+    func memberHadEnded(_ operation: AOperation)
     /// A member has produced an operation.
     ///
     /// - Parameter id: under which it is there whatever becomes of the member.
@@ -23,6 +25,7 @@ protocol LaneHost: AnyObject {
 extension LaneHost {
     func memberLeaves() {}
     func memberEnded(_ operation: Foundation.Operation) {}
+    func memberHadEnded(_ operation: AOperation) {}
     func claimProduced(_ id: String) -> Bool? { nil }
 }
 

@@ -127,14 +127,14 @@ final class PlainMember: Waiter, @unchecked Sendable {
         return true
     }
 
-    /// Hands the operation to Foundation. One that somebody else runs, or has run, is only waited for.
+    /// Hands the operation to Foundation, which takes it once. One that somebody else runs, or has run, is only waited for.
     private func launch(_ membership: Membership) {
         guard !operation.isFinished else {
             return DispatchQueue.global().async { [self] in ended() }  // many of them are to need no deep stack
         }
-        let isOthers = operation.isExecuting
+        let isOurs = !operation.isExecuting && PlainPlaces.take(operation, for: self)
         watch(operation) { [self] in ended() }
-        guard !isOthers else { return }
+        guard isOurs else { return }
         let isReady = operation.isReady
         membership.host?.runPlain(operation)
         if !isReady { announceReadiness() }

@@ -40,6 +40,10 @@ extension AOperation {
             let error = AOperationError(AOperationError.NothingToRun(self), state: .execution, publisher: publisherName)
             return part.put(.failure(error))
         }
+        guard !isInside(of: operation) else {
+            let error = AOperationError.WaitsForItself(self, running: operation)
+            return part.put(.failure(AOperationError(error, state: .execution, publisher: publisherName)))
+        }
         core.withLock { $0.attachments?.remote?.hosting = .used(.attempt(operation)) }
         part.put(.success(operation))
     }

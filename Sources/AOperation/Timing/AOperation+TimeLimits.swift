@@ -31,7 +31,8 @@ struct TimeLimits {
 }
 
 extension AOperation {
-    /// Stops an attempt that takes longer than `limit` from its start: ``TimeoutObserver``.
+    /// Stops an attempt that takes longer than `limit` from its start: ``TimeoutObserver``. A limit below zero becomes zero,
+    /// which ends it as soon as it has started.
     @discardableResult
     public final func timeout(_ limit: Duration) -> Self {
         observers(TimeoutObserver(limit.interval))
@@ -40,19 +41,20 @@ extension AOperation {
     /// Fails the operation with ``AOperationError/QueueTimeout`` if it has not started `limit` after it was ready: if it
     /// waits so long for a slot, a lock or its conditions. It is ready when its dependencies have ended, and anew when
     /// those have that were added since; a ``delay(_:)``, or the time until ``notBefore(_:)``, comes on top of `limit`.
-    /// It is not tried again.
+    /// It is not tried again. A limit below zero becomes zero: the operation fails as soon as it is ready.
     @discardableResult
     public final func queueTimeout(_ limit: Duration) -> Self {
-        setLimit("queueTimeout") { $0.queueTimeout = QueueTimer(limit) }
+        setLimit("queueTimeout") { $0.queueTimeout = QueueTimer(max(limit, .zero)) }
         return self
     }
 
     /// Stops the operation, with all its attempts, and with everything inside of it, `limit` after it was added to a
     /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again. A duplicate that has joined
-    /// another operation (``DuplicatePolicy/join``) waits no longer than this; that one goes on.
+    /// another operation (``DuplicatePolicy/join``) waits no longer than this; that one goes on. A limit below zero becomes
+    /// zero: the operation fails as soon as it is added.
     @discardableResult
     public final func deadline(_ limit: Duration) -> Self {
-        setLimit("deadline") { $0.deadline = limit }
+        setLimit("deadline") { $0.deadline = max(limit, .zero) }
         return self
     }
 

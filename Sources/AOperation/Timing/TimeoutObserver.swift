@@ -31,9 +31,10 @@ public struct TimeoutObserver: AttemptObserver {
     let timeout: TimeInterval
     private let timers = AttemptTimers()
 
-    /// - Parameter timeout: seconds from the start of an attempt; zero and less end it as soon as it has started.
+    /// - Parameter timeout: seconds from the start of an attempt; zero ends it as soon as it has started. Less than zero, or
+    ///   what is no number, becomes zero.
     public init(_ timeout: TimeInterval) {
-        self.timeout = timeout
+        self.timeout = timeout > 0 ? timeout : 0
     }
 
     /// How many attempts are being timed.

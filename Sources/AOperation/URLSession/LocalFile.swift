@@ -6,10 +6,15 @@ final class LocalFile {
     private let url: URL
     private let descriptor: Int32
 
-    /// - Throws: `URLError`: `.fileDoesNotExist`, `.fileIsDirectory`, `.noPermissionsToReadFile`, or `.cannotOpenFile`
-    ///   for what is no regular file.
+    /// - Throws: `URLError`: `.fileDoesNotExist`, `.fileIsDirectory`, `.noPermissionsToReadFile`, `.cannotOpenFile` for
+    ///   what is no regular file, or `.unsupportedURL` for a file of another host.
     init(opening url: URL) throws(URLError) {
         let path = url.absoluteURL.path
+        if let host = url.absoluteURL.host, !host.isEmpty, host.lowercased() != "localhost" {
+            throw .about(
+                url, .unsupportedURL,
+                "\(url.absoluteString) is a file of the host \(host): only files of this machine are read, file://\(path).")
+        }
         // A NUL would cut the path short: another file would be opened than the one that was named.
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw .about(url, .fileDoesNotExist, "There is no file at \(url.absoluteString).")

@@ -5,7 +5,7 @@ import Foundation
 /// - Every answer of a server is a success, whatever its status is: look at the response. A failure to get an answer
 ///   is an ``AOperationError`` whose `publishedError` is a `URLError`.
 /// - `file:` URLs are read from disk, with a response that names media type and length; a missing file is
-///   `URLError.fileDoesNotExist`.
+///   `URLError.fileDoesNotExist`, one of another host than `localhost` is `URLError.unsupportedURL`.
 /// - Redirects are followed, the body is sent along where HTTP asks for that; `Authorization` and `Cookie` headers
 ///   are not sent on to another host. An answer that asks for credentials is an answer like others, unless the
 ///   session has them.
@@ -86,6 +86,7 @@ public class URLSessionTaskBaseOperation<Output>: ResultableOperation<Output>, @
 
     /// It is loaded on a worker, which has told how far it is.
     private func tellOfRemote(_ progress: OperationProgress) {
+        guard isMirror else { return }  // another attempt, here, tells the handlers itself
         let handlers = state.withLock { state -> [ProgressReport.Handler] in
             guard case .idle = state.stage else { return [] }
             return state.progressHandlers

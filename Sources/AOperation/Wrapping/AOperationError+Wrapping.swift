@@ -15,6 +15,27 @@ extension AOperationError {
         }
     }
 
+    /// An operation was to run itself, or one that it is inside of, as a part of itself: it would wait for ever.
+    public struct WaitsForItself: LocalizedError, Hashable, Sendable {
+        /// The name of the operation.
+        public let operation: String
+        /// The name of the one it was to run.
+        public let part: String
+        /// The key of the condition whose dependent operation that is; nil if the generator of a wrapper returned it.
+        public let condition: String?
+
+        init(_ operation: AOperation, running part: AOperation, condition: String? = nil) {
+            self.operation = operation.publisherName
+            self.part = part.publisherName
+            self.condition = condition
+        }
+
+        public var errorDescription: String? {
+            let source = condition.map { "its condition \($0) has \(part) as dependent operation" } ?? "its generator returned \(part)"
+            return "The Operation \(operation) would wait for itself: \(source), let that be a new one"
+        }
+    }
+
     /// The gate of a ``GatedOperation`` did not let its operation through.
     public struct GateIsClosed: LocalizedError, Hashable, Sendable {
         /// The name of the operation that was not run.

@@ -18,7 +18,7 @@ import Foundation
 /// yet) as a part of the wrapper, in the slots of the same queue; the wrapper itself holds none meanwhile. It ends when
 /// all of them have ended: with the value of the generated operation, or with its errors, which keep their state and
 /// publisher. If the generator returns nil the wrapper fails with ``AOperationError/NothingToRun``, whatever its
-/// `Output` is.
+/// `Output` is; if it returns the wrapper, or an operation that this is inside of, with ``AOperationError/WaitsForItself``.
 ///
 /// A wrapper that is cancelled, or timed out, has its own outcome at once and cancels what it wraps; its body ends
 /// with that. If what it wraps is cancelled from elsewhere, the wrapper fails with the error of that cancellation.
@@ -47,6 +47,9 @@ open class WrapperOperation<Input, Output>: ResultableOperation<Output>, Receive
     open override func execute() {
         guard let operation = generator(receivedValue) else {
             return conclude(with: .failure([AOperationError(AOperationError.NothingToRun(self))]))
+        }
+        guard !isInside(of: operation) else {
+            return conclude(with: .failure([AOperationError(AOperationError.WaitsForItself(self, running: operation))]))
         }
         let parts = OperationParts(of: self, allEnded: { [self] in end(as: operation) })
         if parts.run([operation], if: { $0.state.isExecuting }) { giveUpSlot() } else { endBody() }

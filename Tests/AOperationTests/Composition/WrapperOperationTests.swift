@@ -47,6 +47,44 @@ struct WrapperOperationTests {
         #expect(wrapper.outcome?.isFailure == true)
     }
 
+    /// It would wait for its own end.
+    @Test func generatorThatReturnsTheWrapper_orWhatItIsInsideOf_failsAtOnce() async {
+        let made = Log<WrapperOperation<Void, Void>>()
+        let wrapper = WrapperOperation<Void, Void> { _ in made.entries.last }
+        wrapper.name = "W"
+        made.append(wrapper)
+        #expect(
+            await wrapper.result(on: queue).error?.localizedDescription
+                == "The Operation W would wait for itself: its generator returned W, let that be a new one")
+        #expect(wrapper.publishedErrors.map(\.publisher) == ["W"])
+
+        let groups = Log<GroupOperation>()
+        let inner = WrapperOperation<Void, Void> { _ in groups.entries.last }
+        let outer = GroupOperation(GroupOperation(inner))
+        outer.name = "outer"
+        groups.append(outer)
+        let error = await outer.result(on: queue).error?.publishedError as? AOperationError.WaitsForItself
+        #expect(error?.operation == "WrapperOperation<(), ()>")
+        #expect(error?.part == "outer")
+        #expect(error?.condition == nil)
+    }
+
+    @Test func anotherAttempt_thatReturnsTheWrapper_failsToo() async {
+        final class Self_: WrapperOperation<Void, Void>, RetryableOperation, @unchecked Sendable {
+            let made: Log<Self_>
+            init(_ made: Log<Self_>) {
+                self.made = made
+                super.init { _ -> ResultableOperation<Void>? in made.entries.first }
+                made.append(self)
+            }
+            func new() -> Self_ { Self_(made) }
+        }
+        let made = Log<Self_>()
+        let wrapper = Self_(made).retry(RetryPolicy(attempts: 2))
+        #expect(await wrapper.result(on: queue).error?.publishedError is AOperationError.WaitsForItself)
+        #expect(made.count == 2)
+    }
+
     @Test func D21_nilFromTheGenerator_isAFailure_andDidFinishIsTold() async {
         let told = Log<String>()
         let wrapper = WrapperOperation<Void, Int> { _ in nil }

@@ -24,6 +24,32 @@ struct EngineDependentTests {
         }
     }
 
+    /// It would wait for its own end.
+    @Test(arguments: [false, true]) func dependentOperation_thatIsTheTarget_orAroundIt_failsTheCondition(isLocking: Bool) async {
+        struct Itself: AOperationCondition {
+            func dependencyForOperation(_ operation: AOperation) -> AOperation? { operation }
+        }
+        let operation = Step("S").conditions(Itself())
+        if isLocking { operation.exclusive("EngineDependent.itself") }
+        operation.retry(RetryPolicy(attempts: 1))
+        operation.add(to: queue)
+        await operation.ended()
+        let error = operation.publishedErrors.first
+        #expect(
+            error?.localizedDescription
+                == "The Operation S would wait for itself: its condition Itself has S as dependent operation, let that be a new one")
+        #expect(error?.state == .condition)
+        #expect(error?.publisher == "Itself")
+
+        let groups = Log<GroupOperation>()
+        let inner = Step("inner").conditions(Preparing { groups.entries[0] })
+        groups.append(GroupOperation(inner))
+        if isLocking { inner.exclusive("EngineDependent.around") }
+        queue.addOperation(groups.entries[0])
+        await groups.entries[0].ended()
+        #expect(inner.publishedErrors.first?.publishedError is AOperationError.WaitsForItself)
+    }
+
     @Test func dependent_runsBeforeTheEvaluation_ofAllConditions() async {
         let log = Log<String>()
         let operation = Step { log.append("executed") }

@@ -20,6 +20,17 @@ struct TimeLimitTests {
         await queue.idle()
     }
 
+    /// E.g. the difference of two times.
+    @Test func limitsBelowZero_areZero_andOverAtOnce() async {
+        queue.isSuspended = true
+        let (waiting, late) = (Step("waiting").queueTimeout(.seconds(-1)), Step("late").deadline(.seconds(-1)))
+        queue.addOperations([waiting, late], waitUntilFinished: false)
+        for operation in [waiting, late] { await operation.ended() }
+        #expect(waiting.publishedErrors.first?.publishedError as? AOperationError.QueueTimeout == .init(operation: "waiting", limit: .zero))
+        #expect(late.publishedErrors.first?.publishedError as? AOperationError.DeadlinePassed == .init(operation: "late", limit: .zero))
+        queue.isSuspended = false
+    }
+
     @Test func queueTimeout_doesNotTouchAnOperationThatHasStarted() async {
         let gate = Gate().queueTimeout(.milliseconds(20))
         queue.addOperation(gate)

@@ -48,6 +48,13 @@ struct TimeoutObserverTests {
         #expect((error as any Error).localizedDescription == "The Operation is timeout after \(text) seconds because of TimeoutObserver")
     }
 
+    @Test(arguments: [0, -1, -.infinity, .nan] as [TimeInterval])
+    func limitThatIsNone_isZero_andEndsTheAttemptAtOnce(limit: TimeInterval) async {
+        let operation = Patient().observers(TimeoutObserver(limit))
+        await operation.add(to: queue).ended()
+        #expect(operation.publishedErrors.first?.publishedError as? TimeoutObserver.Error == TimeoutObserver.Error(seconds: 0))
+    }
+
     @Test func asyncOperation_hasItsTaskCancelled() async {
         let ended = Signal()
         final class Sleeping: AsyncOperation<Int>, @unchecked Sendable {

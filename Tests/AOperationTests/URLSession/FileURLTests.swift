@@ -92,6 +92,54 @@ struct FileURLTests {
         #expect(fractions.entries.last == 1)
     }
 
+    /// The first attempt ends before its body begins, or in it; the operation's own listeners hear of the next one.
+    @Test(arguments: [false, true]) func progressOfAnotherAttempt_isToldOnce_toHandlersAndObservers(isBefore: Bool) async throws {
+        let scratch = try Scratch()
+        let file = scratch.directory.appendingPathComponent("later")
+        let (fractions, heard, asked) = (Log<Double>(), Log<Double>(), Log<Int>())
+        let operation = URLSessionTaskOperation.data(for: file)
+            .didChangeProgress { fractions.append($0.fractionCompleted) }
+            .retryOnFailure { retries, _, retry in
+                _ = try? scratch.file("later", bytes(100))
+                retry(retries == 0)
+            }
+        operation.addObserver(BlockObserver(progressHandler: { heard.append($1.fraction) }))
+        if isBefore {
+            operation.conditions(
+                BlockCondition { completion in
+                    asked.append(1)
+                    completion(asked.count > 1 ? .success : .failure(AOperationError(Failed(text: "not yet"))))
+                })
+        }
+        _ = try await operation.value(on: queue)
+        await callbacksDelivered()
+        #expect(heard.entries.last == 1)
+        #expect(fractions.entries.filter { $0 == 1 }.count == 1)
+    }
+
+    @Test(arguments: ["file://otherhost/etc/hostname", "file://127.0.0.1/etc/hostname"])
+    func fileOfAnotherHost_isNotReadHere(text: String) async throws {
+        let url = try #require(URL(string: text))
+        for operation in [URLSessionTaskOperation.data(for: url), URLSessionTaskOperation.data(for: URLRequest(url: url))] {
+            let error = try await operation.urlError(on: queue)
+            #expect(error.code == .unsupportedURL)
+            #expect(error.failingURL == url)
+            let host = try #require(url.host)
+            #expect(
+                error.localizedDescription
+                    == "\(text) is a file of the host \(host): only files of this machine are read, file:///etc/hostname.")
+        }
+    }
+
+    @Test func fileOfThisHost_isRead_howeverItIsSaid() async throws {
+        let scratch = try Scratch()
+        let path = try scratch.file("content", bytes(10)).path
+        for text in ["file://\(path)", "file://localhost\(path)", "file://LOCALHOST\(path)", "FILE://\(path)"] {
+            let url = try #require(URL(string: text))
+            #expect(try await URLSessionTaskOperation.data(for: url).value(on: queue).data == bytes(10))
+        }
+    }
+
     @Test func resultWithLabels_isDeliveredToAReceiverThatNamesNone() async throws {
         final class Size: ResultableOperation<Int>, ReceiverOperation, @unchecked Sendable {
             var receivedValue: Result<(Data, URLResponse), AOperationError>?
