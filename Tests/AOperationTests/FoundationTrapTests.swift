@@ -43,6 +43,27 @@ struct FoundationTrapTests {
         await queue.idle()
     }
 
+    /// Foundation keeps the barriers of its own queues as dependencies that it tells nobody of.
+    @Test func B2_operationBehindABarrierOfAPlainQueue_waitsForIt_andAddingItDoesNotBlock() async {
+        let plain = OperationQueue()
+        let (gate, order) = (Gate(), Log<String>())
+        plain.addOperation(gate)
+        await gate.started.wait()
+        plain.addBarrierBlock { order.append("barrier") }
+        let other = Step { order.append("other") }
+        let (behind, freed) = (Step { order.append("behind") }, Step { order.append("freed") })
+        freed.addDependency(other)
+        await onThread { plain.addOperations([behind, freed], waitUntilFinished: false) }
+        queue.addOperation(other)
+        await other.ended()
+        #expect(order.entries == ["other"])
+        gate.open()
+        await behind.ended()
+        await freed.ended()
+        #expect(order.entries.prefix(2) == ["other", "barrier"])
+        #expect(Set(order.entries) == ["other", "barrier", "behind", "freed"])
+    }
+
     @Test func B3_finishingAWaitingOperation_leavesTheQueueIntact() async {
         let gate = Gate()
         let waiting = Step()

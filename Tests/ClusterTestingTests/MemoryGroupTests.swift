@@ -75,7 +75,8 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
     @Test(arguments: 0..<8)
     func groupThatDecides_endsAlike_whateverCrashes(seed: Int) async throws {
         let cluster = try InMemoryCluster(
-            workers: 3, clock: .virtual, seed: UInt64(seed), faults: seed == 0 ? [] : [.workerCrash(every: 6), .coordinatorCrash(every: 6)])
+            workers: 3, clock: .virtual, seed: UInt64(seed),
+            faults: seed == 0 ? [] : [.workerCrash(every: 12), .coordinatorCrash(every: 6)])
         try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
         let naps = Naps(.init(count: 5))
         let outcome = try await cluster.run(GroupOperation(naps))
@@ -103,7 +104,8 @@ final class NapAgain: OperationSequence, ClusterGroup, @unchecked Sendable {
     @Test(arguments: 0..<8)
     func sequence_endsAlike_whateverCrashes(seed: Int) async throws {
         let cluster = try InMemoryCluster(
-            workers: 3, clock: .virtual, seed: UInt64(seed), faults: seed == 0 ? [] : [.workerCrash(every: 6), .coordinatorCrash(every: 6)])
+            workers: 3, clock: .virtual, seed: UInt64(seed),
+            faults: seed == 0 ? [] : [.workerCrash(every: 12), .coordinatorCrash(every: 6)])
         try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
         cluster.queue.requireRemote = true
         let naps = NapAgain(.init(count: 5))

@@ -89,7 +89,7 @@ import Testing
 
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func theProgram_receivesWhatWorkersSend_whateverCrashes(seed: UInt64) async throws {
-        let cluster = try await cluster(seed: seed, faults: seed == 1 ? [] : [.workerCrash(every: 3), .coordinatorCrash(every: 4)])
+        let cluster = try await cluster(seed: seed, faults: seed == 1 ? [] : [.workerCrash(every: 8), .coordinatorCrash(every: 4)])
         let (ticks, tocks) = (Ticks(6), HostedTocks(cluster.clock))
         ticks.stream(to: tocks)
         let outcome = try await cluster.run(GroupOperation(ticks, tocks))
@@ -100,7 +100,7 @@ import Testing
 
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func aProducerInTheProgram_isTriedAgain_andItsReceiversEndWithTheElementsOfOneAttempt(seed: UInt64) async throws {
-        let cluster = try await cluster(seed: seed, faults: seed == 1 ? [] : [.workerCrash(every: 3), .coordinatorCrash(every: 4)])
+        let cluster = try await cluster(seed: seed, faults: seed == 1 ? [] : [.workerCrash(every: 8), .coordinatorCrash(every: 4)])
         let (ticks, there, here) = (HostedTicks(cluster.clock, FailureCount(2)), Tocks(), HostedTocks(cluster.clock))
         ticks.retry(RetryPolicy(attempts: 3))
         ticks.stream(to: there)

@@ -130,7 +130,7 @@ final class Prints: ResultableOperation<Void>, HostedOperation, ClusterOperation
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func whateverCrashes_receiversHaveAllElementsOfTheAttemptThatCounts(seed: UInt64) async throws {
-        let cluster = try await cluster(seed: seed, faults: [.workerCrash(every: 4), .coordinatorCrash(every: 5)])
+        let cluster = try await cluster(seed: seed, faults: [.workerCrash(every: 12), .coordinatorCrash(every: 5)])
         let pairs = (1...4).map { (Ticks($0 * 2, waits: $0 % 2 == 0), Tocks()) }
         for (ticks, tocks) in pairs { ticks.stream(to: tocks) }
         let outcome = try await cluster.run(GroupOperation(pairs.flatMap { [$0.0, $0.1] as [AOperation] }))
@@ -156,7 +156,7 @@ final class Prints: ResultableOperation<Void>, HostedOperation, ClusterOperation
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
     func whatIsProducedUnderAnId_isThereOnce_whateverCrashes(seed: UInt64) async throws {
-        let cluster = try await cluster(seed: seed, faults: seed == 1 ? [] : [.workerCrash(every: 4), .coordinatorCrash(every: 4)])
+        let cluster = try await cluster(seed: seed, faults: seed == 1 ? [] : [.workerCrash(every: 8), .coordinatorCrash(every: 4)])
         try await cluster.register(Seeds.self)
         let seeds = [("one", "a"), ("one", "b"), ("two", "c")].map { Seeds(.init(id: $0.0, text: $0.1)) }
         let group = OrderedGroupOperation(seeds)

@@ -156,6 +156,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         precondition(operation !== self, "the group \(publisherName) cannot be its own child")
         // What is only kept for somebody else is in no group yet, and its net is not that of one.
         if let operation = operation as? AOperation, isMirror || !runsElsewhere {
+            precondition(
+                !operation.isContainer || !isInside(of: operation),
+                "the group \(publisherName) is inside of \(operation.publisherName): that cannot be its child")
             operation.core.withLock { core in if core.group == nil { core.group = self } }
         }
         let addition = roster.withLock { $0.add(operation, isMirror: isMirror) }

@@ -68,7 +68,10 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Whether nothing that the operation depends on is in the way of its start. In a Foundation queue it waits for
     /// that without a slot; an `AOperationQueue` does not ask: of an operation that is in one this is true.
-    open override var isReady: Bool { !isBlockedInFoundationQueue() }
+    open override var isReady: Bool {
+        super.isReady  // of its dependencies Foundation knows the barriers of its queues only
+            && !isBlockedInFoundationQueue()
+    }
 
     /// Whether the outcome is decided and observers have been told.
     open override var isFinished: Bool { core.withLock { $0.state.isFinished } }

@@ -62,7 +62,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     /// Decides what comes next; nil ends the sequence.
     ///
     /// Return a new operation each time: one that has been a step before ends the sequence with
-    /// ``AOperationError/StepRepeated``. Never called twice at a time, and not any more once the sequence was
+    /// ``AOperationError/StepRepeated``, one that the sequence is inside of with ``AOperationError/WaitsForItself``. Never called twice at a time, and not any more once the sequence was
     /// cancelled, timed out or stopped.
     ///
     /// - Parameter previous: the step that has ended; nil for the first call.
@@ -114,6 +114,10 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         guard takesMore, !isDecidedElsewhere, let next = nextOperation(after: previous) else { return nil }
         guard next !== self, !isChild(next) else {
             aggregateError(AOperationError(AOperationError.StepRepeated(sequence: self, step: next)))
+            return nil
+        }
+        guard !isInside(of: next) else {
+            aggregateError(AOperationError(AOperationError.WaitsForItself(self, running: next)))
             return nil
         }
         return next

@@ -11,9 +11,12 @@ struct TimeLimits {
         var wait: Duration {
             switch self {
             case .delay(let delay): delay
-            case .notBefore(let date): .seconds(max(0, date.timeIntervalSinceNow))
+            case .notBefore(let date): .seconds(min(max(0, date.timeIntervalSinceNow), Self.secondsMax))
             }
         }
+
+        /// A hundred years: never, for what has no end.
+        private static let secondsMax: TimeInterval = 100 * 365 * 86_400
     }
 
     var start: Start?

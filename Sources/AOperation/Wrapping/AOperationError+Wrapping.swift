@@ -21,7 +21,7 @@ extension AOperationError {
         public let operation: String
         /// The name of the one it was to run.
         public let part: String
-        /// The key of the condition whose dependent operation that is; nil if the generator of a wrapper returned it.
+        /// The key of the condition whose dependent operation that is; nil if the generator of a wrapper, or a sequence, returned it.
         public let condition: String?
 
         init(_ operation: AOperation, running part: AOperation, condition: String? = nil) {

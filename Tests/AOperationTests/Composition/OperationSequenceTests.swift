@@ -132,6 +132,16 @@ struct OperationSequenceTests {
         #expect(sequence.publishedErrors.first?.publishedError is AOperationError.StepRepeated)
     }
 
+    @Test func stepThatTheSequenceIsInsideOf_endsIt() async {
+        let groups = Log<GroupOperation>()
+        let sequence = OperationSequence { _ in groups.entries.first }
+        let group = GroupOperation(sequence)
+        groups.append(group)
+        queue.addOperation(group)
+        await group.ended()
+        #expect(sequence.publishedErrors.first?.publishedError is AOperationError.WaitsForItself)
+    }
+
     @Test func otherChildren_runBesideTheSteps_andTheirFailuresCount() async {
         let gate = Gate("beside")
         let steps = Backing([Value(1), Value(2)])

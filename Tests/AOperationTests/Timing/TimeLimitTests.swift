@@ -123,6 +123,15 @@ struct TimeLimitTests {
         #expect(log.entries == ["other", "delayed"])
     }
 
+    @Test func notBefore_aDateThatNeverComes_waitsUntilItIsCancelled() async {
+        let never = Step().notBefore(Date(timeIntervalSinceNow: .infinity))
+        queue.addOperation(never)
+        queue.addOperation(Step())
+        never.cancel()
+        await queue.idle()
+        #expect(never.outcome?.isCancelled == true)
+    }
+
     @Test func notBefore_aDateThatIsPast_isNoDelay_andOneToComeIs() async {
         let log = Log<Bool>()
         let date = Date(timeIntervalSinceNow: 0.05)
