@@ -243,20 +243,23 @@ struct QueueTests {
         #expect(ends.count == 1)
     }
 
-    @Test func delegate_isToldOfEveryOperation() async {
-        final class Delegate: AOperationQueueDelegate, Sendable {
-            let log = Log<String>()
-            func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
-                log.append("will add \(operation.name ?? "plain")")
-            }
-            func operationQueue(
-                _ queue: AOperationQueue, operationDidFinish operation: Foundation.Operation,
-                withErrors errors: [AOperationError]
-            ) {
-                log.append("finished \(operation.name ?? "plain") \(errors.count)")
-            }
+    /// What the delegate of a queue is told.
+    private final class Told: AOperationQueueDelegate, Sendable {
+        let log = Log<String>()
+
+        func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
+            log.append("will add \(operation.name ?? "plain")")
         }
-        let delegate = Delegate()
+
+        func operationQueue(
+            _ queue: AOperationQueue, operationDidFinish operation: Foundation.Operation, withErrors errors: [AOperationError]
+        ) {
+            log.append("finished \(operation.name ?? "plain") \(errors.count)")
+        }
+    }
+
+    @Test func delegate_isToldOfEveryOperation() async {
+        let delegate = Told()
         queue.delegate = delegate
         for operation in [Step("a"), Failing<Int>("b"), BlockOperation {}] {
             queue.addOperation(operation)
@@ -269,18 +272,7 @@ struct QueueTests {
     }
 
     @Test func whatWasCancelledBeforeItIsAdded_isToldToTheDelegate_andCounted_once() async {
-        final class Delegate: AOperationQueueDelegate, Sendable {
-            let log = Log<String>()
-            func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
-                log.append("will add \(operation.name ?? "plain")")
-            }
-            func operationQueue(
-                _ queue: AOperationQueue, operationDidFinish operation: Foundation.Operation, withErrors errors: [AOperationError]
-            ) {
-                log.append("finished \(operation.name ?? "plain") \(errors.count)")
-            }
-        }
-        let delegate = Delegate()
+        let delegate = Told()
         queue.delegate = delegate
         queue.progress.totalUnitCount = 5
         let (first, second, group) = (Step("first"), Step("second"), GroupOperation(Step("child")))

@@ -62,8 +62,8 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     /// Decides what comes next; nil ends the sequence.
     ///
     /// Return a new operation each time: one that has been a step before ends the sequence with
-    /// ``AOperationError/StepRepeated``, one that the sequence is inside of with ``AOperationError/WaitsForItself``. Never called twice at a time, and not any more once the sequence was
-    /// cancelled, timed out or stopped.
+    /// ``AOperationError/StepRepeated``, one that the sequence is inside of with ``AOperationError/WaitsForItself``.
+    /// Never called twice at a time, and not any more once the sequence was cancelled, timed out or stopped.
     ///
     /// - Parameter previous: the step that has ended; nil for the first call.
     open func nextOperation(after previous: AOperation?) -> AOperation? { next?(previous) }
