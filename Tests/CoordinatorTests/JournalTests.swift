@@ -112,11 +112,11 @@ import Testing
 
     @Test func newerSchema_isRefusedByName() throws {
         try writeThreeBatches()
-        try tamper("INSERT INTO schema_versions VALUES (7, 'snapshots', '3.1.0')")
+        try tamper("INSERT INTO schema_versions VALUES (7, 'archives', '3.1.0')")
         let error = try #require(throws: JournalError.self) { try JournalDatabase(try DataDirectory(path: path)) }
         #expect(
             "\(error)" == """
-                \(path)/journal.sqlite has schema 7 (“snapshots”), written by aop 3.1.0; this release knows schemas up to 1: \
+                \(path)/journal.sqlite has schema 7 (“archives”), written by aop 3.1.0; this release knows schemas up to 2: \
                 start the newer release, or name another directory with --data
                 """)
     }
@@ -133,7 +133,7 @@ import Testing
         try await onThread {
             let durable = Collector<JournalSequence>()
             let gate = WorkQueue<Void>()
-            let writer = try JournalWriter(database, after: .empty, logger: Logger(label: "test")) { event in
+            let writer = try JournalWriter(database, after: .empty, snapshots: nil, logger: Logger(label: "test")) { event in
                 guard case .durable(let sequence) = event else { return }
                 durable.add(sequence)
                 // The first commit is held here until everything else waits.
@@ -155,7 +155,7 @@ import Testing
         let database = try JournalDatabase(try DataDirectory(path: path))
         let facts = (0..<20).map { Fact.typesRegistered([String(repeating: "x", count: 1 << 20) + "\($0)"]) }
         try await onThread {
-            let writer = try JournalWriter(database, after: .empty, logger: Logger(label: "test")) { _ in }
+            let writer = try JournalWriter(database, after: .empty, snapshots: nil, logger: Logger(label: "test")) { _ in }
             writer.append(facts)
             writer.close()
         }
@@ -168,7 +168,7 @@ import Testing
         try database.close()
         let reported = try await onThread {
             let events = Collector<JournalError?>()
-            let writer = try JournalWriter(database, after: .empty, logger: Logger(label: "test")) { event in
+            let writer = try JournalWriter(database, after: .empty, snapshots: nil, logger: Logger(label: "test")) { event in
                 switch event {
                 case .durable: events.add(nil)
                 case .failed(let error): events.add(error)

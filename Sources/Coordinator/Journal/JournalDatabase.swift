@@ -7,7 +7,7 @@ final class JournalDatabase: Sendable {
     let path: String
     /// How the last process left SQLite's log.
     let logFinding: WriteAheadLogCheck.Finding
-    private let queue: DatabaseQueue
+    let queue: DatabaseQueue
 
     /// WAL pages after which a commit copies them into the database file (4 KiB each): about 16 MiB.
     static let checkpointPages = 4096
@@ -61,50 +61,42 @@ final class JournalDatabase: Sendable {
         }
     }
 
-    /// Reads every fact, oldest first, checking chain and continuity on the way.
+    /// Reads the facts behind `start`, oldest first, checking chain and continuity on the way.
     ///
     /// - Returns: where the journal ends.
     /// - Throws: `JournalError.damagedBatch` at the first batch that is not what was written, `.misfit` when `each`
     ///   throws.
-    func fold(_ each: (Fact) throws -> Void) throws(JournalError) -> JournalEnd {
+    func fold(after start: JournalEnd = .empty, _ each: (Fact) throws -> Void) throws(JournalError) -> JournalEnd {
         try reporting("read the journal") {
             try queue.read { database in
-                var end = JournalEnd.empty
+                var end = start
                 let rows = try Row.fetchCursor(
-                    database, sql: "SELECT first, last, body, chain FROM journal ORDER BY first")
-                while let row = try rows.next() {
-                    end = try fold(row, after: end, each)
-                }
+                    database, sql: "SELECT first, last, body, chain FROM journal WHERE first > ? ORDER BY first",
+                    arguments: [Int64(bitPattern: start.sequence.rawValue)])
+                while let row = try rows.next() { end = try StoredBatch(row).fold(after: end, path: path, each) }
                 return end
             }
         }
     }
 
-    private func fold(_ row: Row, after end: JournalEnd, _ each: (Fact) throws -> Void) throws -> JournalEnd {
-        let first = UInt64(bitPattern: row["first"] as Int64)
-        let last = UInt64(bitPattern: row["last"] as Int64)
-        let body = [UInt8](row["body"] as Data)
-        let chain = [UInt8](row["chain"] as Data)
-        func damaged(_ reason: String) -> JournalError { .damagedBatch(path: path, first: first, reason: reason) }
-        guard first == end.sequence.next.rawValue else {
-            throw damaged("fact \(end.sequence.next.rawValue) should follow: a batch is missing")
-        }
-        guard JournalBatch.chain(after: end.chain, first: first, last: last, body: body) == chain else {
-            throw damaged("its chain hash does not fit")
-        }
-        var sequence = end.sequence
-        do {
-            try JournalBatch.forEachFact(in: body) { fact in
-                sequence = sequence.next
-                do { try each(fact) } catch {
-                    throw JournalError.misfit(path: path, sequence: sequence.rawValue, reason: "\(error)")
+    /// Batches behind `start`, as they are stored.
+    ///
+    /// - Parameter bytesMax: no further one is read when those that were have so many bytes.
+    func batches(after start: JournalSequence, bytesMax: Int) throws(JournalError) -> [StoredBatch] {
+        try reporting("read the journal") {
+            try queue.read { database in
+                var batches: [StoredBatch] = []
+                var bytes = 0
+                let rows = try Row.fetchCursor(
+                    database, sql: "SELECT first, last, body, chain FROM journal WHERE first > ? ORDER BY first",
+                    arguments: [Int64(bitPattern: start.rawValue)])
+                while bytes < bytesMax, let row = try rows.next() {
+                    batches.append(StoredBatch(row))
+                    bytes += batches[batches.count - 1].body.count
                 }
+                return batches
             }
-        } catch let error as JournalError { throw error } catch {
-            throw damaged("\(error)")
         }
-        guard sequence.rawValue == last else { throw damaged("it ends at fact \(sequence.rawValue), not at \(last)") }
-        return JournalEnd(sequence: sequence, chain: chain)
     }
 
     /// Commits the batches as one transaction: all of them are on the disk when this returns.
@@ -133,6 +125,17 @@ final class JournalDatabase: Sendable {
         }
     }
 
+    /// Bytes of the batches behind `start`.
+    func bodyBytes(after start: JournalSequence) throws(JournalError) -> Int64 {
+        try reporting("read the journal") {
+            try queue.read {
+                try Int64.fetchOne(
+                    $0, sql: "SELECT coalesce(sum(length(body)), 0) FROM journal WHERE first > ?",
+                    arguments: [Int64(bitPattern: start.rawValue)]) ?? 0
+            }
+        }
+    }
+
     /// Value of a pragma of the writing connection, for tests.
     func setting(_ pragma: String) throws -> Int? {
         try queue.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") }
@@ -148,7 +151,7 @@ final class JournalDatabase: Sendable {
     /// - Throws: `JournalError.database`.
     func close() throws(JournalError) { try reporting("close the journal") { try queue.close() } }
 
-    private func reporting<Result>(_ action: String, _ body: () throws -> Result) throws(JournalError) -> Result {
+    func reporting<Result>(_ action: String, _ body: () throws -> Result) throws(JournalError) -> Result {
         try Self.reporting(path, action, body)
     }
 

@@ -8,6 +8,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case notFullySynchronous(path: String, setting: Int)
     /// A committed batch of facts is not what was written. `first` is its key in the table `journal`.
     case damagedBatch(path: String, first: UInt64, reason: String)
+    /// The state that stands for the facts up to `sequence` is not what was written.
+    case damagedSnapshot(path: String, sequence: UInt64, reason: String)
     /// SQLite's write-ahead log has committed transactions behind a damaged place; SQLite would drop them silently.
     case damagedLog(path: String, frame: Int, commitsBehind: Int)
     /// A fact that reads well but does not fit the state its predecessors left.
@@ -24,6 +26,8 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
                 + "commits: use an unmodified SQLite library"
         case .damagedBatch(let path, let first, let reason):
             "\(path): the batch of facts that begins at \(first) is damaged (\(reason)). \(Self.remedy)"
+        case .damagedSnapshot(let path, let sequence, let reason):
+            "\(path): the snapshot of the first \(sequence) facts is damaged (\(reason)). \(Self.remedy)"
         case .damagedLog(let path, let frame, let commits):
             "\(path): frame \(frame) of the write-ahead log is damaged and \(commits) committed transactions stand "
                 + "behind it, which SQLite would drop. \(Self.remedy)"

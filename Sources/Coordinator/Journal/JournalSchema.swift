@@ -48,8 +48,11 @@ struct Schema: Sendable {
 enum JournalSchema {
     static var current: Int { schema.migrations.count }
 
-    /// One row per batch of facts that was committed together: `first` and `last` are the sequences it holds, `chain`
-    /// the SHA-256 over the chain before it and its own content.
+    /// `journal`: one row per batch of facts that was committed together: `first` and `last` are the sequences it holds,
+    /// `chain` the SHA-256 over the chain before it and its own content.
+    ///
+    /// `snapshots`: the state behind the fact `sequence`, with the chain there; a row is there when all of its parts are.
+    /// `digest` is the SHA-256 over chain, sequence and all sections.
     static let schema = Schema(migrations: [
         .init(
             name: "journal",
@@ -57,6 +60,18 @@ enum JournalSchema {
                 CREATE TABLE journal (
                     first INTEGER PRIMARY KEY, last INTEGER NOT NULL, body BLOB NOT NULL, chain BLOB NOT NULL
                 ) STRICT
-                """)
+                """),
+        .init(
+            name: "snapshots",
+            sql: """
+                CREATE TABLE snapshots (
+                    sequence INTEGER PRIMARY KEY, chain BLOB NOT NULL, sections INTEGER NOT NULL, bytes INTEGER NOT NULL,
+                    digest BLOB NOT NULL, product TEXT NOT NULL
+                ) STRICT;
+                CREATE TABLE snapshot_parts (
+                    sequence INTEGER NOT NULL, section INTEGER NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL,
+                    PRIMARY KEY (sequence, section, part)
+                ) STRICT;
+                """),
     ])
 }

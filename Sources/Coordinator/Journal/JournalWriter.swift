@@ -2,57 +2,116 @@ import Logging
 import Scheduling
 
 /// Commits facts on its own thread: everything that waits goes into one transaction, so that one sync of the disk serves
-/// all of it, while the caller goes on.
+/// all of it, while the caller goes on. Between two commits it does what the thread that makes snapshots asks for.
 final class JournalWriter: Sendable {
     enum Event: Sendable {
         /// Everything up to here is on the disk.
         case durable(JournalSequence)
-        /// The end: what the disk holds is unknown. Nothing may be acknowledged any more, and nothing more is written.
+        /// The end: what the disk holds is unknown, or not what was written. Nothing may be acknowledged any more, and
+        /// nothing more is written.
         case failed(JournalError)
+    }
+
+    /// When snapshots are made.
+    struct SnapshotPolicy: Sendable {
+        let scheduling: Scheduler.Configuration
+        /// When so many bytes of facts have come since the last one, and as many as that one had.
+        let bytes: Int64
     }
 
     /// Facts of a batch are merged into one row up to this size, so that recovery reads rows of bounded size.
     static let rowBytes = 4 << 20
 
-    private let waiting = WorkQueue<[Fact]>()
-    private let thread: OSThread
+    private enum Job: Sendable {
+        case facts([Fact])
+        case errand(JournalErrand)
+        case snapshotMade(Snapshot)
+    }
 
-    /// Starts the thread. `report` runs on it and must not block.
+    private let waiting = WorkQueue<Job>()
+    private let thread: OSThread
+    private let snapshots: SnapshotThread?
+
+    /// Starts the threads. `report` runs on them and must not block.
     ///
-    /// - Throws: `ThreadError`.
+    /// - Parameter snapshots: nil: none are made.
+    /// - Throws: `ThreadError`, `JournalError`.
     init(
-        _ database: JournalDatabase, after end: JournalEnd, logger: Logger, report: @escaping @Sendable (Event) -> Void
-    ) throws(ThreadError) {
+        _ database: JournalDatabase, after end: JournalEnd, snapshots policy: SnapshotPolicy?, logger: Logger,
+        report: @escaping @Sendable (Event) -> Void
+    ) throws {
+        let backlog = try policy.map { try SnapshotBacklog($0.bytes, of: database) }
+        let snapshots = try policy.map { [waiting] policy in
+            try SnapshotThread(
+                policy.scheduling, path: database.path, logger: logger,
+                perform: { body in
+                    let errand = JournalErrand(body)
+                    guard waiting.post(.errand(errand)) else { throw JournalErrand.Abandoned() }
+                    try errand.wait()
+                },
+                done: { waiting.post(.snapshotMade($0)) },
+                failed: { error in
+                    logger.critical("\(error)")
+                    report(.failed(error))
+                })
+        }
+        self.snapshots = snapshots
         thread = try OSThread(name: "aop-journal") { [waiting] in
-            Self.run(database, end, waiting, logger, report)
+            Self.run(database, end, backlog, snapshots, waiting, logger, report)
         }
     }
 
     /// Hands over the facts that follow those handed over before.
-    func append(_ facts: [Fact]) { waiting.post(facts) }
+    func append(_ facts: [Fact]) { waiting.post(.facts(facts)) }
 
     /// Waits until everything handed over is committed and reported.
     func close() {
+        snapshots?.close()
         waiting.close()
         thread.join()
     }
 
     private static func run(
-        _ database: JournalDatabase, _ start: JournalEnd, _ waiting: WorkQueue<[Fact]>, _ logger: Logger,
-        _ report: @Sendable (Event) -> Void
+        _ database: JournalDatabase, _ start: JournalEnd, _ backlog: SnapshotBacklog?, _ snapshots: SnapshotThread?,
+        _ waiting: WorkQueue<Job>, _ logger: Logger, _ report: @Sendable (Event) -> Void
     ) {
-        var end = start
-        while case .jobs(let lists) = waiting.take() {
+        var (end, backlog) = (start, backlog)
+        while case .jobs(let jobs) = waiting.take() {
+            var errands = Self.errands(of: jobs)
             do throws(JournalError) {
-                end = try database.commit(batches(of: lists, after: end.sequence), after: end)
-                report(.durable(end.sequence))
+                try commit(jobs, database, &end, &backlog, report)
+                while !errands.isEmpty { try errands.removeFirst().run(database) }
             } catch {
                 logger.critical("\(error)")
                 waiting.close()
                 report(.failed(error))
+                // Nobody waits for ever.
+                if case .jobs(let rest) = waiting.take() { errands += Self.errands(of: rest) }
+                for errand in errands { errand.abandon() }
                 return
             }
+            for case .snapshotMade(let snapshot) in jobs { backlog?.end(snapshot) }
+            if backlog?.isDue == true {
+                backlog?.begin()
+                snapshots?.make(upTo: end.sequence)
+            }
         }
+    }
+
+    private static func errands(of jobs: [Job]) -> ArraySlice<JournalErrand> {
+        jobs.compactMap { job in if case .errand(let errand) = job { errand } else { nil } }[...]
+    }
+
+    private static func commit(
+        _ jobs: [Job], _ database: JournalDatabase, _ end: inout JournalEnd, _ backlog: inout SnapshotBacklog?,
+        _ report: @Sendable (Event) -> Void
+    ) throws(JournalError) {
+        let lists = jobs.compactMap { job in if case .facts(let facts) = job { facts } else { nil } }
+        guard !lists.isEmpty else { return }
+        let batches = batches(of: lists, after: end.sequence)
+        end = try database.commit(batches, after: end)
+        backlog?.add(batches.reduce(0) { $0 + Int64($1.body.count) })
+        report(.durable(end.sequence))
     }
 
     private static func batches(of lists: [[Fact]], after sequence: JournalSequence) -> [JournalBatch] {

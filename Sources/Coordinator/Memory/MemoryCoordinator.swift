@@ -317,14 +317,27 @@ package final class MemoryCoordinator {
     package func crash(at now: Instant, incarnation: UInt64) throws {
         var scheduler = Scheduler(Self.configuration)
         labels = AttemptLabels()
+        let count = journal.last.rawValue
+        // A snapshot may have been made anywhere.
+        let snapshot = incarnation % (count + 1)
         try JournalBatch.forEachFact(in: journal.body) { fact in
             try scheduler.restore(fact)
             labels.observe(fact)
+            if scheduler.sequence.rawValue == snapshot { scheduler = try Self.throughSnapshot(scheduler) }
         }
         self.scheduler = scheduler
         (unwritten, inputs, requests, executors, clients, held) = ([], [], [:], [], [], HeldSends())
         (outbox, unspooled, waits, watches, heldBack) = ([], ([], []), ReadWaits(), [:], [])
         begin(at: now, Incarnation(incarnation))
         for proof in proofs { prove(proof.peer, proof.incarnation) }
+    }
+
+    private static func throughSnapshot(_ scheduler: Scheduler) throws -> Scheduler {
+        var restored = Scheduler(configuration)
+        try scheduler.writeSnapshot { section in
+            try Scheduler.check(section: section, isFirst: restored.sequence == .none)
+            try restored.restore(section: section[...])
+        }
+        return restored
     }
 }

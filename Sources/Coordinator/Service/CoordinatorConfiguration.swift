@@ -27,11 +27,14 @@ public struct CoordinatorConfiguration: Sendable {
     /// Bytes that must be free on the data directory's file system for something new to be admitted; what was admitted goes on.
     /// 0: that is not looked at.
     public var diskReserveBytes: Int64 = 1 << 30
+    /// Bytes of facts after which the journal is replaced by a snapshot of what they come to, and as many as the last snapshot
+    /// had at least: what a start has to read. 0: never.
+    public var snapshotBytes: Int64 = 64 << 20
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
-    /// Registered names of the operations that every worker of this release has.
     /// Condition types that every worker has.
     public static let builtInConditions = ["reachable", "fileExists", "command"]
+    /// Registered names of the operations that every worker of this release has.
     public static let builtInOperationsDefault = [
         "shell", "noop", "delay", "http", "readFile", "writeFile", "URLSessionDataTaskOperation", "URLSessionUploadTaskOperation",
         "URLSessionDownloadTaskOperation",
@@ -52,6 +55,10 @@ public struct CoordinatorConfiguration: Sendable {
         configuration.builtInOperations = builtInOperations
         configuration.builtInConditions = Self.builtInConditions
         return configuration
+    }
+
+    var snapshots: JournalWriter.SnapshotPolicy? {
+        snapshotBytes > 0 ? JournalWriter.SnapshotPolicy(scheduling: scheduling, bytes: snapshotBytes) : nil
     }
 
     /// Three heartbeats fit a lease.

@@ -33,13 +33,16 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     }
 
     /// Hands over a job. After `close` it is dropped.
-    func post(_ job: Job) {
+    ///
+    /// - Returns: whether it is taken.
+    @discardableResult
+    func post(_ job: Job) -> Bool {
         pthread_mutex_lock(mutex)
-        if !isClosed {
-            jobs.append(job)
-            if jobs.count == 1 { pthread_cond_signal(arrival) }
-        }
-        pthread_mutex_unlock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        guard !isClosed else { return false }
+        jobs.append(job)
+        if jobs.count == 1 { pthread_cond_signal(arrival) }
+        return true
     }
 
     /// No more jobs; those that wait are still taken.

@@ -88,7 +88,9 @@ final class CoordinatorLoop {
         let recovery = try Recovery(configuration, logger: logger)
         let router = try RouterSocket(context: context)
         let monitor = try router.makeMonitor()
-        let journal = try JournalWriter(recovery.database, after: recovery.end, logger: logger) {
+        let journal = try JournalWriter(
+            recovery.database, after: recovery.end, snapshots: configuration.snapshots, logger: logger
+        ) {
             mailbox.post(.journal($0))
         }
         let blobs = try BlobService(recovery.blobs) { mailbox.post(.blobs($0)) }

@@ -37,11 +37,9 @@ struct Recovery {
         output = try OutputDatabase(directory)
         elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         var scheduler = Scheduler(configuration.scheduling)
-        var ids: [SubmissionNumber: String] = [:]
-        let folded = try database.fold { fact in
-            try scheduler.restore(fact)
-            if case .submitted(let admission) = fact { ids[admission.number] = admission.id }
-        }
+        let snapshot = try database.newestSnapshot()
+        if let snapshot { try Self.restore(&scheduler, from: snapshot, in: database) }
+        let folded = try database.fold(after: snapshot?.end ?? .empty) { try scheduler.restore($0) }
         var random = SystemRandomNumberGenerator()
         incarnation = Incarnation(random.next())
         var outputs = Outputs()
@@ -52,11 +50,23 @@ struct Recovery {
         end = try database.commit([batch], after: folded)
         self.scheduler = scheduler
         self.outputs = outputs
-        submissionIDs = ids
+        submissionIDs = scheduler.submissionIDs
         logger.info(
             """
-            journal folded: \(folded.sequence.rawValue) facts, \(ids.count) submissions, in \
+            journal folded: \(folded.sequence.rawValue - (snapshot?.end.sequence.rawValue ?? 0)) facts\
+            \(snapshot.map { " behind a snapshot of \($0.end.sequence.rawValue)" } ?? ""), \(submissionIDs.count) submissions, in \
             \(BootClock.milliseconds() - began) ms; epoch \(scheduler.epoch)
             """)
+    }
+
+    private static func restore(
+        _ scheduler: inout Scheduler, from snapshot: Snapshot, in database: JournalDatabase
+    ) throws(JournalError) {
+        var restored = scheduler
+        try database.read(snapshot) { try restored.restore(section: $0[...]) }
+        guard restored.hasWholeSnapshot, restored.sequence == snapshot.end.sequence else {
+            throw database.damagedSnapshot(snapshot.end.sequence, "it holds another state than it says")
+        }
+        scheduler = restored
     }
 }

@@ -285,7 +285,7 @@ extension ByteWriter {
         }
     }
 
-    private mutating func write(payload: Payload) {
+    mutating func write(payload: Payload) {
         write(payload.encoding.rawValue)
         switch payload.storage {
         case .inline(let bytes):
@@ -298,7 +298,7 @@ extension ByteWriter {
         }
     }
 
-    private mutating func write(failure: Failure) {
+    mutating func write(failure: Failure) {
         write(failure.code.rawValue)
         write(failure.isCondition)
         write(failure.publisher)
@@ -445,7 +445,7 @@ extension ByteReader {
         }
     }
 
-    private mutating func payload() throws(DecodingFailure) -> Payload {
+    mutating func payload() throws(DecodingFailure) -> Payload {
         let encoding = try named(PayloadEncoding.self)
         switch try byte() {
         case 0: return Payload(encoding: encoding, storage: .inline(try content()))
@@ -454,7 +454,7 @@ extension ByteReader {
         }
     }
 
-    private mutating func failure() throws(DecodingFailure) -> Failure {
+    mutating func failure() throws(DecodingFailure) -> Failure {
         Failure(
             code: try named(FailureCode.self), isCondition: try flag(), publisher: try text(), message: try text(),
             typeName: try text(),

@@ -28,10 +28,6 @@ extension ByteReader {
         try list { reader throws(DecodingFailure) in Offer(labels: try reader.texts(), resources: try reader.amounts()) }
     }
 
-    private mutating func texts() throws(DecodingFailure) -> [String] {
-        try list { reader throws(DecodingFailure) in try reader.text() }
-    }
-
     private mutating func amounts() throws(DecodingFailure) -> [ResourceAmount] {
         try list { reader throws(DecodingFailure) in ResourceAmount(name: try reader.text(), amount: try reader.signed()) }
     }

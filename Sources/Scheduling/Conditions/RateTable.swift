@@ -8,7 +8,7 @@ struct RateTable {
         /// How many are remembered: the largest count that anybody named.
         var kept = 0
     }
-    private(set) var records: [String: Record] = [:]
+    var records: [String: Record] = [:]
 
     mutating func start(_ limit: RateLimit, at: Int64) {
         var record = records.removeValue(forKey: limit.key) ?? Record()

@@ -22,6 +22,10 @@ public struct Addition: Hashable, Sendable {
 struct AdditionOrigin {
     let firstUnit: Int32
     let firstNode: Int32
+    /// Where its parameters begin.
+    let firstParameter: Int32
+    /// What stood for the group in it.
+    let root: Node
     let attempt: Attempt
     let id: String?
 }

@@ -16,7 +16,8 @@ extension GraphLayout {
 
         graph.parameters += addition.parameters
         for (node, written) in addition.nodes.enumerated().dropFirst() {
-            graph.nodes.append(written.moved(by: shift, below: group, parametersBy: parameters))
+            graph.nodes.append(
+                written.moved(by: shift, to: written.parent == 0 ? group : written.parent + shift, parametersBy: parameters))
             template.append(own.template[node] + Int32(firstTemplate))
             offset.append(own.template[node] == 0 ? own.offset[node] - 1 : own.offset[node])
             subtreeUnits.append(own.subtreeUnits[node])
@@ -55,10 +56,28 @@ extension GraphLayout {
     }
 }
 
+extension GraphLayout {
+    /// What `grow` was given.
+    ///
+    /// - Parameters:
+    ///   - nodes: where it went.
+    ///   - parameters: where its parameters went.
+    ///   - root: what stood for the group.
+    func addition(_ nodes: Range<Int>, parameters: Range<Int>, root: Node) -> Graph {
+        let shift = 1 - nodes.lowerBound
+        var addition = Graph(name: "", nodes: [root], parameters: Array(graph.parameters[parameters]))
+        for node in graph.nodes[nodes] {
+            let parent = nodes.contains(node.parent) ? node.parent + shift : 0
+            addition.nodes.append(node.moved(by: shift, to: parent, parametersBy: -parameters.lowerBound))
+        }
+        return addition
+    }
+}
+
 extension Node {
-    fileprivate func moved(by shift: Int, below group: Int, parametersBy parameters: Int) -> Node {
+    fileprivate func moved(by shift: Int, to parent: Int, parametersBy parameters: Int) -> Node {
         var node = self
-        node.parent = parent == 0 ? group : parent + shift
+        node.parent = parent
         node.receives = receives.map { $0 + shift }
         node.after = after.map { $0 + shift }
         if case .operation(var operation) = kind {

@@ -32,13 +32,15 @@ extension Submission {
         guard addition.graph.nodes.count > 1 else { throw FactMismatch("nothing was added to \(path(of: group))") }
         let siblings = children(of: group)
         let (position, last) = (siblings.count, siblings.last)
-        let firstNode = layout.graph.nodes.count
+        let (firstNode, firstParameter) = (layout.graph.nodes.count, layout.graph.parameters.count)
         let template = layout.grow(by: addition.graph, below: Int(units[group].node))
         let firstUnit = units.count
         appendInstance(of: template, parent: group, position: position)
         let tops = addition.tops.map { firstUnit + Int(layout.offset[firstNode + $0 - 1]) }
         origins.append(
-            AdditionOrigin(firstUnit: Int32(firstUnit), firstNode: Int32(firstNode), attempt: attempt, id: addition.id))
+            AdditionOrigin(
+                firstUnit: Int32(firstUnit), firstNode: Int32(firstNode), firstParameter: Int32(firstParameter),
+                root: addition.graph.nodes[0], attempt: attempt, id: addition.id))
         note(addition, tops, firstUnit, in: group)
         for product in addition.products { producers[Int32(firstUnit + Int(layout.offset[firstNode + product - 1]))] = Int32(producer) }
         units[group].openChildren += Int32(tops.count)

@@ -40,7 +40,7 @@ struct LockTable {
         /// Those that were withdrawn are skipped when their turn comes.
         var waiters = Deque<Waiter>()
         /// How many of those that hold it or wait for it named which limit.
-        private var limits: [(limit: Int32, count: Int)] = []
+        var limits: [(limit: Int32, count: Int)] = []
 
         var limit: Int32 { limits.min { $0.limit < $1.limit }?.limit ?? .max }
         var hasRoom: Bool { holders.count < Int(limit) }
@@ -54,12 +54,12 @@ struct LockTable {
     }
 
     /// Every key that was ever named.
-    private(set) var keys: [String] = []
-    private var numbers: [String: Int32] = [:]
+    var keys: [String] = []
+    var numbers: [String: Int32] = [:]
     /// Both are looked up; whoever iterates them brings what he finds into an order.
-    private(set) var locks: [LockID: Lock] = [:]
-    private(set) var requests: [UnitID: Request] = [:]
-    private var lastTicket: UInt64 = 0
+    var locks: [LockID: Lock] = [:]
+    var requests: [UnitID: Request] = [:]
+    var lastTicket: UInt64 = 0
 
     mutating func number(of key: String) -> Int32 {
         if let known = numbers[key] { return known }

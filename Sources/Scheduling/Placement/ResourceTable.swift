@@ -18,7 +18,7 @@ public struct AssignedResource: Hashable, Sendable {
 /// It follows from who was given what and what has ended, and is worked out by `evolve`: a folded journal has the same
 /// numbers in use. How much there is workers say when they attach; that is looked at when something is given out.
 struct ResourceTable {
-    private struct Host {
+    struct Host {
         var taken: [AssignedResource] = []
     }
 
@@ -29,17 +29,17 @@ struct ResourceTable {
         let worker: WorkerNumber
     }
 
-    private struct Holding {
+    struct Holding {
         let host: Int
         let resources: [AssignedResource]
     }
 
-    private var hosts: [Host] = []
+    var hosts: [Host] = []
     /// Looked up, never iterated.
-    private var hostBySupervisor: [Incarnation: Int] = [:]
-    private var holdings: [UnitID: Holding] = [:]
+    var hostBySupervisor: [Incarnation: Int] = [:]
+    var holdings: [UnitID: Holding] = [:]
     /// Of attempts that are nobody's any more and may still run.
-    private var orphans: [Orphan: Holding] = [:]
+    var orphans: [Orphan: Holding] = [:]
 
     var hostCount: Int { hosts.count }
     /// How many units have taken something.

@@ -30,7 +30,7 @@ struct QuarantineTable {
     static let exemptTypes: Set<String> = ["shell"]
 
     /// Looked up; iterated only where the order does not matter.
-    private(set) var entries: [Key: Entry] = [:]
+    var entries: [Key: Entry] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
 

@@ -65,6 +65,8 @@ public struct Scheduler {
     var progress: [UnitID: Progress] = [:]
     /// Running operations whose partial results are not taken, and why. Looked up, never iterated.
     var heldBack: [UnitID: String] = [:]
+    /// Sections of a snapshot that were announced and have not come.
+    var missingSections = 0
 
     // What the current step has gathered.
     var pending = PendingSends()

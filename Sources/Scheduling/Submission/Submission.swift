@@ -17,7 +17,7 @@ struct Submission {
     let waitsForWorkers: Bool
     var layout: GraphLayout
     /// How much of the graph was submitted; what follows was added while it ran.
-    private let admitted: Admitted
+    let admitted: Admitted
     var units: [Unit]
     /// Of a forEach that has expanded over a producer's list, by unit.
     var elements: [Int32: ElementList] = [:]
@@ -123,7 +123,7 @@ struct Submission {
         appendInstance(of: 0, parent: -1, position: 0)
     }
 
-    private struct Admitted {
+    struct Admitted {
         let nodes: Int
         let parameters: Int
     }

@@ -1,6 +1,6 @@
 /// What workers have ever registered, by name and version. Looked up, never iterated in an order that matters.
 struct SignatureTable {
-    private var byName: [String: [OperationSignature]] = [:]
+    var byName: [String: [OperationSignature]] = [:]
 
     /// Rising by version.
     func signatures(of name: String) -> [OperationSignature] { byName[name] ?? [] }

@@ -7,8 +7,8 @@ struct UniqueTable {
     }
 
     /// Looked up, never iterated.
-    private(set) var claims: [String: Claim] = [:]
-    private var lastPlace: UInt64 = 0
+    var claims: [String: Claim] = [:]
+    var lastPlace: UInt64 = 0
 
     /// Claims `id` for `unit`. Returns nil if it has it now, else the unit that has it.
     mutating func claim(_ id: String, for unit: UnitID) -> UnitID? {

@@ -44,12 +44,18 @@ struct CoordinatorCommand: ToolCommand {
     var diskReserve: Int64 = 1 << 30
     @Option(
         help: ArgumentHelp(
+            "Bytes of new facts in the journal after which a snapshot takes the place of old ones: what a start reads. 0: never.",
+            valueName: "bytes"))
+    var snapshotBytes: Int64 = 64 << 20
+    @Option(
+        help: ArgumentHelp(
             "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))
     var privateDirectory: String?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard partialResultBytes > 0 else { throw ValidationError("--partial-result-bytes is \(partialResultBytes): it must be positive") }
+        guard snapshotBytes >= 0 else { throw ValidationError("--snapshot-bytes is \(snapshotBytes): it must be 0 or more") }
         guard diskReserve >= 0 else { throw ValidationError("--disk-reserve is \(diskReserve): it must be 0 or more") }
     }
 
@@ -71,6 +77,7 @@ struct CoordinatorCommand: ToolCommand {
         var configuration = CoordinatorConfiguration(dataDirectory: dataDirectory)
         if !listen.isEmpty { configuration.endpoints = listen }
         configuration.partialResultBytes = partialResultBytes
+        configuration.snapshotBytes = snapshotBytes
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         configuration.http = noHTTP ? nil : try HTTPAddress(http)
         // Off loopback is refused before anything is made.

@@ -68,7 +68,8 @@ final class ProcessHarness: Sendable {
     func startCoordinator(_ arguments: String...) async throws -> RunningProcess {
         let coordinator = start(
             BuiltProducts.aop,
-            ["coordinator", "--listen", endpoint, "--http", "127.0.0.1:0", "--data", "\(directory)/data"] + arguments)
+            ["coordinator", "--listen", endpoint, "--http", "127.0.0.1:0", "--data", "\(directory)/data", "--snapshot-bytes", "20000"]
+                + arguments)
         try await eventually("the coordinator listens") { coordinator.stdout.contains("listening") }
         return coordinator
     }

@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+import Scheduling
+
+/// A row of the journal, as it was read.
+struct StoredBatch: Sendable {
+    let first: UInt64
+    let last: UInt64
+    let body: [UInt8]
+    let chain: [UInt8]
+
+    init(_ row: Row) {
+        first = UInt64(bitPattern: row["first"] as Int64)
+        last = UInt64(bitPattern: row["last"] as Int64)
+        body = [UInt8](row["body"] as Data)
+        chain = [UInt8](row["chain"] as Data)
+    }
+
+    /// Reads the facts, which follow on `end`, checking chain and continuity on the way.
+    ///
+    /// - Parameter path: of the journal, for the errors.
+    /// - Returns: where the journal ends with it.
+    /// - Throws: `JournalError.damagedBatch` when it is not what was written, `.misfit` when `each` throws.
+    func fold(after end: JournalEnd, path: String, _ each: (Fact) throws -> Void) throws -> JournalEnd {
+        func damaged(_ reason: String) -> JournalError { .damagedBatch(path: path, first: first, reason: reason) }
+        guard first == end.sequence.next.rawValue else {
+            throw damaged("fact \(end.sequence.next.rawValue) should follow: a batch is missing")
+        }
+        guard JournalBatch.chain(after: end.chain, first: first, last: last, body: body) == chain else {
+            throw damaged("its chain hash does not fit")
+        }
+        var sequence = end.sequence
+        do {
+            try JournalBatch.forEachFact(in: body) { fact in
+                sequence = sequence.next
+                do { try each(fact) } catch {
+                    throw JournalError.misfit(path: path, sequence: sequence.rawValue, reason: "\(error)")
+                }
+            }
+        } catch let error as JournalError { throw error } catch {
+            throw damaged("\(error)")
+        }
+        guard sequence.rawValue == last else { throw damaged("it ends at fact \(sequence.rawValue), not at \(last)") }
+        return JournalEnd(sequence: sequence, chain: chain)
+    }
+}

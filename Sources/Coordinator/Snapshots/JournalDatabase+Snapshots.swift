@@ -1,0 +1,111 @@
+import Foundation
+import GRDB
+import Scheduling
+import Wire
+
+/// Snapshots in the journal's file. Each of these is one short transaction.
+extension JournalDatabase {
+    /// The newest one that is there in whole; nil: there is none.
+    func newestSnapshot() throws(JournalError) -> Snapshot? {
+        try reporting("look for snapshots") {
+            try queue.read { database in
+                try Row.fetchOne(
+                    database, sql: "SELECT sequence, chain, sections, bytes, digest FROM snapshots ORDER BY sequence DESC LIMIT 1"
+                ).map { row in
+                    Snapshot(
+                        end: JournalEnd(
+                            sequence: JournalSequence(UInt64(bitPattern: row["sequence"] as Int64)), chain: [UInt8](row["chain"] as Data)),
+                        sections: Int(row["sections"] as Int64), bytes: row["bytes"], digest: [UInt8](row["digest"] as Data))
+                }
+            }
+        }
+    }
+
+    /// - Throws: `JournalError.damagedSnapshot` when there is nothing of it.
+    func section(_ section: Int, of snapshot: JournalSequence) throws(JournalError) -> [UInt8] {
+        let parts = try reporting("read a snapshot") {
+            try queue.read { database in
+                try Data.fetchAll(
+                    database, sql: "SELECT body FROM snapshot_parts WHERE sequence = ? AND section = ? ORDER BY part",
+                    arguments: [Int64(bitPattern: snapshot.rawValue), section])
+            }
+        }
+        guard !parts.isEmpty else { throw damagedSnapshot(snapshot, "section \(section) is missing") }
+        return parts.flatMap { [UInt8]($0) }
+    }
+
+    func damagedSnapshot(_ sequence: JournalSequence, _ reason: String) -> JournalError {
+        .damagedSnapshot(path: path, sequence: sequence.rawValue, reason: reason)
+    }
+
+    /// Reads a snapshot, section by section, and checks that it is what was written.
+    ///
+    /// - Throws: `JournalError.damagedSnapshot`, also when `each` throws.
+    func read(_ snapshot: Snapshot, _ each: ([UInt8]) throws -> Void) throws(JournalError) {
+        var hasher = SnapshotHasher(snapshot.end)
+        for number in 0..<snapshot.sections {
+            let section = try section(number, of: snapshot.end.sequence)
+            hasher.update(section)
+            do { try each(section) } catch { throw damagedSnapshot(snapshot.end.sequence, "section \(number): \(error)") }
+        }
+        guard hasher.finalize() == snapshot else { throw damagedSnapshot(snapshot.end.sequence, "its digest does not fit") }
+    }
+
+    func write(part: Int, _ body: ArraySlice<UInt8>, section: Int, of snapshot: JournalSequence) throws(JournalError) {
+        try change("write a snapshot") { database in
+            try database.cachedStatement(sql: "INSERT INTO snapshot_parts (sequence, section, part, body) VALUES (?, ?, ?, ?)")
+                .execute(arguments: [Int64(bitPattern: snapshot.rawValue), section, part, Data(body)])
+        }
+    }
+
+    /// From here on it is there.
+    func complete(_ snapshot: Snapshot) throws(JournalError) {
+        try change("write a snapshot") { database in
+            try database.execute(
+                sql: "INSERT INTO snapshots (sequence, chain, sections, bytes, digest, product) VALUES (?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    Int64(bitPattern: snapshot.end.sequence.rawValue), Data(snapshot.end.chain), snapshot.sections, snapshot.bytes,
+                    Data(snapshot.digest), ProductVersion.current,
+                ])
+        }
+    }
+
+    /// Removes some of what stands behind a snapshot: facts that it contains, and parts of others.
+    ///
+    /// - Parameter snapshot: nil: parts that belong to no snapshot are removed, and nothing else.
+    /// - Returns: whether there may be more.
+    func prune(behind snapshot: JournalSequence?) throws(JournalError) -> Bool {
+        let sequence = Int64(bitPattern: snapshot?.rawValue ?? 0)
+        return try change("prune the journal") { database in
+            try database.execute(sql: "DELETE FROM snapshots WHERE sequence < ?", arguments: [sequence])
+            try database.execute(
+                sql: """
+                    DELETE FROM snapshot_parts WHERE rowid IN (
+                        SELECT rowid FROM snapshot_parts WHERE sequence NOT IN (SELECT sequence FROM snapshots) LIMIT ?)
+                    """, arguments: [Self.partsPruned])
+            if database.changesCount > 0 { return true }
+            try database.execute(
+                sql: "DELETE FROM journal WHERE first IN (SELECT first FROM journal WHERE last <= ? ORDER BY first LIMIT ?)",
+                arguments: [sequence, Self.batchesPruned])
+            return database.changesCount > 0
+        }
+    }
+
+    /// Rows that one transaction removes; a part has up to 1 MiB, a batch is mostly small.
+    private static let partsPruned = 8
+    private static let batchesPruned = 200
+
+    private func change<Result>(_ action: String, _ body: (Database) throws -> Result) throws(JournalError) -> Result {
+        try reporting(action) {
+            try queue.writeWithoutTransaction { database in
+                var result: Result?
+                try database.inTransaction(.immediate) {
+                    result = try body(database)
+                    return .commit
+                }
+                guard let result else { preconditionFailure("a transaction was committed without its body") }
+                return result
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Logging
+import Scheduling
+import Synchronization
+
+/// Makes snapshots beside the hot path, on a thread of its own that yields to the others.
+final class SnapshotThread: Sendable {
+    private let targets = WorkQueue<JournalSequence>()
+    private let closing: Closing
+    private let thread: OSThread
+
+    private final class Closing: Sendable {
+        let hasBegun = Atomic(false)
+    }
+
+    /// - Parameters:
+    ///   - done: called on the thread with every snapshot that is complete.
+    ///   - failed: called on it at most once, with an error that ends the coordinator.
+    /// - Throws: `ThreadError`.
+    init(
+        _ scheduling: Scheduler.Configuration, path: String, logger: Logger, perform: @escaping SnapshotMaker.Perform,
+        done: @escaping @Sendable (Snapshot) -> Void, failed: @escaping @Sendable (JournalError) -> Void
+    ) throws(ThreadError) {
+        let closing = Closing()
+        self.closing = closing
+        thread = try OSThread(name: "aop-snapshot") { [targets] in
+            setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+            let maker = SnapshotMaker(scheduling: scheduling, path: path, logger: logger) { body in
+                guard !closing.hasBegun.load(ordering: .acquiring) else { throw JournalErrand.Abandoned() }
+                try perform(body)
+            }
+            while case .jobs(let list) = targets.take() {
+                guard let target = list.last else { continue }
+                do { done(try maker.make(upTo: target)) } catch let error as JournalError {
+                    return failed(error)
+                } catch {
+                    // The journal's thread or this one is to end; the next coordinator begins again.
+                    return
+                }
+            }
+        }
+    }
+
+    /// Of the thread alone: who acknowledges comes first.
+    private static let niceness: Int32 = 10
+
+    /// Asks for a snapshot of the facts up to `sequence`, which are on the disk.
+    func make(upTo sequence: JournalSequence) { targets.post(sequence) }
+
+    /// Waits for the thread, which gives up what it does.
+    func close() {
+        closing.hasBegun.store(true, ordering: .releasing)
+        targets.close()
+        thread.join()
+    }
+}

@@ -1,0 +1,98 @@
+/// The durable state as bytes: what all submissions share, then one section for each submission, in the order of their numbers.
+///
+/// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
+extension DurableState {
+    /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
+    static let codecVersion: UInt64 = 1
+
+    /// - Parameter submissions: how many sections follow.
+    func sharedSection(submissions: Int) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.codecVersion)
+        writer.write(sequence.rawValue)
+        writer.write(UInt64(epoch))
+        writer.write(count: submissions)
+        writer.write(list: workers) { writer, worker in
+            writer.write(worker: worker.identity)
+            writer.write(count: worker.host)
+            writer.write(worker.hasEnded)
+        }
+        writer.write(list: knownTypes.sorted()) { $0.write($1) }
+        signatures.write(into: &writer)
+        writer.write(offers: offers)
+        resources.write(into: &writer)
+        locks.write(into: &writer)
+        rates.write(into: &writer)
+        ids.write(into: &writer)
+        quarantine.write(into: &writer)
+        writer.write(zones: zones.values.sorted { $0.name < $1.name })
+        return writer.bytes
+    }
+
+    func section(ofSubmission index: Int) -> [UInt8] {
+        var writer = ByteWriter()
+        submissions[index].write(into: &writer)
+        return writer.bytes
+    }
+
+    /// - Parameter submissionCount: how many sections follow.
+    init(shared bytes: ArraySlice<UInt8>, crashLimit: Int, submissionCount: inout Int) throws(DecodingFailure) {
+        self.init(crashLimit: crashLimit)
+        var reader = ByteReader(bytes)
+        let version = try reader.unsigned()
+        guard version == Self.codecVersion else {
+            throw DecodingFailure("it has layout \(version); this version knows \(Self.codecVersion)")
+        }
+        sequence = JournalSequence(try reader.unsigned())
+        epoch = try reader.unsigned32()
+        submissionCount = try reader.index()
+        workers = try reader.list { reader throws(DecodingFailure) in
+            WorkerRecord(identity: try reader.workerIdentity(), host: try reader.index(), hasEnded: try reader.flag())
+        }
+        for (number, worker) in workers.enumerated() {
+            workerByIncarnation[worker.identity.incarnation] = WorkerNumber(UInt32(number))
+        }
+        knownTypes = Set(try reader.texts())
+        signatures = try SignatureTable(&reader)
+        offers = try reader.offers()
+        resources = try ResourceTable(&reader)
+        locks = try LockTable(&reader)
+        rates = try RateTable(&reader)
+        ids = try UniqueTable(&reader)
+        quarantine = try QuarantineTable(&reader)
+        for zone in try reader.zones() { zones[zone.name] = zone }
+        guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind what submissions share") }
+        guard workers.allSatisfy({ $0.host < resources.hostCount }) else { throw DecodingFailure("a worker is on a host that is unknown") }
+    }
+
+    mutating func append(submission bytes: ArraySlice<UInt8>) throws(DecodingFailure) {
+        var reader = ByteReader(bytes)
+        let submission = try Submission(&reader)
+        guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind submission \(submission.id)") }
+        guard Int(submission.number.rawValue) == submissions.count + 1 else {
+            throw DecodingFailure("submission \(submission.number.rawValue) is not the next number")
+        }
+        submissionByKey[submission.key] = submission.number
+        submissionByID[submission.id] = submission.number
+        submissions.append(submission)
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func write(worker: WorkerIdentity) {
+        write(worker.incarnation.rawValue)
+        write(worker.name)
+        write(worker.host)
+        write(UInt64(worker.pid))
+        write(worker.supervisor.rawValue)
+        write(worker.isSubmitter)
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func workerIdentity() throws(DecodingFailure) -> WorkerIdentity {
+        WorkerIdentity(
+            incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32(),
+            supervisor: Incarnation(try unsigned()), isSubmitter: try flag())
+    }
+}
