@@ -38,6 +38,30 @@ final class JournalDatabase: Sendable {
         }
     }
 
+    /// Opens the journal of a locked directory to look at it. Nothing is changed.
+    ///
+    /// - Throws: `JournalError`.
+    init(readingOnly directory: DataDirectory) throws(JournalError) {
+        let path = directory.journalPath
+        self.path = path
+        logFinding = try WriteAheadLogCheck.inspect(path + "-wal")
+        queue = try JournalDatabase.reporting(path, "open the journal") {
+            var configuration = Configuration()
+            configuration.label = "aop-journal"
+            configuration.readonly = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.read { try JournalSchema.schema.checkReadable($0, path: path) }
+            return queue
+        }
+    }
+
+    /// What SQLite finds wrong with its file; empty: nothing.
+    func integrityProblems() throws(JournalError) -> [String] {
+        try reporting("check the file") {
+            try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check").filter { $0 != "ok" } }
+        }
+    }
+
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "aop-journal"

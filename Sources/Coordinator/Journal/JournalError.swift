@@ -4,6 +4,8 @@ import Scheduling
 public enum JournalError: Error, Equatable, CustomStringConvertible {
     /// Written by a newer release. `name` is the migration this one does not know.
     case newerSchema(path: String, number: Int, name: String, product: String)
+    /// Written by an earlier release, and only looked at: nothing is changed.
+    case olderSchema(path: String, number: Int)
     /// SQLite runs without the promise that a committed transaction is on the disk.
     case notFullySynchronous(path: String, setting: Int)
     /// A committed batch of facts is not what was written. `first` is its key in the table `journal`.
@@ -21,6 +23,9 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
         case .newerSchema(let path, let number, let name, let product):
             "\(path) has schema \(number) (“\(name)”), written by aop \(product); this release knows schemas up to "
                 + "\(JournalSchema.current): start the newer release, or name another directory with --data"
+        case .olderSchema(let path, let number):
+            "\(path) has schema \(number); this release brings it to \(JournalSchema.current) when it starts a coordinator on it: "
+                + "start one, stop it, and look again"
         case .notFullySynchronous(let path, let setting):
             "\(path): SQLite answers synchronous=\(setting) where 2 (FULL) was set; refusing to run without durable "
                 + "commits: use an unmodified SQLite library"

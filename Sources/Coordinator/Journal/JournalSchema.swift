@@ -29,6 +29,23 @@ struct Schema: Sendable {
                     number INTEGER PRIMARY KEY, name TEXT NOT NULL, product TEXT NOT NULL
                 ) STRICT
                 """)
+        let present = try present(in: database, path: path)
+        for (index, migration) in migrations.enumerated().dropFirst(present) {
+            try database.execute(sql: migration.sql)
+            try database.execute(
+                sql: "INSERT INTO schema_versions (number, name, product) VALUES (?, ?, ?)",
+                arguments: [index + 1, migration.name, ProductVersion.current])
+        }
+    }
+
+    /// - Throws: `JournalError.newerSchema`, and `.olderSchema` when the file has to be brought to the newest layout first.
+    func checkReadable(_ database: Database, path: String) throws {
+        let present = try present(in: database, path: path)
+        guard present == migrations.count else { throw JournalError.olderSchema(path: path, number: present) }
+    }
+
+    /// The number of the file's layout.
+    private func present(in database: Database, path: String) throws -> Int {
         let newest = try Row.fetchOne(
             database, sql: "SELECT number, name, product FROM schema_versions ORDER BY number DESC LIMIT 1")
         let present: Int = newest?["number"] ?? 0
@@ -36,12 +53,7 @@ struct Schema: Sendable {
             throw JournalError.newerSchema(
                 path: path, number: present, name: newest?["name"] ?? "", product: newest?["product"] ?? "")
         }
-        for (index, migration) in migrations.enumerated().dropFirst(present) {
-            try database.execute(sql: migration.sql)
-            try database.execute(
-                sql: "INSERT INTO schema_versions (number, name, product) VALUES (?, ?, ?)",
-                arguments: [index + 1, migration.name, ProductVersion.current])
-        }
+        return present
     }
 }
 

@@ -37,9 +37,7 @@ struct Recovery {
         output = try OutputDatabase(directory)
         elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         var scheduler = Scheduler(configuration.scheduling)
-        let snapshot = try database.newestSnapshot()
-        if let snapshot { try Self.restore(&scheduler, from: snapshot, in: database) }
-        let folded = try database.fold(after: snapshot?.end ?? .empty) { try scheduler.restore($0) }
+        let (snapshot, folded) = try Self.fold(database, into: &scheduler)
         var random = SystemRandomNumberGenerator()
         incarnation = Incarnation(random.next())
         var outputs = Outputs()
@@ -57,6 +55,21 @@ struct Recovery {
             \(snapshot.map { " behind a snapshot of \($0.end.sequence.rawValue)" } ?? ""), \(submissionIDs.count) submissions, in \
             \(BootClock.milliseconds() - began) ms; epoch \(scheduler.epoch)
             """)
+    }
+
+    /// Brings a scheduler to the state that the journal says.
+    ///
+    /// - Returns: the snapshot that it began with, and where the journal ends.
+    /// - Throws: `JournalError`.
+    static func fold(
+        _ database: JournalDatabase, into scheduler: inout Scheduler
+    ) throws(JournalError) -> (snapshot: Snapshot?, end: JournalEnd) {
+        let snapshot = try database.newestSnapshot()
+        if let snapshot { try restore(&scheduler, from: snapshot, in: database) }
+        var folded = scheduler
+        let end = try database.fold(after: snapshot?.end ?? .empty) { try folded.restore($0) }
+        scheduler = folded
+        return (snapshot, end)
     }
 
     private static func restore(

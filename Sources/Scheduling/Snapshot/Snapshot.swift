@@ -34,6 +34,40 @@ extension Scheduler {
         Dictionary(uniqueKeysWithValues: durable.submissions.map { ($0.number, $0.id) })
     }
 
+    /// All, and those that have not ended.
+    public var submissionCounts: (all: Int, unfinished: Int) {
+        (durable.submissions.count, durable.submissions.count { $0.outcome == nil })
+    }
+
+    /// Hands over the large values that outcomes name, each as often as it is named.
+    ///
+    /// - Parameter body: with digest, size and, in words, whose value it is: submission and path.
+    /// - Complexity: O(units).
+    public func forEachStoredValue(_ body: (_ digest: [UInt8], _ size: UInt64, _ place: String) -> Void) {
+        for submission in durable.submissions {
+            func look(_ payload: Payload, _ unit: Int) {
+                guard case .blob(let digest, let size) = payload.storage else { return }
+                body(digest, size, "\(submission.id)/\(submission.path(of: unit))")
+            }
+            func look(_ received: Received, _ unit: Int) {
+                switch received {
+                case .value(let payload): look(payload, unit)
+                case .list(let list): for element in list { look(element, unit) }
+                case .failure: break
+                }
+            }
+            for unit in submission.units.indices {
+                if case .ended(.success(let payload)) = submission.units[unit].phase { look(payload, unit) }
+                let key = Int32(unit)
+                if let success = submission.provisional[key] { look(success.payload, unit) }
+                for ending in [submission.heldEnds[key]?.ending, submission.scoped[key]] {
+                    if case .success(let success)? = ending { look(success.payload, unit) }
+                }
+                if let received = submission.joinedValues[key] { look(received, unit) }
+            }
+        }
+    }
+
     /// Whether a section is read as what it was made of.
     ///
     /// - Throws: `DecodingFailure`: it is not.

@@ -29,10 +29,7 @@ struct CoordinatorCommand: ToolCommand {
     var http: String = "127.0.0.1:7601"
     @Flag(name: .customLong("no-http"), help: "Serve no HTTP.")
     var noHTTP = false
-    @Option(
-        help: "The directory that holds everything. (default: $XDG_STATE_HOME/aop, under systemd its state directory)",
-        completion: .directory)
-    var data: String?
+    @OptionGroup var data: DataOption
     @Option(
         help: ArgumentHelp(
             "Bytes of partial results kept of all submissions together; operations that send more are held back.", valueName: "bytes"))
@@ -135,15 +132,7 @@ struct CoordinatorCommand: ToolCommand {
         }
     }
 
-    private var dataDirectory: String {
-        if let data { return absolute(data) }
-        let systemd = Environment["STATE_DIRECTORY"]
-        return systemd.isEmpty ? StateDirectory.path() : systemd
-    }
-
-    private func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    }
+    private var dataDirectory: String { data.path }
 
     private func removePrivateDirectory() async throws {
         guard let privateDirectory else { return }

@@ -1,0 +1,94 @@
+import Foundation
+import GRDB
+import Scheduling
+import Wire
+
+/// What a look at a whole journal finds, beside the work: no coordinator runs on it meanwhile, and nothing is changed.
+public struct JournalVerification: Sendable {
+    /// Of the journal.
+    public let path: String
+    /// How many there have been, those in the snapshot included.
+    public let facts: UInt64
+    /// Those that the snapshot stands for; nil: there is none.
+    public let snapshotFacts: UInt64?
+    public let submissions: Int
+    public let unfinishedSubmissions: Int
+    /// The last coordinator's.
+    public let epoch: UInt32
+    /// Large values that outcomes name, each counted once.
+    public let values: Int
+    public let valueBytes: UInt64
+    /// The last coordinator ended while it was writing; nobody had been told of what was cut off.
+    public let hasTornTail: Bool
+    /// What does not hold, in words; empty: all does.
+    public let problems: [String]
+
+    /// Whether there is a journal in the directory.
+    public static func isThere(in dataDirectory: String) -> Bool {
+        FileManager.default.fileExists(atPath: dataDirectory + "/journal.sqlite")
+    }
+
+    /// Reads snapshot and facts, checks their hashes and each fact against the state before it, then the invariants of the state,
+    /// and whether the values are there that it names.
+    ///
+    /// - Parameters:
+    ///   - hashingValues: their content is read, too.
+    /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError` (what can be read ends there).
+    /// - Complexity: O(facts), and the size of all values when they are hashed.
+    public init(dataDirectory: String, hashingValues: Bool = false) throws {
+        let directory = try DataDirectory(path: dataDirectory)
+        let database = try JournalDatabase(readingOnly: directory)
+        path = database.path
+        if case .tornTail = database.logFinding { hasTornTail = true } else { hasTornTail = false }
+        var problems = try database.integrityProblems()
+        var scheduler = Scheduler(CoordinatorConfiguration(dataDirectory: dataDirectory).scheduling)
+        let (snapshot, end) = try Recovery.fold(database, into: &scheduler)
+        facts = end.sequence.rawValue
+        snapshotFacts = snapshot?.end.sequence.rawValue
+        epoch = scheduler.epoch
+        (submissions, unfinishedSubmissions) = scheduler.submissionCounts
+        var found: [BlobKey: String] = [:]
+        scheduler.forEachStoredValue { digest, size, place in
+            if let digest = BlobDigest(digest) { found[BlobKey(digest: digest, size: size)] = place }
+        }
+        values = found.count
+        valueBytes = found.keys.reduce(0) { $0 + $1.size }
+        for (key, place) in found.sorted(by: { $0.value < $1.value }) {
+            if let problem = StoredValueCheck(root: directory.blobsPath, hashes: hashingValues).problem(with: key) {
+                problems.append("the value of \(place) \(problem)")
+            }
+        }
+        // As the next coordinator would begin; nothing of it is kept.
+        var outputs = Outputs()
+        scheduler.start(at: Instant(boot: 0, wall: WallClock.milliseconds()), incarnation: Incarnation(1), into: &outputs)
+        problems += scheduler.violations()
+        self.problems = problems
+    }
+}
+
+/// Whether a large value is there as it was written.
+private struct StoredValueCheck {
+    let root: String
+    let hashes: Bool
+
+    /// In words, after "the value of …"; nil: it is.
+    func problem(with key: BlobKey) -> String? {
+        let name = key.digest.hexadecimal
+        let path = "\(root)/\(name.prefix(2))/\(name.dropFirst(2))"
+        var status = stat()
+        guard stat(path, &status) == 0 else { return "is missing: \(path)" }
+        guard UInt64(status.st_size) == key.size else { return "has \(status.st_size) bytes instead of \(key.size): \(path)" }
+        guard hashes else { return nil }
+        do {
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            var hasher = BlobHasher()
+            while let piece = try file.read(upToCount: Self.pieceBytes), !piece.isEmpty { hasher.update(piece) }
+            try file.close()
+            return hasher.finalize() == key.digest ? nil : "is not what was written: \(path)"
+        } catch {
+            return "cannot be read: \(path): \(error)"
+        }
+    }
+
+    private static let pieceBytes = 1 << 20
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// Snapshots at work, and `aop journal verify`.
+    @Suite struct Journals {
+        @Test func manyKilledCoordinators_goOnFromSnapshots_andTheJournalHolds() async throws {
+            try await ProcessHarness.with { harness in
+                _ = harness.startWorker("--slots", "2")
+                let graph = try harness.write(
+                    "steps.yaml",
+                    """
+                    group:
+                      - {id: large, run: "head -c 300000 /dev/zero | tr '\\\\0' x"}
+                      - id: lines
+                        ordered:
+                          - {id: a, run: "echo one"}
+                          - {id: b, receives: a, run: "cat; echo two", retry: 2}
+                      - {id: locked, run: "echo three", exclusive: k}
+
+                    """)
+                var ids: [String] = []
+                for _ in 0..<6 {
+                    // Each makes a snapshot as soon as it has something to say.
+                    let coordinator = try await harness.startCoordinator("--snapshot-bytes", "1")
+                    _ = try await harness.waitForExecutors(1)
+                    for _ in 0..<3 {
+                        ids.append(try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines))
+                    }
+                    #expect(try await harness.aop("wait", ids[ids.count - 1], "-o", "quiet").status == 0)
+                    try await coordinator.send(SIGKILL)
+                    _ = try await coordinator.finish()
+                }
+                let seen = try await harness.aop("journal", "verify", "--data", "\(harness.directory)/data", "--values", "-o", "json")
+                let found = try JSON(parsing: seen.text)
+                #expect(seen.status == 0, "\(seen)")
+                #expect(found["submissions"] == .number(18) && found["values"] == .number(1))
+                #expect(found["snapshotFacts"] != .null, "\(seen)")
+                let coordinator = try await harness.startCoordinator("--snapshot-bytes", "1")
+                for id in ids {
+                    #expect(try await harness.aop("wait", id, "-o", "quiet").status == 0)
+                    #expect(try await harness.aop("result", "\(id)/lines/b", "-o", "quiet").text == "one\ntwo\n")
+                }
+                let running = try await harness.aop("journal", "verify", "--data", "\(harness.directory)/data")
+                #expect(running.status == 1 && running.stderr.contains("in use by another coordinator"), "\(running)")
+                try await coordinator.send(SIGTERM)
+                _ = try await coordinator.finish()
+                let text = try await harness.aop("journal", "verify", "--data", "\(harness.directory)/data")
+                #expect(text.status == 0 && text.text.hasSuffix("everything holds\n"), "\(text)")
+            }
+        }
+
+        @Test func whatIsDamaged_isNamed_andWhatIsNotThereIsNotFound() async throws {
+            try await ProcessHarness.with { harness in
+                let none = try await harness.aop("journal", "verify", "--data", "\(harness.directory)/nowhere")
+                #expect(none.status == 5 && none.stderr.contains("there is no journal in \(harness.directory)/nowhere"), "\(none)")
+                #expect(!FileManager.default.fileExists(atPath: "\(harness.directory)/nowhere"))
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "1")
+                _ = try await harness.waitForExecutors(1)
+                let graph = try harness.write("large.yaml", "run: \"head -c 300000 /dev/zero | tr '\\\\0' x\"\n")
+                #expect(try await harness.aop("submit", graph, "--wait", "-o", "quiet").status == 0)
+                try await coordinator.send(SIGTERM)
+                _ = try await coordinator.finish()
+                let data = "\(harness.directory)/data"
+                let blobs = try #require(FileManager.default.enumerator(atPath: "\(data)/blobs")).compactMap { $0 as? String }
+                let value = try #require(
+                    blobs.map { "\(data)/blobs/\($0)" }.first { path in
+                        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) == 300_000
+                    })
+                var content = try Data(contentsOf: URL(fileURLWithPath: value))
+                content[1000] = 7
+                try content.write(to: URL(fileURLWithPath: value))
+                #expect(try await harness.aop("journal", "verify", "--data", data).status == 0, "its content is not looked at")
+                let changed = try await harness.aop("journal", "verify", "--data", data, "--values", "-o", "json")
+                #expect(changed.status == 1 && changed.text.contains("is not what was written"), "\(changed)")
+                try FileManager.default.removeItem(atPath: value)
+                let missing = try await harness.aop("journal", "verify", "--data", data)
+                #expect(missing.status == 1 && missing.text.contains("is missing: \(value)"), "\(missing)")
+                // A bit of a fact, wherever SQLite has put it.
+                var journal = try Data(contentsOf: URL(fileURLWithPath: "\(data)/journal.sqlite"))
+                let place = try #require(journal.range(of: Data("head -c 300000".utf8)))
+                journal[place.lowerBound] ^= 1
+                try journal.write(to: URL(fileURLWithPath: "\(data)/journal.sqlite"))
+                let damaged = try await harness.aop("journal", "verify", "--data", data, "-o", "json")
+                #expect(damaged.status == 1 && damaged.stderr.contains("damaged"), "\(damaged)")
+                let refused = try await harness.aop("coordinator", "--data", data, "--no-http", "--listen", harness.endpoint)
+                #expect(refused.status == 1 && refused.stderr.contains("damaged"), "\(refused)")
+            }
+        }
+    }
+}
