@@ -155,12 +155,36 @@ import Wire
         #expect(chooser.publishedErrors.map { ($0.publishedError as? TrialError)?.text } == ["other", "mine"])
     }
 
+    /// The group was cancelled while its answer was on the way.
+    @Test func whatIsDecided_andDoesNotCount_endsBeforeItsGroup_alsoIfItComesLater() async throws {
+        let told = Mutex<[String]>([])
+        let chooser = Chooser([emit("a")]) { _, _ in }
+        let (early, late) = (emit("early"), emit("late"))
+        for (operation, name) in [(chooser, "group"), (early, "early"), (late, "late")] as [(AOperation, String)] {
+            operation.addObserver(FinishedObserver { _, _ in told.withLock { $0.append(name) } })
+        }
+        let trial = Trial(chooser)
+        let made = try ProducedGraph([early], from: .submitter(requiresRemote: false))
+        try trial.mirrors.keep(made, by: WireNode.deciderID, attempt: 7, id: nil)
+        early.cancel()
+        #expect(early.outcome == nil)
+        let node = try #require(trial.mirrors.graph.members.firstIndex { $0.operation is Emit })
+        trial.mirrors.apply([
+            .init(node: node, news: .ended(.cancelled, hasStarted: false)), .init(node: 0, news: .ended(.cancelled, hasStarted: true)),
+        ])
+        await end(chooser)
+        let another = try ProducedGraph([late], from: .submitter(requiresRemote: false))
+        try trial.mirrors.keep(another, by: WireNode.deciderID, attempt: 8, id: nil)
+        #expect(told.withLock { $0 } == ["early", "group", "late"])
+        #expect(early.outcome?.isCancelled == true && late.outcome?.isCancelled == true)
+    }
+
     @Test func theSameAnswer_isGivenToAnotherAttempt_withWhatItAdds() throws {
         let chooser = Chooser([emit("a")]) { _, _ in }
         let trial = Trial(chooser)
         let added = emit("added")
         let made = try ProducedGraph([added], from: .submitter(requiresRemote: false))
-        try trial.mirrors.keep(made, attempt: 7, id: nil)
+        try trial.mirrors.keep(made, by: WireNode.deciderID, attempt: 7, id: nil)
         trial.mirrors.keep(.with { $0.addition = made.addition }, "question", attempt: 7)
         #expect(trial.mirrors.decision("other", for: 8) == nil)
         #expect(trial.mirrors.decision("question", for: 9)?.addition == made.addition)

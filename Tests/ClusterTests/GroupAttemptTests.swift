@@ -118,7 +118,7 @@ import Wire
         func added(_ text: String, attempt: UInt64) throws -> (Int, Emit) {
             let emit = Emit(text)
             let made = try ProducedGraph([emit], from: .submitter(requiresRemote: false))
-            try trial.mirrors.keep(made, attempt: attempt, id: nil)
+            try trial.mirrors.keep(made, by: WireNode.deciderID, attempt: attempt, id: nil)
             trial.listen(emit)
             let node = trial.mirrors.count
             let wire = WireAdded.with {

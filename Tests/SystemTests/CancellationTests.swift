@@ -7,6 +7,71 @@ import TrialOperations
 extension SystemTests {
     /// What a cancellation stops, and what has happened when it is told.
     @Suite struct Cancellation {
+        /// How each operation of a submission is shown to have ended.
+        private func shown(_ id: String, _ harness: ProcessHarness) async throws -> [String: String] {
+            let operations = try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)["operations"].elements
+            return Dictionary(operations.map { ($0["path"].string ?? "", $0["state"].string ?? "") }) { $1 }
+        }
+
+        private func state(_ operation: ResultableOperation<String>) -> String {
+            switch operation.outcome {
+            case .success?: "succeeded"
+            case .failure?: "failed"
+            case .cancelled?: "cancelled"
+            case nil: "open"
+            }
+        }
+
+        @Test func whatEndsAndIsCancelledAtOnce_isToldToTheProgram_asItIsShown_andAsReceiversGetIt() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await harness.trialCluster()
+                let pairs = (0..<48).map { (emit: Emit("\($0)"), join: Join()) }
+                for (index, pair) in pairs.enumerated() {
+                    (pair.emit.name, pair.join.name) = ("emit\(index)", "join\(index)")
+                    [pair.emit].deliver(to: pair.join)
+                    let other = pairs[(index + index % 3) % pairs.count]
+                    pair.emit.didStart { index % 2 == 0 ? other.emit.cancel() : other.join.cancel() }
+                }
+                let submission = try await cluster.submit(GroupOperation(pairs.flatMap { [$0.emit, $0.join] as [AOperation] }))
+                _ = await submission.outcome()
+                let shown = try await shown(submission.id, harness)
+                for (index, pair) in pairs.enumerated() {
+                    #expect(shown["emit\(index)"] == state(pair.emit) && shown["join\(index)"] == state(pair.join))
+                    #expect(pair.join.outcome?.isSuccess != true || pair.emit.outcome?.isSuccess == true)
+                }
+                await cluster.close()
+            }
+        }
+
+        @Test func cancelWhileTheCoordinatorIsAway_isAskedForWhenItIsBack_andItDecides() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let cluster = try await harness.connect()
+                let (log, go, never) = ("\(harness.directory)/log", "\(harness.directory)/go", "\(harness.directory)/never")
+                let (ends, waits, join) = (Emit("ends", log: log, until: go), Emit("waits", log: log, until: never), Join())
+                (ends.name, waits.name, join.name) = ("ends", "waits", "join")
+                [ends].deliver(to: join)
+                let submission = try await cluster.submit(GroupOperation(ends, waits, join))
+                try await eventually("both run") { harness.lines(of: "log").count == 2 }
+                try await coordinator.send(SIGKILL)
+                _ = try await coordinator.finish()
+                _ = try harness.write("go", "")
+                try await eventually("one has ended, and nobody knows") { harness.lines(of: "log").contains("-ends") }
+                for operation in [ends, waits] { operation.cancel() }
+                #expect(ends.isCancelled && ends.outcome == nil && waits.isCancelled && waits.outcome == nil)
+                _ = try await harness.startCoordinator()
+                _ = await submission.outcome()
+                let shown = try await shown(submission.id, harness)
+                #expect(waits.outcome?.isCancelled == true)
+                #expect([ends, waits, join].map(state) == ["ends", "waits", "join"].map { shown[$0] ?? "" }, "\(shown)")
+                #expect(
+                    (join.outcome?.value == "ends") == (ends.outcome?.isSuccess == true) && ends.isCancelled == ends.outcome?.isCancelled)
+                await cluster.close()
+            }
+        }
+
         @Test func aThousandCommands_areGoneWhenItIsTold_andAnotherSubmissionIsUntouched() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
@@ -53,11 +118,12 @@ extension SystemTests {
                 try await eventually("it runs") { harness.lines(of: "log") == ["+deaf"] }
                 let second = try await cluster.submit(next)
                 deaf.cancel()
-                #expect(deaf.outcome?.isCancelled == true)
+                #expect(deaf.isCancelled && deaf.outcome == nil)
                 try await eventually("the next one begins") { harness.lines(of: "log").contains("+next") }
                 #expect(kill(executor, 0) == -1 && errno == ESRCH, "the body of the first one could still run")
                 #expect(await second.outcome().isSuccess)
                 _ = await first.outcome()
+                #expect(deaf.outcome?.isCancelled == true)
                 #expect(!harness.lines(of: "log").contains("-deaf"))
                 await cluster.close()
             }

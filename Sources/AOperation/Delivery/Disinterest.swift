@@ -42,7 +42,7 @@ extension AOperation {
     }
 
     /// Whether somebody cancelled it; an attempt that has timed out was not.
-    fileprivate var wasCancelled: Bool { core.withLock { $0.isCancelRequested } }
+    fileprivate var wasCancelled: Bool { core.withLock { $0.isCancelKnown } }
 }
 
 extension Waiter {

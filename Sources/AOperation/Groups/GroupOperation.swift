@@ -414,7 +414,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 extension Foundation.Operation {
     /// Whether somebody cancelled it; an attempt that has timed out was not.
     fileprivate var wasCancelled: Bool {
-        (self as? AOperation)?.core.withLock { $0.isCancelRequested || $0.state.ending?.isCancelled == true } ?? isCancelled
+        (self as? AOperation)?.core.withLock { $0.isCancelRequested || $0.isCancelAsked || $0.state.ending?.isCancelled == true }
+            ?? isCancelled
     }
 }
 

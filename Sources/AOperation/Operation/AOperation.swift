@@ -78,10 +78,12 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Whether it was cancelled in time. An operation that finished first, and was cancelled later, stays finished.
     ///
-    /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop.
+    /// While the body of an operation that has timed out still runs, this is true as well: the body is to stop. Of an
+    /// operation that runs on a cluster it is true from ``cancel()`` on, and not any more if that came too late there.
     open override var isCancelled: Bool {
         core.withLock { core in
             core.isCancelRequested || core.isStopped || core.isBodyGivenUp || core.state.ending?.isCancelled == true
+                || core.isCancelAsked
         }
     }
 
@@ -135,20 +137,26 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     ///
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
+    ///
+    /// An operation that runs on a cluster asks for its cancellation there, and ends as the cluster says: one that has
+    /// ended there first keeps that end.
     open override func cancel() {
         guard TimeOut.current !== self else {
-            if !isHosting { cancelRemoteBody() }
+            if !isHosting { endWithoutRemoteBody() }
             return
         }
-        let cancelled = Ending.cancelled(.isCancelled(self))
-        guard core.withLock({ $0.requestCancel(cancelled) }) else { return }
+        requestCancellation()
+    }
+
+    /// The outcome is to be "cancelled".
+    final func tellCancellation() {
         super.cancel()
         Debugger.event(.cancelled, of: self)
         let (observers, producers, isMirror) = core.withLock { ($0.observers, $0.producers, $0.attachments?.remote != nil) }
         for observer in observers { observer.operationDidCancel(self) }
         if core.withLock({ $0.wasTold() }) { settle() }
         carryOutCancellation()
-        if isMirror { cancelRemoteBody() }
+        if isMirror { endWithoutRemoteBody() }
         DeliveryNet.cancelUnneeded(producers)
     }
 
@@ -176,6 +184,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         case .deliberating: deliberate()
         case .decided: settle()
         case .decide: self.stop(with: ending)
+        case .elsewhere: return cancel()
         case .nothing: return
         }
         TimeOut.$current.withValue(self) { cancel() }  // the program's own cancel() is where it stops its work

@@ -78,13 +78,16 @@ extension OperationCore {
         case decided
         /// The outcome is to be decided: by a group when its children have ended.
         case decide
+        /// It runs elsewhere, and is cancelled there.
+        case elsewhere
         /// Nothing: what was to be stopped is over.
         case nothing
     }
 
     /// Somebody stops the operation for good.
     mutating func stop(_ ending: Ending) -> Stop {
-        guard state.ending == nil, verdict == nil else { return .nothing }
+        guard state.ending == nil, verdict == nil, arbiter != .nobody else { return .nothing }
+        if arbiter == .elsewhere { return .elsewhere }
         verdict = ending
         isStopped = true
         return .decide
@@ -96,7 +99,8 @@ extension OperationCore {
     ///   - isOpen: whether it may be tried again.
     ///   - isContainer: whether it waits for those inside of it before it ends.
     mutating func stopAttempt(_ number: Int, _ ending: Ending, isOpen: Bool, isContainer: Bool) -> Stop {
-        guard verdict == nil, !isStopped, retries == number else { return .nothing }
+        guard verdict == nil, !isStopped, retries == number, arbiter != .nobody else { return .nothing }
+        if arbiter == .elsewhere { return .elsewhere }
         switch state {
         case .executing where isContainer:
             isStopped = true

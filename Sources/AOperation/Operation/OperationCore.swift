@@ -303,12 +303,17 @@ extension OperationCore {
         }
     }
 
-    /// Somebody asks for cancellation. False when the outcome is decided, or when it was asked for before.
-    mutating func requestCancel(_ cancelled: Ending) -> Bool {
-        guard state.ending == nil, verdict == nil, attachments?.remote?.isDecided != true else { return false }
+    /// Somebody asks for cancellation.
+    mutating func requestCancel(_ cancelled: Ending) -> CancelRequest {
+        guard state.ending == nil, verdict == nil else { return .nothing }
+        switch arbiter {
+        case .here: break
+        case .elsewhere: return askToCancel(cancelled)
+        case .nobody: return .nothing
+        }
         verdict = cancelled
         endHolds += 1
-        return true
+        return .decided
     }
 
     /// The listeners are about to be told of the start. False if they have been, or the end is decided, or there are none.

@@ -50,6 +50,8 @@ extension AOperation {
     private func askAboutEnd(
         _ ending: RemoteEnding, retries: Int?, tells: Bool, _ answer: @escaping @Sendable (ConclusionAnswer) -> Void
     ) {
+        // What was cancelled here is asked about no more: the cancellation ends the question.
+        guard !isCancelAsked else { return }
         let decider = core.withLock { core in core.verdict == nil ? core.attachments?.remote?.retryDecider : nil }
         let hold: @Sendable () -> Void = { [self] in holdEnd(ending, tells: tells) { answer(.final) } }
         guard let retries, case .failure(let errors) = ending, let error = errors.first, let decider else { return hold() }
@@ -111,7 +113,7 @@ extension AOperation {
             guard remote.isAway else { return .nothing }
             switch core.state {
             case .holding:
-                remote.phase = .over
+                remote.close(with: ending)
                 switch ending {
                 case .success: return .release
                 // A group has its children's, which it knows.
@@ -133,7 +135,7 @@ extension AOperation {
         case .nothing: break
         case .release: if core.withLock({ $0.release() }) { settle() }
         case .conclude(let ending): interrupt(with: ending.named(publisherName))
-        case .cancel: cancel()
+        case .cancel: takeRemoteCancellation()
         case .endBody: endBody()
         }
         return true

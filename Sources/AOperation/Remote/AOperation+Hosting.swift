@@ -25,7 +25,7 @@ extension AOperation {
     ) -> Bool {
         let step = core.withLock { core -> Step in
             guard let remote = core.attachments?.remote, case .unused = remote.hosting else { return .used }
-            let mayExecute = core.verdict == nil && remote.mayExecute
+            let mayExecute = core.verdict == nil && remote.mayExecute && remote.cancellation == nil
             let isWaiting = if case .executing = core.state { remote.isAwaited } else { false }
             guard mayExecute, isWaiting || core.state.isUnstarted else {
                 remote.hosting = .used(.none)
@@ -94,7 +94,7 @@ extension AOperation {
                 remote.hosting = .unused
                 return (end, false)
             case .executing:
-                guard core.verdict == nil, !core.isStopped else { return (nil, false) }
+                guard core.verdict == nil, !core.isStopped, remote.cancellation == nil else { return (nil, false) }
                 core.isStopped = true
                 return (nil, true)
             case .unused, .used: return (nil, false)
@@ -148,13 +148,17 @@ extension OperationCore {
     /// The body that is executed here proposes an ending: to who asked for it.
     mutating func takeHostedEnding(_ ending: Ending, commit: () -> Void) -> Proposal? {
         guard let remote = attachments?.remote else { return nil }
-        // What a body says that was given up, or says for the second time.
-        if case .used = remote.hosting, remote.isAway, !remote.conclusion.isTelling { return .ignored }
-        guard case .executing(let listener) = remote.hosting else { return nil }
+        guard case .executing(let listener) = remote.hosting else {
+            // What a body says that was given up, or says for the second time; or what the program says of one that is elsewhere, in
+            // its own `cancel()` for example.
+            return remote.isAway && !remote.conclusion.isTelling ? .ignored : nil
+        }
         commit()
         isStopped = false
+        // What it says after it was cancelled here does not count.
+        let ending = remote.cancellation ?? verdict ?? ending
         if case .success = ending { remote.hosting = .used(.own) } else { remote.hosting = .used(.none) }
-        return .hosted(verdict ?? ending, listener)
+        return .hosted(ending, listener)
     }
 }
 

@@ -6,7 +6,7 @@ extension AOperation {
     /// is taken off: conditions, retries, time limits.
     ///
     /// - Parameters:
-    ///   - whenCancelled: called, once, when it is cancelled here while its body is away.
+    ///   - whenCancelled: called, once, when it is cancelled here while its body is away. How it ends is reported.
     ///   - partialResults: opens a cursor for a reader of what it sends there.
     /// - Returns: false for an operation that is in a queue or has ended.
     package final func becomeMirror(
@@ -52,14 +52,19 @@ extension AOperation {
     }
 
     /// The body has started there. A second call does nothing.
-    package final func remoteDidStart() {
+    ///
+    /// - Parameter isToldAtOnce: whether the listeners are told though the operation waits here for others: their ends do not
+    ///   count before its own does.
+    package final func remoteDidStart(isToldAtOnce: Bool = false) {
         let isHeld = core.withLock { core in
             guard let remote = core.attachments?.remote, !remote.hasStarted else { return false }
             remote.hasStarted = true
             if case .waiting = core.state { return true }
             return false
         }
-        if isHeld { dependencyEnded() }
+        guard isHeld else { return }
+        if isToldAtOnce { tellStart() }
+        dependencyEnded()
     }
 
     /// The body has ended there. Only the first call counts.
@@ -132,8 +137,12 @@ extension AOperation {
             }
             switch core.state {
             case .executing:
-                remote.phase = remote.isAwaited ? .over : .ended(ending)
-                return remote.isAwaited ? .conclude : .nothing
+                guard remote.isAwaited else {
+                    remote.phase = .ended(ending)
+                    return .nothing
+                }
+                remote.close(with: ending)
+                return .conclude
             case .telling, .finished:
                 remote.phase = .over
                 return .endBody
@@ -142,14 +151,20 @@ extension AOperation {
                 return .nothing
             case .initialized, .waiting, .ready, .preparing, .deliberating, .retrying, .provisional, .holding:
                 // What has joined another operation succeeds without a start.
-                let isToStart = hasStarted || remote.hasStarted
-                remote.phase = isToStart ? .ended(ending) : .over
-                return isToStart ? .start : .conclude
+                guard hasStarted || remote.hasStarted else {
+                    remote.close(with: ending)
+                    return .conclude
+                }
+                remote.phase = .ended(ending)
+                return .start
             }
         }
         switch step {
         case .nothing: break
-        case .start: remoteDidStart()
+        case .start:
+            remoteDidStart()
+            // It may wait here for producers that nobody needs any more.
+            if case .cancelled = ending { DeliveryNet.cancelUnneeded(core.withLock { $0.producers }) }
         case .conclude: conclude(with: ending)
         case .endBody: endBody()
         }
@@ -205,45 +220,8 @@ extension AOperation {
         case .failure(let errors):
             conclude(with: Ending.failure(errors))
         case .cancelled:
-            cancel()
+            takeRemoteCancellation()
             endBody()
         }
-    }
-
-    /// It was cancelled here, or has timed out: its body is to end as well.
-    final func cancelRemoteBody() {
-        let (remote, isAway) = core.withLock { core -> (RemoteBody?, Bool) in
-            let remote = core.attachments?.remote
-            guard let remote, case .here = remote.phase else { return (remote, remote?.isAway ?? false) }
-            return (remote, false)
-        }
-        guard let remote else { return }
-        dropUnbegunBody()
-        if isAway {
-            if !isCancelledThere { remote.whenCancelled(self) }
-        } else {
-            takeRemoteEnd(.cancelled, hasStarted: false)  // it was nowhere yet
-        }
-    }
-
-    /// A body that was asked for here and has not begun does not.
-    private func dropUnbegunBody() {
-        let listener = core.withLock { core -> (@Sendable (HostedEnding) -> Void)? in
-            guard let remote = core.attachments?.remote, case .due(let listener) = remote.hosting else { return nil }
-            remote.hosting = .used(.none)
-            return listener
-        }
-        listener?(.cancelled)
-    }
-
-    /// Whether it ends there by itself, because of a group that it is in.
-    private var isCancelledThere: Bool {
-        var inner = core.withLock { $0.group }
-        while let group = inner {
-            let (isDecided, outer) = group.core.withLock { ($0.verdict != nil, $0.group) }
-            if isDecided { return true }
-            inner = outer
-        }
-        return false
     }
 }

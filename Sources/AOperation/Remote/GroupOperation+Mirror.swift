@@ -19,7 +19,7 @@ extension GroupOperation {
             case .here, .away: break
             }
             // How it was cancelled there has still to be carried out here.
-            if case .cancelled = ending { remote.phase = .over } else { remote.phase = .ended(ending) }
+            if case .cancelled = ending { remote.close(with: ending) } else { remote.phase = .ended(ending) }
             return hasStarted || remote.hasStarted || isClosedGate(ending)
         }
         guard let wasStarted else { return }
@@ -34,7 +34,7 @@ extension GroupOperation {
         case .failure(let errors):
             failBeforeExecution(errors)
         case .cancelled:
-            cancel()
+            takeRemoteCancellation()
         }
         if !core.withLock({ $0.attachments?.remote?.conclusion.wasAsked ?? false }) { letGo() }
     }

@@ -36,7 +36,11 @@ final class RemoteBody {
     var conclusion = Conclusion.open
     /// What is asked about its end, once the operation has told its start here.
     var whenAwaited: (@Sendable () -> Void)?
-    /// Called when the operation is cancelled here while the body is away.
+    /// The ending that was asked for here while the body is away; who has it decides.
+    var cancellation: Ending?
+    /// It has ended there as cancelled, and the operation has taken that over.
+    private(set) var isCancelledThere = false
+    /// Called, once, when the operation is cancelled here while the body is away.
     let whenCancelled: @Sendable (AOperation) -> Void
     /// Opens a cursor for a reader of its partial results.
     let partialResults: (@Sendable () -> any RemotePartialResultCursor)?
@@ -50,8 +54,11 @@ final class RemoteBody {
 
     var isAway: Bool { if case .away = phase { true } else { false } }
 
-    /// How it ended is known, and nothing that happens here changes it.
-    var isDecided: Bool { if case .ended = phase { true } else { false } }
+    /// The operation takes over how it has ended.
+    func close(with ending: RemoteEnding) {
+        phase = .over
+        if case .cancelled = ending { isCancelledThere = true }
+    }
 
     /// The operation has begun: takes what there is to take, or is called when there is.
     func takeEnding() -> RemoteEnding? {
@@ -59,7 +66,7 @@ final class RemoteBody {
             isAwaited = true
             return nil
         }
-        phase = .over
+        close(with: ending)
         return ending
     }
 }

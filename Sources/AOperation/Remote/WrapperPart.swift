@@ -35,7 +35,9 @@ final class WrapperPart: @unchecked Sendable {
 extension AOperation {
     /// The wrapper has started here: makes its operation, whose value is to be its own.
     final func makePartOfMirror() {
-        guard makesParts, let part = attachment(\.part), part.operation == nil, core.withLock({ $0.isBodyDue }) else { return }
+        guard makesParts, let part = attachment(\.part), part.operation == nil, core.withLock({ $0.isBodyDue && !$0.isCancelAsked }) else {
+            return
+        }
         guard let operation = makePart() else {
             let error = AOperationError(AOperationError.NothingToRun(self), state: .execution, publisher: publisherName)
             return part.put(.failure(error))

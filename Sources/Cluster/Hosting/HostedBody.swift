@@ -67,7 +67,7 @@ final class HostedConditions: Sendable {
                     answer(index, .failed("the condition `\(question.type)` is not known in this process", nil))
                     continue
                 }
-                if !condition.isGate { condition.evaluate(for: operation) { result in self.answer(index, Finding(result)) } }
+                if !condition.isGate { evaluate(condition, index) }
             }
             askGate()
             endIfAnswered()
@@ -87,10 +87,16 @@ final class HostedConditions: Sendable {
             return others.allSatisfy { $0?.finding == .satisfied }
         }
         switch holds {
-        case true?: condition.evaluate(for: operation) { result in self.answer(gate, Finding(result)) }
+        case true?: evaluate(condition, gate)
         case false?: answer(gate, .holds)
         case nil: break
         }
+    }
+
+    /// What has been cancelled meanwhile, by a condition for example, is not to run, whatever that says.
+    private func evaluate(_ condition: HostedCondition, _ index: Int) {
+        guard !operation.isCancelled else { return answer(index, .ignored) }
+        condition.evaluate(for: operation) { [self] result in answer(index, operation.isCancelled ? .ignored : Finding(result)) }
     }
 
     func stop() {

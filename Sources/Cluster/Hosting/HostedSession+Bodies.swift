@@ -55,7 +55,7 @@ extension HostedSession {
             state.bodies[key] = .operation(operation)
             state.products.open(key)
         }
-        relayProducts(of: operation, key, mirrors)
+        relayProducts(of: operation, at: assignment.path, key, mirrors)
         guard !operation.executeHosted(underTokens: tokens, whenEnded: end) else { return }
         // The condition that it is done for gives another one for each attempt.
         let again = member.dependent.flatMap { dependent in
@@ -68,7 +68,7 @@ extension HostedSession {
                 of: assignment)
         }
         state.withLock { $0.bodies[key] = .attempt(attempt) }
-        relayProducts(of: attempt, key, mirrors)
+        relayProducts(of: attempt, at: assignment.path, key, mirrors)
         _ = connectStreams(of: attempt, key, assignment, mirrors)
         attempt.whenOver { [weak self] in
             // One that was given up counts no more.
@@ -109,7 +109,7 @@ extension HostedSession {
         do {
             guard case .success = finished.ending else { throw ProductRefused(reason: "the operation has failed") }
             let made = try ProducedGraph(products, from: .submitter(requiresRemote: false))
-            try mirrors.keep(made, attempt: key.attempt, id: nil)
+            try mirrors.keep(made, by: path, attempt: key.attempt, id: nil)
             return finished.adding(made.addition)
         } catch {
             for product in products { product.cancelUnqueued() }

@@ -93,7 +93,7 @@ extension HostedSession {
         do {
             if !additions.operations.isEmpty {
                 let made = try ProducedGraph(additions.operations, from: .submitter(requiresRemote: false))
-                try mirrors.keep(made, attempt: key.attempt, id: nil)
+                try mirrors.keep(made, by: path, attempt: key.attempt, id: nil)
                 decision.addition = made.addition
                 decision.forgivenNodes = made.graph.members.indices.filter { node in
                     guard isWrapper else { return isForgiven(made.graph.members[node]) }

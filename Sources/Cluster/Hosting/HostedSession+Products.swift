@@ -5,12 +5,12 @@ import Wire
 
 /// What hosted operations produce under ids of their own, while they execute.
 extension HostedSession {
-    func relayProducts(of operation: AOperation, _ key: UnitKey, _ mirrors: Mirrors) {
+    func relayProducts(of operation: AOperation, at path: String, _ key: UnitKey, _ mirrors: Mirrors) {
         let name = operation.errorName
         operation.relayProducts { [weak self] product, id in
             do {
                 let made = try ProducedGraph([product], id: id, from: .submitter(requiresRemote: false))
-                try mirrors.keep(made, attempt: key.attempt, id: id)
+                try mirrors.keep(made, by: path, attempt: key.attempt, id: id)
                 guard let self else { return mirrors.discard(attempt: key.attempt, id: id) }
                 desk.async { self.put(made.addition, id: id, of: key, mirrors) }
             } catch {

@@ -17,31 +17,42 @@ struct ProductShelf {
         let path: SubmissionPlace
     }
 
-    /// By node of the addition.
-    private var products: [Key: [Int: Product]] = [:]
+    private struct Made {
+        /// The path of who has made it.
+        let maker: String
+        /// By node of the addition.
+        var products: [Int: Product]
+    }
 
-    mutating func put(_ list: [Int: Product], _ key: Key) { products[key] = list }
+    private var made: [Key: Made] = [:]
+
+    mutating func put(_ products: [Int: Product], _ key: Key, by maker: String) { made[key] = Made(maker: maker, products: products) }
 
     mutating func move(_ key: Key, to other: Key) {
-        if key != other, let list = products.removeValue(forKey: key) { products[other] = list }
+        if key != other, let list = made.removeValue(forKey: key) { made[other] = list }
     }
 
     /// Takes what has become part of the graph.
     mutating func take(_ key: Key, node: Int) -> Product? {
-        let product = products[key]?.removeValue(forKey: node)
-        if products[key]?.isEmpty == true { products[key] = nil }
+        let product = made[key]?.products.removeValue(forKey: node)
+        if made[key]?.products.isEmpty == true { made[key] = nil }
         return product
     }
 
     /// Takes what has not, and will not.
-    mutating func takeAll(_ key: Key) -> [AOperation] { (products.removeValue(forKey: key) ?? [:]).inOrder }
+    mutating func takeAll(_ key: Key) -> [AOperation] { made.removeValue(forKey: key)?.products.inOrder ?? [] }
+
+    /// The same, of those who have ended.
+    mutating func takeAll(madeBy makers: [String]) -> [AOperation] {
+        made.isEmpty ? [] : made.filter { makers.contains($0.value.maker) }.keys.flatMap { takeAll($0) }
+    }
 
     mutating func takeAll() -> [AOperation] {
-        defer { products = [:] }
-        return products.values.flatMap(\.inOrder)
+        defer { made = [:] }
+        return made.values.flatMap(\.products.inOrder)
     }
 }
 
 extension [Int: ProductShelf.Product] {
-    fileprivate var inOrder: [AOperation] { sorted { $0.key < $1.key }.compactMap(\.value.member.operation) }
+    var inOrder: [AOperation] { sorted { $0.key < $1.key }.compactMap(\.value.member.operation) }
 }

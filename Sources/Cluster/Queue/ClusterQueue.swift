@@ -17,8 +17,8 @@ import Wire
 /// it is submitted.
 ///
 /// The local objects mirror the remote ones: observers, delegate, `didStart` and `didFinish` are told, values delivered
-/// and dependents started here as on any queue. `cancel()` decides the outcome at once; what waits for the operation
-/// waits until its body on the cluster has ended.
+/// and dependents started here as on any queue. `cancel()` asks for a cancellation; the operation ends as the
+/// cluster says, when its body there has ended, and as it had if that came too late.
 ///
 /// Operations that exist only in this process (`AOperationBlock`, `MapOperationBlock`, types of one's own that are no
 /// `ClusterOperation`), and conditions of that kind, are parts of the same graph: the coordinator says when, and they

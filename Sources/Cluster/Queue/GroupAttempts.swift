@@ -117,13 +117,24 @@ extension OperationGraph {
     /// others, and nobody else waits for them or for anything inside of them. The coordinator finds the same ones.
     fileprivate var groupsThatMayBeginAnew: [Int] {
         let nodes = wire.nodes
-        var again = Set(nodes.indices.filter { nodes[$0].retries > 0 })
-        let ends = nodes.indices.filter { nodes[$0].retriesNet && !nodes[Int(nodes[$0].parent)].group.ordered }
-        if !ends.isEmpty {
-            let waiters = self.waiters
-            for end in ends { again.formUnion(membersOfNet(endingWith: end, waiters)) }
-        }
+        let again = Set(nodes.indices.filter { nodes[$0].retries > 0 }).union(membersOfNets)
         return again.filter { members[$0].isGroup && members[$0].operation != nil }.sorted()
+    }
+
+    /// Those that receive from what is tried again with them: it may be told only after their own ends how that has ended.
+    var receiversOfNets: Set<Int> {
+        let members = membersOfNets
+        guard !members.isEmpty else { return [] }
+        return Set(wire.nodes.indices.filter { node in wire.nodes[node].receives.contains { members.contains(Int($0)) } })
+    }
+
+    /// What is tried again with the ends of delivery nets.
+    private var membersOfNets: Set<Int> {
+        let nodes = wire.nodes
+        let ends = nodes.indices.filter { nodes[$0].retriesNet && !nodes[Int(nodes[$0].parent)].group.ordered }
+        guard !ends.isEmpty else { return [] }
+        let waiters = self.waiters
+        return ends.reduce(into: []) { $0.formUnion(membersOfNet(endingWith: $1, waiters)) }
     }
 
     /// By node: who waits for its end.

@@ -53,10 +53,18 @@ final class Mirrors: Sendable {
         var conclusions: [Int: MadeConclusion] = [:]
         /// What has become of what is in groups that may begin anew.
         var attempts: GroupAttempts
+        /// Whose starts are told though what they receive from has not ended here.
+        let startEarly: Set<Int>
         /// Groups that have taken errors of their own when they were asked about their ends.
         var asked: Set<Int> = []
         /// Called when the graph has become larger.
         var whenGrown: (@Sendable () -> Void)?
+
+        /// Whether an operation has, or the group that somebody decides for.
+        func hasEnded(_ path: String) -> Bool {
+            guard let node = graph.places[path] else { return false }
+            return isEnded[graph.members[node].operation == nil ? graph.members[node].parent : node]
+        }
     }
 
     /// Makes an operation a mirror of what is, or will be, at a path.
@@ -73,7 +81,9 @@ final class Mirrors: Sendable {
     ) {
         self.mirror = mirror
         state = Mutex(
-            State(graph: graph, isEnded: graph.members.map { $0.operation == nil }, attempts: GroupAttempts(graph)))
+            State(
+                graph: graph, isEnded: graph.members.map { $0.operation == nil }, attempts: GroupAttempts(graph),
+                startEarly: graph.receiversOfNets))
         self.enqueue = enqueue
     }
 
@@ -89,7 +99,7 @@ final class Mirrors: Sendable {
 
     /// Takes in one more node, which came to the graph while that ran; it is told with the changes. One at a time.
     ///
-    /// - Returns: whether its operation has been cancelled here already.
+    /// - Returns: whether its operation has been cancelled here already, and that is still to be asked for there.
     func append(_ added: WireAdded, path: String) -> Bool {
         let product = state.withLock { state in
             state.shelf.take(.init(attempt: added.attempt, id: added.hasID ? added.id : nil), node: Int(added.node))
@@ -107,7 +117,8 @@ final class Mirrors: Sendable {
                 member = OperationGraph.Member(operation: operation, path: path, parent: member.parent, isGroup: member.isGroup)
             }
         }
-        let isCancelled = member.operation?.handOver() == false
+        _ = member.operation?.handOver()
+        let isCancelled = member.operation?.isCancelled == true
         let whenGrown = state.withLock { [member] state in
             state.graph.append(member)
             state.isEnded.append(member.operation == nil)
@@ -121,10 +132,11 @@ final class Mirrors: Sendable {
 
     // MARK: What is produced here
 
-    /// Keeps what an operation has produced that executes here, until it is part of the graph.
+    /// Keeps what an operation has produced that executes here, or a group has decided, until it is part of the graph.
     ///
+    /// - Parameter maker: the path of the operation, or of who decides for the group. When that has ended nothing more comes of it.
     /// - Throws: `ProductRefused`.
-    func keep(_ produced: ProducedGraph, attempt: UInt64, id: String?) throws {
+    func keep(_ produced: ProducedGraph, by maker: String, attempt: UInt64, id: String?) throws {
         var products: [Int: ProductShelf.Product] = [:]
         for (node, member) in produced.graph.members.enumerated() {
             guard let operation = member.operation else { continue }
@@ -134,7 +146,20 @@ final class Mirrors: Sendable {
             }
             products[node] = product
         }
-        state.withLock { [products] state in state.shelf.put(products, .init(attempt: attempt, id: id)) }
+        // From here on it may be part of the graph, and who has that decides about it.
+        for product in products.values { _ = product.member.operation?.handOver() }
+        let isInTime = state.withLock { [products] state in
+            guard !state.hasEnded(maker) else { return false }
+            state.shelf.put(products, .init(attempt: attempt, id: id), by: maker)
+            return true
+        }
+        if !isInTime { drop(products.inOrder) }
+    }
+
+    /// The operation at `path` has ended: what it has made, and is no part of the graph by now, will not be.
+    private func dropProducts(madeBy path: String) {
+        let decider = path.isEmpty ? WireNode.deciderID : "\(path)/\(WireNode.deciderID)"
+        drop(state.withLock { $0.shelf.takeAll(madeBy: [path, decider]) })
     }
 
     /// What a group has decided here, once; it is given again to another attempt to ask for it.
@@ -169,14 +194,20 @@ final class Mirrors: Sendable {
 
     /// It will not become part of the graph.
     func discard(attempt: UInt64, id: String?) {
-        let operations = state.withLock { $0.shelf.takeAll(.init(attempt: attempt, id: id)) }
-        for operation in operations { operation.cancelUnqueued() }
+        drop(state.withLock { $0.shelf.takeAll(.init(attempt: attempt, id: id)) })
     }
 
     /// Nothing comes to the graph any more.
     func discardProducts() {
-        let operations = state.withLock { $0.shelf.takeAll() }
-        for operation in operations { operation.cancelUnqueued() }
+        drop(state.withLock { $0.shelf.takeAll() })
+    }
+
+    /// They are no part of the graph, and nothing is reported of them.
+    private func drop(_ operations: [AOperation]) {
+        for operation in operations {
+            operation.remoteDidEnd(.cancelled, hasStarted: false)
+            operation.cancelUnqueued()
+        }
     }
 
     /// Changes in the order in which they came about. One after the other, never two calls at once.
@@ -187,10 +218,7 @@ final class Mirrors: Sendable {
                 for node in due.dropped { state.isEnded[node] = true }
                 return (due.changes, due.dropped.compactMap { state.graph.members[$0].operation })
             }
-            for operation in dropped {
-                operation.remoteDidEnd(.cancelled, hasStarted: false)
-                operation.cancelUnqueued()
-            }
+            drop(dropped)
             tell(told)
         }
     }
@@ -212,10 +240,10 @@ final class Mirrors: Sendable {
             case .retrying: break
             case .added(let producer): add(operation, graph.members[change.node], producer, graph)
             case .started:
-                if !hasEnded(change.node) { operation.remoteDidStart() }
+                if !hasEnded(change.node) { start(operation, change.node) }
             case .progressed(let progress):
                 guard !hasEnded(change.node) else { continue }
-                operation.remoteDidStart()
+                start(operation, change.node)
                 // What is known already, after a reconnect for example, is not told again.
                 if operation.latestProgress != progress { operation.reportProgress(progress.fraction, message: progress.message) }
             case .ended(let ending, let hasStarted):
@@ -225,6 +253,7 @@ final class Mirrors: Sendable {
                     return !state.isEnded[change.node]
                 }
                 guard isNews else { continue }
+                dropProducts(madeBy: graph.members[change.node].path)
                 if let isStopped = change.isStoppedByGroup, graph.members[change.node].dependent == nil {
                     let parent = graph.members[graph.members[change.node].parent].operation as? GroupOperation
                     parent?.noteCancellation(of: operation, isByGroup: isStopped)
@@ -243,6 +272,10 @@ final class Mirrors: Sendable {
                 operation.remoteDidEnd(ending, hasStarted: hasStarted)
             }
         }
+    }
+
+    private func start(_ operation: AOperation, _ node: Int) {
+        operation.remoteDidStart(isToldAtOnce: state.withLock { $0.startEarly.contains(node) })
     }
 
     /// Asks the operation at `path` what becomes of an end of it that does not count yet.
@@ -278,11 +311,27 @@ final class Mirrors: Sendable {
 
     /// Ends all that have not ended: they do nothing elsewhere, or what they do is not known any more. Groups come after what is
     /// in them.
-    func endRest(_ ending: RemoteEnding) {
+    ///
+    /// - Parameter wasNowhere: they have been nowhere else: those that were cancelled here, or are in a group that was, end so.
+    func endRest(_ ending: RemoteEnding, wasNowhere: Bool = false) {
+        let graph = graph
         let members = graph.members
         let nodes =
             members.indices.filter { !members[$0].isGroup } + members.indices.reversed().filter { members[$0].isGroup }
-        apply(nodes.map { NodeChange(node: $0, news: .ended(ending, hasStarted: false)) })
+        let cancelled = wasNowhere ? graph.cancelledNodes : []
+        apply(nodes.map { NodeChange(node: $0, news: .ended(cancelled.contains($0) ? .cancelled : ending, hasStarted: false)) })
+    }
+}
+
+extension OperationGraph {
+    /// Those whose operations were cancelled, and all that is inside of them. Parents come before their children.
+    fileprivate var cancelledNodes: Set<Int> {
+        var nodes: Set<Int> = []
+        for (node, member) in members.enumerated()
+        where member.operation?.isCancelled == true || node != 0 && nodes.contains(member.parent) {
+            nodes.insert(node)
+        }
+        return nodes
     }
 }
 

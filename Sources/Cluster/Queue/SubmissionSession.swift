@@ -32,9 +32,8 @@ final class SubmissionSession: Sendable {
         var submissionWaiters: [CheckedContinuation<SubmittedGraph, any Error>] = []
         var hasEnded = false
         var endWaiters: [CheckedContinuation<Void, Never>] = []
-        /// Paths that are to be cancelled there.
+        /// Paths that are to be cancelled there, once it is known to be there.
         var cancellations: [String] = []
-        var isCancelling = false
         /// Why it was given up.
         var closing: ClusterError?
     }
@@ -128,10 +127,11 @@ final class SubmissionSession: Sendable {
         return error as? ClusterError ?? ClusterError(.closed, "the submission was given up: \(error.localizedDescription)")
     }
 
-    /// Ends everything that has not ended.
+    /// Ends everything that has not ended. How what was handed over ends is not known any more.
     private func fail(_ error: ClusterError) async {
         let errors = graph.errors(for: error)
-        await tell { $0.endRest(.failure(errors)) }
+        let wasNowhere = state.withLock { state in if case .success? = state.submitted { false } else { true } }
+        await tell { $0.endRest(.failure(errors), wasNowhere: wasNowhere) }
         settle(.failure(error))
     }
 
@@ -262,15 +262,15 @@ final class SubmissionSession: Sendable {
         drainCancellations()
     }
 
+    /// Asks for what is to be cancelled; a request outlives the connection.
     private func drainCancellations() {
-        let id = state.withLock { state -> String? in
-            guard case .success(let submitted)? = state.submitted, !state.isCancelling, !state.cancellations.isEmpty else { return nil }
-            state.isCancelling = true
-            return submitted.id
+        let (id, paths) = state.withLock { state -> (String, [String]) in
+            guard case .success(let submitted)? = state.submitted, state.closing == nil else { return ("", []) }
+            defer { state.cancellations = [] }
+            return (submitted.id, state.cancellations)
         }
-        guard let id else { return }
-        Task { [self] in
-            while let path = nextCancellation() {
+        for path in paths {
+            Task { [self] in
                 do {
                     _ = try await connection.core.ask(
                         .cancel(
@@ -279,20 +279,10 @@ final class SubmissionSession: Sendable {
                                 $0.path = path
                             }))
                 } catch {
-                    // It is cancelled here in any case; there, it ends by itself.
+                    // It ends there by itself, and then here.
                     AOperation.Debugger.error("the operation \(path) of submission \(id) could not be cancelled: \(error)")
                 }
             }
-        }
-    }
-
-    private func nextCancellation() -> String? {
-        state.withLock { state in
-            guard !state.cancellations.isEmpty, state.closing == nil else {
-                state.isCancelling = false
-                return nil
-            }
-            return state.cancellations.removeFirst()
         }
     }
 

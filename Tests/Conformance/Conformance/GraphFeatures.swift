@@ -35,8 +35,7 @@ extension GraphGenerator {
         /// Groups that stop and are not ordered, or have children whose deadlines may pass together: of several ends at once
         /// one is the cause.
         package static let unorderedStops = Features(rawValue: 131072)
-        /// Cancellations of what may end by itself at the same moment. On a cluster the program is told that it was
-        /// cancelled and receivers are given its value, or its group's: not among ``clustered``.
+        /// Cancellations of what may end by itself at the same moment.
         package static let racingCancellations = Features(rawValue: 262144)
         /// Cancellations before anything is added. A `ClusterQueue` refuses such graphs by name.
         package static let earlyCancellations = Features(rawValue: 524288)
@@ -74,8 +73,7 @@ extension GraphGenerator {
         /// not among ``clustered``.
         package static let scopesOfAnything = Features(rawValue: 1 << 30)
 
-        /// Cancellations at the starts of operations whose producers are tried again with them. On a cluster the program is told of such a
-        /// start when the producers' ends count: not among ``clustered``.
+        /// Cancellations at the starts of operations whose producers are tried again with them.
         package static let cancellationsInScopes = Features(rawValue: 1 << 31)
 
         static let bits = 32
@@ -94,8 +92,7 @@ extension GraphGenerator {
 
         /// What a cluster does as the model says.
         package static let clustered = settled.subtracting([
-            .slots, .racingCancellations, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything,
-            .cancellationsInScopes,
+            .slots, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything,
         ])
 
         /// What a cluster in memory does: no closure that never answers, for which time would wait.

@@ -30,7 +30,7 @@ extension GraphGenerator {
             let source = plan.nodes[other]
             let isFree = plan.dependents(of: other).isEmpty && plan.receivers(of: other).isEmpty
             return other < node && source.script != nil && source.source == nil && source.producers.isEmpty && source.unique == nil
-                && (features.contains(.madeConditionsOfProducers) || !plan.evaluatesInTheProgram(other) || source.isHosted)
+                && (features.contains(.madeConditionsOfProducers) || !source.conditions.contains(where: \.isEvaluatedWhole))
                 && !planned.after.contains(other)
                 && (isFree || !features.mayCancel || features.contains(.dependentsOfProducers))
         }

@@ -198,7 +198,7 @@ extension GraphPlan {
 
 extension ConditionPlan {
     /// Whether a cluster cannot take it apart.
-    fileprivate var isEvaluatedWhole: Bool {
+    package var isEvaluatedWhole: Bool {
         switch self {
         case .scripted, .noFailedDependencies, .noCancelledDependencies: false
         case .all, .any, .ignored: true

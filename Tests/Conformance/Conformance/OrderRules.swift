@@ -14,7 +14,7 @@ let orderRules: [Rule] = [
             guard !account.node(node).producers.contains(where: account.mayBeStoppedWhileHeld) else { return [] }
             let expected = account.delivery(to: node)
             return account.runs[node].filter {
-                $0.received != expected && !account.isBeforeAnotherAttempt($0) && !account.isOvertaken(of: node, by: $0)
+                $0.received != expected && !account.isBeforeAnotherAttempt($0)
             }.map { run in
                 .init(
                     node, [run.start],
@@ -50,20 +50,6 @@ extension Account {
     /// Whether it was stopped, and its net may have been told another end before.
     fileprivate func mayBeStoppedWhileHeld(_ node: Int) -> Bool {
         scopes[node] != nil && (outcome(node)?.isCancelled == true || origin(of: node) == .limit)
-    }
-
-    /// Whether the end of a producer that the program cancelled had been decided elsewhere before it heard of that: the run has
-    /// received this end.
-    fileprivate func isOvertaken(of node: Int, by run: Run) -> Bool {
-        guard let received = run.received else { return false }
-        return self.node(node).producers.contains { producer in
-            guard case .cancelled? = outcome(producer) else { return false }
-            let isOnItsWay = ([producer] + plan.ancestors(of: producer)).contains { cancelled in
-                cancelAsked[cancelled] != nil && cancelInForce[cancelled].map { $0 > run.start } ?? true
-            }
-            if case .failure(let fault) = received { return isOnItsWay && fault.publisher == GraphPlan.name(of: producer) }
-            return isOnItsWay
-        }
     }
 
     /// What a node receives by the outcomes of its producers.
