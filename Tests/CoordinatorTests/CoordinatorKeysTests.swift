@@ -117,6 +117,49 @@ import Wire
         }
     }
 
+    @Test func outputOfAnothersAttempt_isNotTaken() async throws {
+        let (submit, work, log) = (try keys.key("s", [.submit]), try keys.key("w", [.work]), log)
+        @Sendable func output(_ unit: WireAssignment, _ text: String) -> WirePeerMessage {
+            .with {
+                $0.output.chunks = [
+                    .with {
+                        $0.unit = unit.unit
+                        $0.attempt = unit.attempt
+                        $0.bytes = Data(text.utf8)
+                    }
+                ]
+            }
+        }
+        try await run { coordinator in
+            let (executor, client) = (try coordinator.peer(key: work), try coordinator.peer(key: submit))
+            _ = try executor.attach(.executor, incarnation: 3)
+            _ = try client.attach(.client, incarnation: 1)
+            let id = try client.submit(.group([.noop("a")]))
+            let unit = try executor.assignments(1)[0]
+            let forger = try coordinator.peer(key: submit)
+            try forger.hello(.executor, incarnation: 9, operations: [], isSubmitter: true)
+            _ = try forger.expect { if case .welcome(let welcome) = $0.body { welcome } else { nil } }
+            try forger.send(output(unit, "forged"))
+            _ = try log.waits(for: "strayOutput: output of an attempt that here does not hold")
+            try executor.send(output(unit, "real"))
+            try executor.succeed(unit)
+            var texts: [String] = []
+            while texts.isEmpty {
+                let response = try client.request(
+                    7,
+                    .output(
+                        .with {
+                            $0.submission = id
+                            $0.wait = true
+                        }))
+                guard case .output(let page)? = response.body else { throw Timeout(what: "no output: \(response)") }
+                texts = page.records.map { String(decoding: $0.bytes, as: UTF8.self) }
+            }
+            #expect(texts == ["real"])
+            for peer in [executor, client, forger] { peer.close() }
+        }
+    }
+
     @Test func limits_ofWorkers_takeTypesAway_andRefuseLabels() async throws {
         let (worker, admin) = (try keys.key("w", [.work], operations: ["noop"], labels: ["zone=a"]), try keys.key("a", [.admin]))
         let log = log

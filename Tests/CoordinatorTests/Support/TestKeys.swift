@@ -66,7 +66,7 @@ final class LogRecorder: LogHandler, Sendable {
         set {}
     }
     var logLevel: Logger.Level {
-        get { .notice }
+        get { .info }
         set {}
     }
 
