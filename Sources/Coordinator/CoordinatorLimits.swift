@@ -2,6 +2,8 @@
 enum CoordinatorLimits {
     /// Members, and texts to choose from, in the shape of an operation's parameters; of a larger one nothing is known.
     static let shapeFields = 2000
+    /// Connections that are let in, or not, in one round of the loop.
+    static let handshakesPerRound = 1000
     /// Messages taken from the socket before a step: bounds the latency of what waits for that step.
     static let messagesPerStep = 2000
     /// Bytes taken from the socket before a step: bounds memory while peers send large values.

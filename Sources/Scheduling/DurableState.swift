@@ -8,13 +8,19 @@ struct DurableState {
         var hasEnded = false
     }
 
+    /// A key belongs to its principal: two may use the same one.
+    struct SubmissionKey: Hashable {
+        let principal: String
+        let key: String
+    }
+
     var epoch: UInt32 = 0
     var sequence = JournalSequence.none
     var submissions: [Submission] = []
     var workers: [WorkerRecord] = []
     /// Looked up, never iterated.
     var workerByIncarnation: [Incarnation: WorkerNumber] = [:]
-    var submissionByKey: [String: SubmissionNumber] = [:]
+    var submissionByKey: [SubmissionKey: SubmissionNumber] = [:]
     var submissionByID: [String: SubmissionNumber] = [:]
     /// Operation names that a worker has ever registered.
     var knownTypes: Set<String> = []
@@ -205,7 +211,7 @@ struct DurableState {
         guard Int(admission.number.rawValue) == submissions.count + 1 else {
             throw FactMismatch("submission \(admission.number.rawValue) is not the next number")
         }
-        submissionByKey[admission.key] = admission.number
+        submissionByKey[SubmissionKey(principal: admission.principal, key: admission.key)] = admission.number
         submissionByID[admission.id] = admission.number
         var submission = Submission(admission)
         submission.keyNumbers = submission.layout.locks.map { plan in plan.keys.map { locks.number(of: $0) } } ?? []

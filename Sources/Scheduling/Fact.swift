@@ -111,11 +111,17 @@ public struct Admission: Hashable, Sendable {
     public var submitter: Incarnation
     /// It was admitted whether its operations were known or not.
     public var waitsForWorkers: Bool
+    /// Whose it is; empty: of the coordinator's own user, who has no key.
+    public var principal: String
+    /// Names of operations, groups and conditions that may be in it, also later; empty: any.
+    public var operations: [String]
 
     public init(
         number: SubmissionNumber, id: String, key: String, name: String, graph: Graph, at: Int64,
-        submitter: Incarnation = Incarnation(0), waitsForWorkers: Bool = false
+        submitter: Incarnation = Incarnation(0), waitsForWorkers: Bool = false, principal: String = "", operations: [String] = []
     ) {
+        self.principal = principal
+        self.operations = operations
         self.submitter = submitter
         self.waitsForWorkers = waitsForWorkers
         self.number = number

@@ -31,6 +31,8 @@ public enum RequestFailure: Sendable {
     case busy(String)
     /// The graph has hosted code, and the session of its submitter's process is over.
     case sessionOver(String)
+    /// The key may not do it.
+    case notPermitted(String)
 }
 
 /// A fault of a graph, found before anything runs.
@@ -81,6 +83,8 @@ public struct SubmissionView: Hashable, Sendable {
     public var timedOut: Bool
     /// What the last user who cancelled something of it said; empty: nothing.
     public var cancelReason: String
+    /// Whose it is; empty: of the coordinator's own user.
+    public var principal = ""
 }
 
 public struct OperationView: Hashable, Sendable {

@@ -17,15 +17,15 @@ import Wire
         }
         #expect(
             "\(error)" == """
-                refusing to listen on tcp://0.0.0.0:7600: other hosts could reach it, and there are no keys yet; run \
-                `aop keys init` (it comes with a later release), or listen on tcp://127.0.0.1:7600
+                refusing to listen on tcp://0.0.0.0:7600: other hosts could reach it, and there are no keys; run \
+                `aop keys init`, or listen on tcp://127.0.0.1:7600
                 """)
         configuration.endpoints = [.standard]
         configuration.http = try HTTPAddress("0.0.0.0:7601")
         let http = try #require(throws: CoordinatorError.self) {
             try CoordinatorService(configuration, logger: TestCoordinator.quiet)
         }
-        #expect("\(http)".contains("`aop keys init`"))
+        #expect("\(http)".contains("HTTP asks nobody for a key; use 127.0.0.1:7601"))
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 

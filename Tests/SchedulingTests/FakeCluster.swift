@@ -318,10 +318,10 @@ struct FakeCluster {
 
     // MARK: Clients
 
-    mutating func ask(_ request: Request) -> Reply? {
+    mutating func ask(_ request: Request, by authority: Authority = .unlimited) -> Reply? {
         let id = RequestID(peer: client, number: nextRequest)
         nextRequest += 1
-        step([.request(id, request)])
+        step([.request(id, request, by: authority)])
         for send in sends {
             if case .reply(id, let reply) = send.message { return reply }
         }

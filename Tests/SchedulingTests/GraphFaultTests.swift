@@ -134,6 +134,10 @@ import Testing
                         "root",
                         [.preparing(Sketch.op("a").having { $0.conditions = [Condition(.noFailedDependencies)] }, [0: .op("?NoFailed.0")])]
                     ).graph(), at: 1)),
+            .submitted(
+                Admission(
+                    number: SubmissionNumber(3), id: "k", key: "l", name: "n", graph: Sketch.group("root", [.op("a")]).graph(), at: 1,
+                    submitter: Incarnation(4), waitsForWorkers: true, principal: "ann", operations: ["noop", "shell"])),
         ]
         for fact in facts { #expect(try FactCodec.decode(FactCodec.encode(fact)[...]) == fact) }
     }

@@ -38,7 +38,7 @@ extension SystemTests {
                 #expect(try JSON(parsing: both.text)["submissions"].elements.count == 2)
 
                 let shown = try JSON(parsing: try await harness.aop("show", id, "-o", "json").text)
-                #expect(shown.keys == Self.resultKeys.union(["submittedAt", "finishedAt", "cancelReason", "operations"]))
+                #expect(shown.keys == Self.resultKeys.union(["submittedAt", "finishedAt", "principal", "cancelReason", "operations"]))
                 #expect(
                     shown["operations"][0].keys
                         == [
@@ -180,7 +180,7 @@ extension SystemTests {
 
         @Test(arguments: [
             "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "retry", "pause",
-            "resume", "workers", "locks", "bench",
+            "resume", "workers", "locks", "keys", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -200,7 +200,7 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "bench",
+                        "retry", "pause", "resume", "workers", "locks", "keys", "bench",
                     ])
             }
         }

@@ -293,9 +293,8 @@ import Wire
             ])
     }
 
-    @Test(arguments: [WireRefusal.Code.unspecified, .version, .cookie, .malformed, .UNRECOGNIZED(99)]) func aFinalRefusal_stops(
-        code: WireRefusal.Code
-    ) {
+    @Test(arguments: [WireRefusal.Code.unspecified, .version, .cookie, .malformed, .notPermitted, .UNRECOGNIZED(99)])
+    func aFinalRefusal_stops(code: WireRefusal.Code) {
         let refusal = Self.refusal(code)
         Self.run([
             Row(0, .start, [.connect]), Row(1, .connected, [.sayHello]), Row(2, .helloSent, []),
@@ -310,6 +309,30 @@ import Wire
             Row(3, .message(.with { $0.refusal = Self.refusal(code, "full") }), [.disconnect, .emit(.detached(reason: "full"))]),
             Row(53, .tick, [.connect]),
         ])
+    }
+
+    @Test func aDeniedKey_isTold_andTriedEverMoreSeldom() {
+        var session = PeerSession()
+        #expect(session.start(at: 0) == [.connect])
+        var pauses: [Int64] = []
+        var now: Int64 = 0
+        for _ in 0..<10 {
+            #expect(session.denied("no", at: now) == [.emit(.denied(reason: "no")), .disconnect, .emit(.detached(reason: "no"))])
+            pauses.append((session.deadline ?? 0) - now)
+            now = session.deadline ?? 0
+            #expect(session.tick(at: now) == [.connect])
+        }
+        #expect(pauses == [50, 100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
+    }
+
+    @Test func aRevokedKey_isDenied() {
+        Self.run(
+            Self.attaching + [
+                Row(
+                    30, .message(.with { $0.refusal = Self.refusal(.revoked, "out") }),
+                    [.emit(.denied(reason: "out")), .disconnect, .emit(.detached(reason: "out"))]),
+                Row(80, .tick, [.connect]),
+            ])
     }
 
     @Test func close_isFinalFromEverywhere() {

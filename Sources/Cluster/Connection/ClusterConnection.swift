@@ -18,6 +18,7 @@ public final class ClusterConnection: Sendable {
     public let endpoint: Endpoint
     /// With which it connects.
     let cookie: [UInt8]?
+    let key: PeerKey?
     let core: ConnectionCore
     private let transport: Transport
     private let isClosed = Mutex(false)
@@ -32,8 +33,9 @@ public final class ClusterConnection: Sendable {
     /// The coordinator, if it is in this process.
     var memory: (any MemoryCarrier)? { if case .memory(let carrier) = transport { carrier } else { nil } }
 
-    private init(endpoint: Endpoint, cookie: [UInt8]?, core: ConnectionCore, _ transport: Transport) {
+    private init(endpoint: Endpoint, cookie: [UInt8]?, key: PeerKey?, core: ConnectionCore, _ transport: Transport) {
         self.cookie = cookie
+        self.key = key
         self.endpoint = endpoint
         self.core = core
         self.transport = transport
@@ -46,25 +48,26 @@ public final class ClusterConnection: Sendable {
         let core = ConnectionCore()
         let carrier = carrier(core)
         core.use(carrier)
-        self.init(endpoint: try Endpoint("ipc:///memory"), cookie: nil, core: core, .memory(carrier))
+        self.init(endpoint: try Endpoint("ipc:///memory"), cookie: nil, key: nil, core: core, .memory(carrier))
     }
 
     /// Connects, trying until `connectTimeout` is over.
     ///
     /// - Parameter cookie: contents of the user's cookie file, on loopback; nil where the coordinator asks for none.
+    /// - Parameter key: what this process proves itself with, see `KeyChoice`; nil where the coordinator asks for none.
     /// - Throws: `ClusterError` with code `unreachable` when no coordinator answered in time, `notPermitted` or
-    ///   `version` when it refused; `ZMQError` when the socket could not be made; `CancellationError`.
+    ///   `version` when it refused, also this key; `ZMQError` when the socket could not be made; `CancellationError`.
     public static func connect(
-        to endpoint: Endpoint, cookie: [UInt8]? = nil, connectTimeout: Duration = .seconds(10)
+        to endpoint: Endpoint, cookie: [UInt8]? = nil, key: PeerKey? = nil, connectTimeout: Duration = .seconds(10)
     ) async throws -> ClusterConnection {
         let context = try ZMQContext()
         let core = ConnectionCore()
         let configuration = PeerLink.Configuration(
-            endpoint: endpoint, role: .client, cookie: cookie, incarnation: UInt64.random(in: 1...UInt64.max),
+            endpoint: endpoint, role: .client, cookie: cookie, key: key, incarnation: UInt64.random(in: 1...UInt64.max),
             heartbeat: { WireHeartbeat() })
         let link = PeerLink(configuration, context: context) { event in core.handle(event) }
         core.use(link)
-        let connection = ClusterConnection(endpoint: endpoint, cookie: cookie, core: core, .network(link, context))
+        let connection = ClusterConnection(endpoint: endpoint, cookie: cookie, key: key, core: core, .network(link, context))
         link.start()
         let seconds = connectTimeout / .seconds(1)
         let timer = Task {

@@ -10,7 +10,7 @@ public struct ClusterError: LocalizedError, Hashable, Sendable, CustomStringConv
         case unreachable
         /// The coordinator refused the connection: another protocol version.
         case version
-        /// The cookie is missing or another user's, or the role does not allow it.
+        /// The cookie or the key is missing or not known to the coordinator, or its role does not allow it.
         case notPermitted
         case notFound
         /// An id prefix that fits several submissions.
@@ -79,7 +79,7 @@ extension ClusterError {
         let code: Code =
             switch refusal.code {
             case .version: .version
-            case .cookie: .notPermitted
+            case .cookie, .notPermitted, .revoked: .notPermitted
             case .limit: .busy
             case .superseded: .closed
             case .sessionOver: .sessionOver

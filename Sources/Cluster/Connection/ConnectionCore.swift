@@ -46,6 +46,7 @@ package final class ConnectionCore: Sendable {
         case .attached(let welcome, _): attached(welcome)
         case .detached(let reason): detached(reason)
         case .refused(let refusal): end(ClusterError(refusal))
+        case .denied(let reason): end(ClusterError(.notPermitted, reason))
         case .farewell(let reason): state.withLock { $0.lastTrouble = reason }
         case .leaseOver, .lockLeaseEnding, .orphanLimitOver: break
         case .message(let message, let attachment): received(message, attachment)

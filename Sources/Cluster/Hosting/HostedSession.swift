@@ -83,7 +83,7 @@ final class HostedSession: Sendable {
         }
         let context = try ZMQContext()
         var configuration = PeerLink.Configuration(
-            endpoint: connection.endpoint, role: .executor, cookie: connection.cookie, incarnation: incarnation)
+            endpoint: connection.endpoint, role: .executor, cookie: connection.cookie, key: connection.key, incarnation: incarnation)
         configuration.executorHello = { [weak self] in self?.hello() ?? WireExecutorHello() }
         configuration.heartbeat = { [weak self] in self?.heartbeat() }
         let link = PeerLink(configuration, context: context) { [weak self] event in
@@ -217,6 +217,7 @@ final class HostedSession: Sendable {
         case .lockLeaseEnding(let grace): step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: grace, now: now) }
         case .orphanLimitOver: step { state, now, _ in state.orphanLimitOver(now: now) }
         case .refused(let refusal): end(ClusterError(refusal))
+        case .denied(let reason): end(ClusterError(.notPermitted, reason))
         case .message(let message, _): handle(message)
         case .detached, .farewell: break
         }

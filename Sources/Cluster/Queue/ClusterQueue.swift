@@ -68,17 +68,23 @@ public final class ClusterQueue: AOperationQueue, @unchecked Sendable {
     /// Connects to the coordinator at `url`: `tcp://HOST:PORT` or `ipc:///PATH`.
     ///
     /// - Throws: `EndpointError` for what is no URL; ``ClusterError`` with code `unreachable` when nobody answers
-    ///   within `connectTimeout`, `notPermitted` or `version` when the coordinator refuses.
-    public static func connect(_ url: String, connectTimeout: Duration = .seconds(10)) async throws -> ClusterQueue {
-        try await connect(ClusterAddress(url), connectTimeout: connectTimeout)
+    ///   within `connectTimeout`, `notPermitted` or `version` when the coordinator refuses; an error that names the file for a key
+    ///   that is missing or cannot be used.
+    /// - Parameter key: the file of the key that the coordinator asks for; nil: as `AOP_KEY` or `AOP_KEYS` says, else that of the
+    ///   standard folder.
+    public static func connect(_ url: String, key: String? = nil, connectTimeout: Duration = .seconds(10)) async throws -> ClusterQueue {
+        try await connect(ClusterAddress(url), key: key, connectTimeout: connectTimeout)
     }
 
     /// Connects to the coordinator at `address`, e.g. ``ClusterAddress/environment``; throws as
-    /// ``connect(_:connectTimeout:)-(String,_)``.
-    public static func connect(_ address: ClusterAddress, connectTimeout: Duration = .seconds(10)) async throws -> ClusterQueue {
+    /// ``connect(_:key:connectTimeout:)-(String,_,_)``.
+    public static func connect(
+        _ address: ClusterAddress, key: String? = nil, connectTimeout: Duration = .seconds(10)
+    ) async throws -> ClusterQueue {
         let endpoint = try address.endpoint()
-        let cookie = endpoint.isLoopback ? try Cookie.loadOrCreate() : nil
-        let connection = try await ClusterConnection.connect(to: endpoint, cookie: cookie, connectTimeout: connectTimeout)
+        let key = try KeyChoice(file: key, directory: nil).key(for: endpoint, names: KeyDirectory.clientFiles)
+        let cookie = endpoint.isLoopback && key == nil ? try Cookie.loadOrCreate() : nil
+        let connection = try await ClusterConnection.connect(to: endpoint, cookie: cookie, key: key, connectTimeout: connectTimeout)
         return ClusterQueue(connection, ownsConnection: true)
     }
 

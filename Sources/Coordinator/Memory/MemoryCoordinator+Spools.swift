@@ -3,6 +3,8 @@ import Wire
 
 /// The spools are databases in memory: what is in them lives through a crash of the coordinator.
 extension MemoryCoordinator: SpoolHost {
+    func incarnation(of peer: PeerID) -> UInt64? { nil }
+
     func name(of peer: PeerID) -> String { "memory" }
 
     /// Peers are of this process, and send nothing that they should not.

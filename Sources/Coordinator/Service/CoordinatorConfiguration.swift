@@ -3,7 +3,7 @@ import Wire
 
 /// What a coordinator is told at its start.
 public struct CoordinatorConfiguration: Sendable {
-    /// Where peers connect; at least one. Until keys exist all of them must be on loopback.
+    /// Where peers connect; at least one. Without keys all of them must be on loopback.
     public var endpoints: [Endpoint] = [.standard]
     /// Where `/healthz` is served; nil: nowhere.
     public var http: HTTPAddress?
@@ -11,6 +11,8 @@ public struct CoordinatorConfiguration: Sendable {
     public var dataDirectory: String
     /// What peers must know to be let in; nil: nothing (an ipc socket in a private directory needs none).
     public var cookie: [UInt8]?
+    /// With keys only who has one that is authorised can connect over tcp; nil: there are none.
+    public var keys: CoordinatorKeys?
     /// An executor that was not heard for this long gets nothing new, and its units are queued again.
     public var leaseMilliseconds: Int64 = 3_000
     /// By then a detached executor has stopped what holds a lock.
@@ -67,7 +69,7 @@ public struct CoordinatorConfiguration: Sendable {
     /// - Throws: `CoordinatorError.keysRequired`, `.httpOffLoopback`, `.noEndpoint`.
     func checkEndpoints() throws(CoordinatorError) {
         guard !endpoints.isEmpty else { throw .noEndpoint }
-        for endpoint in endpoints where !endpoint.isLoopback { throw .keysRequired(endpoint) }
+        for endpoint in endpoints where !endpoint.isLoopback && keys == nil { throw .keysRequired(endpoint) }
         if let http, !http.isLoopback { throw .httpOffLoopback(http) }
     }
 }

@@ -7,6 +7,8 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     case keysRequired(Endpoint)
     /// Off loopback HTTP needs a token, which comes with keys. The command line exits with 77.
     case httpOffLoopback(HTTPAddress)
+    /// A key file is missing or cannot be used. The command line exits with 77.
+    case keys(KeyError)
     case noEndpoint
     case httpAddress(String)
     /// Another process listens there.
@@ -23,11 +25,12 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     public var description: String {
         switch self {
         case .keysRequired(let endpoint):
-            "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys yet; "
-                + "run `aop keys init` (it comes with a later release), or listen on \(Endpoint.standard)"
+            "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys; "
+                + "run `aop keys init`, or listen on \(Endpoint.standard)"
         case .httpOffLoopback(let address):
-            "refusing to serve HTTP on \(address): other hosts could reach it, and there is no token yet; "
-                + "run `aop keys init` (it comes with a later release), or use 127.0.0.1:\(address.port)"
+            "refusing to serve HTTP on \(address): other hosts could reach it, and HTTP asks nobody for a key; "
+                + "use 127.0.0.1:\(address.port)"
+        case .keys(let error): error.description
         case .noEndpoint: "no endpoint to listen on; name one with --listen, e.g. \(Endpoint.standard)"
         case .httpAddress(let text): "`\(text)` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601"
         case .addressInUse(let address):
@@ -46,6 +49,7 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     static func of(_ error: any Error, whileStarting: Bool) -> CoordinatorError {
         switch error {
         case let error as CoordinatorError: error
+        case let error as KeyError: .keys(error)
         case let error as DataDirectoryError: .dataDirectory(error)
         case let error as JournalError: .journal(error)
         case let error as BlobStoreError: .blobs(error)

@@ -87,6 +87,9 @@ extension RequestFailure {
         case .busy(let message):
             wire.code = .busy
             wire.message = message
+        case .notPermitted(let message):
+            wire.code = .notPermitted
+            wire.message = message
         case .sessionOver(let message):
             wire.code = .sessionOver
             wire.message = message

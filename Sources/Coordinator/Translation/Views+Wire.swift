@@ -13,6 +13,7 @@ extension SubmissionView {
         wire.finishedAt = finishedAt
         wire.timedOut = timedOut
         wire.key = key
+        wire.principal = principal
         return wire
     }
 }

@@ -9,6 +9,8 @@ struct AttemptLabels {
         /// From 1.
         let number: Int
         let path: String
+        /// Incarnation of the process that it was given to; nil: it was given out before this coordinator began.
+        let holder: UInt64?
     }
 
     /// In whose name the scheduler is asked; no peer has this number.
@@ -19,15 +21,18 @@ struct AttemptLabels {
     private var asked: [UInt64: AttemptName] = [:]
     private var nextQuestion: UInt64 = 0
 
-    /// nil: not an attempt that was given out, or not the newest of its unit.
-    func label(_ unit: UnitID, _ attempt: Attempt) -> Label? {
+    /// nil: not an attempt that was given out, or not the newest of its unit, or given to another process than `holder`.
+    ///
+    /// - Parameter holder: nil: that is not looked at.
+    func label(_ unit: UnitID, _ attempt: Attempt, of holder: UInt64? = nil) -> Label? {
         guard let label = labels[unit], label.attempt == attempt else { return nil }
+        if let holder, let known = label.holder, holder != known { return nil }
         return label
     }
 
-    mutating func dispatched(_ assignment: Assignment) {
+    mutating func dispatched(_ assignment: Assignment, to holder: UInt64? = nil) {
         labels[assignment.unit] = Label(
-            attempt: assignment.attempt, number: assignment.attemptNumber, path: assignment.path)
+            attempt: assignment.attempt, number: assignment.attemptNumber, path: assignment.path, holder: holder)
     }
 
     mutating func observe(_ fact: Fact) {
@@ -70,7 +75,7 @@ struct AttemptLabels {
             // What has ended for us as well was reported before; the newest attempt is the one that counts.
             !view.state.isFinal, labels[name.unit].map({ $0.attempt < name.attempt }) ?? true
         else { return }
-        labels[name.unit] = Label(attempt: name.attempt, number: view.attempts, path: view.path)
+        labels[name.unit] = Label(attempt: name.attempt, number: view.attempts, path: view.path, holder: nil)
     }
 }
 

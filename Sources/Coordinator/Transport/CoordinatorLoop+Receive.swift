@@ -7,6 +7,7 @@ extension CoordinatorLoop {
         // Probes of other ZeroMQ programs.
         guard message.frames.contains(where: { $0.count > 0 }) else { return }
         let peer = peers[message.routingID]
+        if let peer, !isAuthentic(message, of: peer) { return }
         let wire: WirePeerMessage
         do throws(WireError) {
             wire = try WirePeerMessage(
@@ -71,7 +72,11 @@ extension CoordinatorLoop {
     }
 
     private func receive(_ ended: WireExecutorEnded, from peer: Peer) {
-        for executor in peers.peers(ofIncarnation: ended.executorIncarnation, where: \.isExecutor) {
+        let executors = peers.peers(ofIncarnation: ended.executorIncarnation, where: \.isExecutor)
+        guard executors.allSatisfy({ $0.principal?.name == peer.principal?.name }) else {
+            return counters.note(.notPermitted, "\(peer.host) says that a process of another key has ended", now.boot, logger)
+        }
+        for executor in executors {
             forget(executor, "its supervisor says that its process has ended")
         }
         inputs.append(
@@ -128,11 +133,15 @@ extension CoordinatorLoop {
         // What the monitor knows of an earlier connection with the same descriptor comes first.
         try readMonitor()
         if let earlier = peers[message.routingID] { forget(earlier, "it said hello again") }
-        if let refusal = refusal(of: hello) { return refuse(hello, refusal, message.routingID) }
+        if let refusal = refusal(of: hello, hasKey: message.key != nil) { return refuse(hello, refusal, message.routingID) }
+        let principal: Principal?
+        do throws(HelloRefusal) { principal = try self.principal(of: hello, message).get() } catch {
+            return refuse(hello, error.wire, message.routingID)
+        }
         let role: Peer.Role
         switch hello.role {
         case .executor:
-            let attachment: ExecutorAttachment
+            var attachment: ExecutorAttachment
             do throws(TranslationError) { attachment = try ExecutorAttachment(wire: hello) } catch {
                 return refuse(
                     hello,
@@ -140,7 +149,16 @@ extension CoordinatorLoop {
                         $0.code = .malformed; $0.message = "\(error)"
                     }, message.routingID)
             }
-            let peer = add(hello, message, .executor(isDraining: false))
+            if let label = principal?.forbiddenLabel(of: attachment) {
+                let text = "\(principal?.title ?? "") may not have the label `\(label)` as a worker"
+                return refuse(hello, HelloRefusal.notPermitted(text).wire, message.routingID)
+            }
+            if let principal, case let names = principal.restrict(&attachment), !names.isEmpty {
+                counters.note(
+                    .notPermitted, "\(principal.title) on \(hello.host) may not run \(names.joined(separator: ", ")): it gets none of that",
+                    now.boot, logger)
+            }
+            let peer = add(hello, message, principal, .executor(isDraining: false))
             // Also of what has finished: what it printed while we were away comes now.
             for held in attachment.held {
                 if let question = labels.question(held.unit, held.attempt) { inputs.append(question) }
@@ -155,25 +173,27 @@ extension CoordinatorLoop {
         for older in peers.peers(ofIncarnation: hello.incarnation, where: { $0.role == role }) {
             supersede(older)
         }
-        let peer = add(hello, message, role)
+        let peer = add(hello, message, principal, role)
         send(.with { $0.welcome = welcome(name: hello.host, drop: []) }, to: peer)
     }
 
-    private func add(_ hello: WireHello, _ message: RouterMessage, _ role: Peer.Role) -> Peer {
+    private func add(_ hello: WireHello, _ message: RouterMessage, _ principal: Principal?, _ role: Peer.Role) -> Peer {
+        let isWorker = hello.role == .executor && !hello.executor.submitter
         let peer = Peer(
             id: peers.drawID(), routingID: message.routingID, fileDescriptor: message.fileDescriptor,
-            incarnation: hello.incarnation, host: hello.host, role: role, now: now.boot)
+            incarnation: hello.incarnation, host: hello.host, principal: principal,
+            authority: principal?.authority(asWorker: isWorker) ?? .unlimited, role: role, now: now.boot)
         peers.insert(peer)
         logger.debug(
             "hello",
             metadata: [
                 "peer": "\(peer.id.rawValue)", "role": "\(role)", "host": "\(hello.host)", "pid": "\(hello.pid)",
-                "version": "\(hello.productVersion)",
+                "version": "\(hello.productVersion)", "principal": "\(principal?.name ?? "")",
             ])
         return peer
     }
 
-    private func refusal(of hello: WireHello) -> WireRefusal? {
+    private func refusal(of hello: WireHello, hasKey: Bool) -> WireRefusal? {
         func refusal(_ code: WireRefusal.Code, _ message: String) -> WireRefusal {
             .with {
                 $0.code = code
@@ -188,7 +208,8 @@ extension CoordinatorLoop {
                 (aop \(hello.productVersion.prefix(40))) speaks \(hello.protocolMajor); run the same release on both sides
                 """)
         }
-        if let cookie = configuration.cookie, !Cookie.isEqual(hello.cookie, cookie) {
+        // A key has been looked at by now; without one it came over ipc or loopback.
+        if !hasKey, let cookie = configuration.cookie, !Cookie.isEqual(hello.cookie, cookie) {
             return refusal(
                 .cookie,
                 """
@@ -208,7 +229,8 @@ extension CoordinatorLoop {
     }
 
     private func refuse(_ hello: WireHello, _ refusal: WireRefusal, _ route: RoutingID) {
-        counters.note(.refused, "\(hello.host) (process \(hello.pid)): \(refusal.message)", now.boot, logger)
+        let kind: ProtocolCounters.Kind = refusal.code == .notPermitted || refusal.code == .revoked ? .notPermitted : .refused
+        counters.note(kind, "\(hello.host) (process \(hello.pid)): \(refusal.message)", now.boot, logger)
         sendOnce(.with { $0.refusal = refusal }, to: route)
     }
 

@@ -40,7 +40,7 @@ extension CoordinatorLoop {
         case .submit, .retry: noteFreeSpace()
         default: break
         }
-        inputs.append(.request(RequestID(peer: peer.id, number: nextNumber), body))
+        inputs.append(.request(RequestID(peer: peer.id, number: nextNumber), body, by: peer.authority))
     }
 
     private func noteFreeSpace() {
@@ -54,6 +54,7 @@ extension CoordinatorLoop {
 
     /// The scheduler's answer.
     func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
+        if case .failed(.notPermitted(let text)) = reply { counters.note(.notPermitted, "\(peer.host): \(text)", now.boot, logger) }
         switch (peer.requests.removeValue(forKey: request.number), reply) {
         case (.read(let read)?, _): found(read, reply)
         case (.reply(let number)?, _): respond(number, reply.wire, to: peer)

@@ -37,7 +37,7 @@ extension CoordinatorLoop {
         var places: [DispatchBeingStored.Place] = []
         var bytes = 0
         for assignment in assignments {
-            labels.dispatched(assignment)
+            labels.dispatched(assignment, to: peer.incarnation)
             let stored = inputsToStore(assignment)
             let size = assignment.wireBytes + stored.bytesLeft
             if !pack.isEmpty && bytes + size > CoordinatorLimits.packedMessageBytes {

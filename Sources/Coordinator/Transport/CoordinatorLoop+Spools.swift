@@ -5,6 +5,8 @@ import Wire
 extension CoordinatorLoop: SpoolHost {
     func isThere(_ peer: PeerID) -> Bool { peers[peer] != nil }
 
+    func incarnation(of peer: PeerID) -> UInt64? { peers[peer]?.incarnation }
+
     func name(of peer: PeerID) -> String { peers[peer]?.host ?? "a peer that is gone" }
 
     func ask(_ body: Request, _ pending: PendingRequest, of peer: PeerID) {

@@ -23,6 +23,8 @@ final class CoordinatorLoop {
     let output: OutputService
     let elements: ElementService
     let router: RouterSocket
+    /// nil: there are no keys.
+    let gatekeeper: Gatekeeper?
     let monitor: SocketMonitor
     private(set) var endpoints: [Endpoint] = []
 
@@ -68,6 +70,7 @@ final class CoordinatorLoop {
     private var poller = Poller()
     private let mailToken: Poller.Token
     private let monitorToken: Poller.Token
+    private let zapToken: Poller.Token?
     /// nil: nothing is read, since what was read before has to be written first.
     private var routerToken: Poller.Token?
 
@@ -85,6 +88,8 @@ final class CoordinatorLoop {
         _ configuration: CoordinatorConfiguration, context: ZMQContext, mailbox: Mailbox<LoopEvent>, logger: Logger
     ) throws {
         try configuration.checkEndpoints()
+        // Before anything listens.
+        let gatekeeper = try configuration.keys.map { try Gatekeeper($0, context: context) }
         let recovery = try Recovery(configuration, logger: logger)
         let router = try RouterSocket(context: context)
         let monitor = try router.makeMonitor()
@@ -105,6 +110,7 @@ final class CoordinatorLoop {
         self.output = output
         self.elements = elements
         self.router = router
+        self.gatekeeper = gatekeeper
         self.monitor = monitor
         directory = recovery.directory
         database = recovery.database
@@ -118,6 +124,7 @@ final class CoordinatorLoop {
         silenceCheckAt = now.boot + 1000
         mailToken = poller.add(mailbox)
         monitorToken = poller.add(monitor)
+        if let gatekeeper { zapToken = poller.add(gatekeeper.zap) } else { zapToken = nil }
         routerToken = poller.add(router)
         outputs.removeAll()
         do { try listen() } catch {
@@ -127,10 +134,22 @@ final class CoordinatorLoop {
     }
 
     private func listen() throws {
-        for endpoint in configuration.endpoints {
-            endpoints.append(try router.bind(endpoint))
+        var bound: [Int: Endpoint] = [:]
+        for (index, endpoint) in configuration.endpoints.enumerated() where endpoint.port == nil {
+            bound[index] = try router.bind(endpoint)
         }
-        logger.info("listening", metadata: ["endpoints": "\(endpoints.map(\.description).joined(separator: ", "))"])
+        // Keys are for what is bound from here on: tcp.
+        if let keys = configuration.keys { try router.useKey(of: keys.pair) }
+        for (index, endpoint) in configuration.endpoints.enumerated() where endpoint.port != nil {
+            bound[index] = try router.bind(endpoint)
+        }
+        endpoints = configuration.endpoints.indices.compactMap { bound[$0] }
+        logger.info(
+            "listening",
+            metadata: [
+                "endpoints": "\(endpoints.map(\.description).joined(separator: ", "))",
+                "keys": "\(configuration.keys?.authorizedPath ?? "none")",
+            ])
     }
 
     // MARK: Rounds
@@ -148,6 +167,7 @@ final class CoordinatorLoop {
         let ready = try wait()
         if ready.isReadable(mailToken) { try readMail() }
         if ready.isReadable(monitorToken) { try readMonitor() }
+        if let zapToken, ready.isReadable(zapToken) { try answerHandshakes() }
         switch phase {
         case .running:
             if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { try receiveMessages() }
@@ -235,6 +255,12 @@ final class CoordinatorLoop {
             switch event {
             case .disconnected(let descriptor):
                 if let peer = peers.release(fileDescriptor: descriptor) { disconnected.append(peer) }
+            // It was counted when it was not let in.
+            case .handshakeDenied: break
+            case .securityMismatch:
+                counters.note(
+                    .handshake, gatekeeper == nil ? "the other side has a key, and there are none here" : "the other side has no key",
+                    now.boot, logger)
             case .handshakeFailed(let reason): counters.note(.handshake, reason, now.boot, logger)
             case .acceptFailed(let code): counters.note(.handshake, "accept failed with errno \(code)", now.boot, logger)
             case .connected, .accepted, .handshakeSucceeded, .closed, .stopped, .other: break
@@ -304,6 +330,7 @@ final class CoordinatorLoop {
     private func forgetTheSilent() {
         guard now.boot >= silenceCheckAt else { return }
         silenceCheckAt = now.boot + 1000
+        refreshKeys()
         expireWaits()
         let limit = max(CoordinatorLimits.silenceMilliseconds, 2 * configuration.leaseMilliseconds)
         for peer in peers.all where now.boot - peer.lastHeard - pauseBefore > limit {
@@ -362,6 +389,7 @@ final class CoordinatorLoop {
     private func close() {
         router.close(lingerMilliseconds: 1000)
         monitor.close()
+        gatekeeper?.zap.close()
         closeThreads()
         do { try database.close() } catch { logger.error("\(error)") }
     }

@@ -24,6 +24,10 @@ final class Peer {
     let fileDescriptor: Int32?
     let incarnation: UInt64
     let host: String
+    /// Whose key it has; nil: none, it is the coordinator's own user.
+    let principal: Principal?
+    /// What it may ask.
+    let authority: Authority
     var role: Role
     /// Boot time.
     var lastHeard: Int64
@@ -40,8 +44,11 @@ final class Peer {
     var laggingViews: [String: SubmissionView] = [:]
 
     init(
-        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, role: Role, now: Int64
+        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, principal: Principal? = nil,
+        authority: Authority = .unlimited, role: Role, now: Int64
     ) {
+        self.principal = principal
+        self.authority = authority
         self.id = id
         self.routingID = routingID
         self.fileDescriptor = fileDescriptor

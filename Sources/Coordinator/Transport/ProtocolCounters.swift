@@ -9,6 +9,12 @@ struct ProtocolCounters {
         case violation
         /// A connection that did not come to be.
         case handshake
+        /// A connection whose key is not authorised.
+        case denied
+        /// A hello, a request or a message that its key may not send.
+        case notPermitted
+        /// The file of authorised keys cannot be read.
+        case keys
         /// A hello that was refused.
         case refused
         /// Output of an attempt that is not known (any more).
@@ -17,7 +23,8 @@ struct ProtocolCounters {
         /// Peers come and go, also in the middle of a handshake, and leave output behind: no operator has to act on that.
         var level: Logger.Level {
             switch self {
-            case .garbage, .violation, .refused: .warning
+            case .keys: .error
+            case .garbage, .violation, .refused, .denied, .notPermitted: .warning
             case .handshake, .strayOutput: .info
             }
         }

@@ -8,7 +8,7 @@ extension SpoolHost {
         for run in batch.runs {
             let unit = UnitID(rawValue: run.unit)
             let attempt = Attempt(rawValue: run.attempt)
-            guard let label = labels.label(unit, attempt) else {
+            guard let label = labels.label(unit, attempt, of: incarnation(of: peer)) else {
                 note(.strayOutput, "partial results of an attempt that \(name(of: peer)) does not hold")
                 continue
             }

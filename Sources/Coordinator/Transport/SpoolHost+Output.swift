@@ -8,7 +8,7 @@ extension SpoolHost {
         for chunk in batch.chunks {
             let unit = UnitID(rawValue: chunk.unit)
             let attempt = Attempt(rawValue: chunk.attempt)
-            guard let label = labels.label(unit, attempt) else {
+            guard let label = labels.label(unit, attempt, of: incarnation(of: peer)) else {
                 note(.strayOutput, "output of an attempt that \(name(of: peer)) does not hold")
                 continue
             }

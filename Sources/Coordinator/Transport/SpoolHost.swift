@@ -17,6 +17,8 @@ protocol SpoolHost: AnyObject {
 
     /// Whether it is connected.
     func isThere(_ peer: PeerID) -> Bool
+    /// Of its process; nil: that is not known.
+    func incarnation(of peer: PeerID) -> UInt64?
     /// How it is called in logs.
     func name(of peer: PeerID) -> String
     /// Asks the scheduler in the name of a peer that is there.

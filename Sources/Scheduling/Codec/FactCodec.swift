@@ -62,6 +62,8 @@ private enum Kind {
     static let shapedSignaturesRegistered: UInt8 = 233
     /// As `submittedWithHost`, of a graph whose operations need not be known.
     static let submittedUnchecked: UInt8 = 232
+    /// As `submittedWithHost`, with whose it is, what may be in it, and whether its operations need not be known.
+    static let submittedByPrincipal: UInt8 = 250
 }
 
 extension ByteWriter {
@@ -98,7 +100,13 @@ extension ByteWriter {
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
         case .submitted(let admission):
-            if admission.waitsForWorkers {
+            if !admission.principal.isEmpty {
+                write(Kind.submittedByPrincipal)
+                write(admission.submitter.rawValue)
+                write(admission.principal)
+                write(list: admission.operations) { $0.write($1) }
+                write(admission.waitsForWorkers)
+            } else if admission.waitsForWorkers {
                 write(Kind.submittedUnchecked)
                 write(admission.submitter.rawValue)
             } else if admission.submitter.rawValue == 0 {
@@ -341,12 +349,18 @@ extension ByteReader {
                 try list { reader throws(DecodingFailure) in try reader.signature(withElements: true, withParameters: true) })
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
-        case Kind.submitted, Kind.submittedWithHost, Kind.submittedUnchecked:
+        case Kind.submitted, Kind.submittedWithHost, Kind.submittedUnchecked, Kind.submittedByPrincipal:
             let submitter = Incarnation(kind == Kind.submitted ? 0 : try unsigned())
+            var (principal, operations, waits) = ("", [String](), kind == Kind.submittedUnchecked)
+            if kind == Kind.submittedByPrincipal {
+                principal = try text()
+                operations = try list { reader throws(DecodingFailure) in try reader.text() }
+                waits = try flag()
+            }
             var admission = Admission(
                 number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                graph: try graph(), at: try signed(), submitter: submitter, waitsForWorkers: kind == Kind.submittedUnchecked
-            )
+                graph: try graph(), at: try signed(), submitter: submitter, waitsForWorkers: waits, principal: principal,
+                operations: operations)
             try readOptions(into: &admission.graph)
             return .submitted(admission)
         case Kind.assigned:

@@ -1,41 +1,43 @@
 /// What clients ask.
 extension Scheduler {
-    mutating func answer(_ request: RequestID, _ body: Request, _ outputs: inout Outputs) {
+    mutating func answer(_ request: RequestID, _ body: Request, by authority: Authority, _ outputs: inout Outputs) {
+        if let refusal = body.refusal(for: authority) { return pending.send(.reply(request, .failed(refusal)), to: request.peer) }
         let reply: Reply
         switch body {
         case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter):
             reply = submit(
-                key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, submitter: submitter, &outputs)
+                key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, submitter: submitter,
+                by: authority, &outputs)
         case .check(let graph, let waitForWorkers):
-            reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers))
+            reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations))
         case .cancel(let submission, let path, let reason, let now):
-            reply = cancel(submission, path: path, reason: reason, now: now, &outputs)
+            reply = cancel(submission, path: path, reason: reason, now: now, by: authority, &outputs)
         case .pause(let submission, let path):
-            reply = steer(submission, path: path, pauses: true, &outputs)
+            reply = steer(submission, path: path, pauses: true, by: authority, &outputs)
         case .resume(let submission, let path):
-            reply = steer(submission, path: path, pauses: false, &outputs)
+            reply = steer(submission, path: path, pauses: false, by: authority, &outputs)
         case .retry(let submission, let key, let force, let failedOnly):
-            reply = retry(submission, key: key, force: force, failedOnly: failedOnly, &outputs)
+            reply = retry(submission, key: key, force: force, failedOnly: failedOnly, by: authority, &outputs)
         case .releaseLock(let key, let holders, let reason, let now):
             reply = releaseLock(key, heldBy: holders, reason: reason, now: now, &outputs)
         case .list(let before, let limit):
-            reply = list(before: before, limit: limit)
+            reply = list(before: before, limit: limit, for: authority)
         case .show(let submission):
-            reply = resolving(submission) { number in .submission(view(of: number)) }
+            reply = resolving(submission, by: authority) { number in .submission(view(of: number)) }
         case .operations(let query):
-            reply = resolving(query.submission) { number in operations(query, of: number) }
+            reply = resolving(query.submission, by: authority) { number in operations(query, of: number) }
         case .follow(let submission, let details):
-            reply = follow(submission, details: details, request.peer)
+            reply = follow(submission, details: details, by: authority, request.peer)
         case .unfollow(let submission):
-            reply = unfollow(submission, request.peer)
+            reply = unfollow(submission, by: authority, request.peer)
         case .workers:
             reply = .workers(workerViews())
         case .locks(let key, let from):
             reply = lockViews(of: key, from: from)
         case .locate(let submission, let path):
-            reply = resolving(submission) { number in locate(path, in: number) }
+            reply = resolving(submission, by: authority) { number in locate(path, in: number) }
         case .locateOperation(let submission, let path):
-            reply = resolving(submission) { number in locateOperation(path, in: number) }
+            reply = resolving(submission, by: authority) { number in locateOperation(path, in: number) }
         }
         pending.send(.reply(request, reply), to: request.peer)
     }
@@ -45,9 +47,9 @@ extension Scheduler {
     /// - Parameter whenAdmitted: called when nothing is in the way any more, before the first fact.
     mutating func submit(
         key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation,
-        _ outputs: inout Outputs, whenAdmitted: (inout Self, inout Outputs) -> Void = { _, _ in }
+        by authority: Authority, _ outputs: inout Outputs, whenAdmitted: (inout Self, inout Outputs) -> Void = { _, _ in }
     ) -> Reply {
-        if let first = durable.submissionByKey[key] {
+        if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
             let submission = durable.submission(first)
             guard submission.isMade(of: graph) else {
                 return .failed(
@@ -58,7 +60,7 @@ extension Scheduler {
             }
             return .submitted(id: submission.id, existing: true)
         }
-        let errors = admissionErrors(graph, waitForWorkers: waitForWorkers)
+        let errors = admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations)
         guard errors.isEmpty else {
             return .failed(.refused(message: "the graph cannot run: \(errors.count) error\(errors.count == 1 ? "" : "s")", errors: errors))
         }
@@ -75,7 +77,8 @@ extension Scheduler {
             .submitted(
                 Admission(
                     number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall,
-                    submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers
+                    submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers,
+                    principal: authority.principal, operations: authority.operations
                 )), &outputs)
         findMisfits(durable.submissions.count - 1)
         // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.
@@ -108,8 +111,10 @@ extension Scheduler {
         }
     }
 
-    func admissionErrors(_ graph: Graph, waitForWorkers: Bool) -> [AdmissionError] {
+    /// - Parameter operations: names of operations, groups and conditions that may be in it; empty: any.
+    func admissionErrors(_ graph: Graph, waitForWorkers: Bool, limitedTo operations: [String]) -> [AdmissionError] {
         var (faults, soundness) = graph.judged(by: configuration.graphLimits)
+        if soundness != .malformed { faults += Authority.faults(of: graph, limitedTo: operations) }
         if faults.isEmpty {
             for (name, node) in graph.zones where durable.zones[name] == nil {
                 faults.append(
@@ -158,23 +163,39 @@ extension Scheduler {
         case failed(RequestFailure)
     }
 
-    /// A submission by id, unique prefix of one, `last`, or `key=` and its key.
-    func resolve(_ text: String) -> Resolution {
-        if let number = durable.submissionByID[text] { return .found(number) }
-        if text == "last" {
-            guard let last = durable.submissions.last else { return .failed(.notFound("there is no submission yet")) }
-            return .found(last.number)
-        }
-        if text.hasPrefix("key=") {
-            let key = String(text.dropFirst(4))
-            guard let number = durable.submissionByKey[key] else {
-                return .failed(.notFound("no submission has the key `\(key)`; `aop list` shows those there are"))
+    /// A submission by id, unique prefix of one, `last`, or `key=` and its key, among those that may be read.
+    func resolve(_ text: String, by authority: Authority) -> Resolution {
+        if let number = durable.submissionByID[text] {
+            let submission = durable.submission(number)
+            guard authority.mayRead(submission) else {
+                return .failed(
+                    authority.refusal("read submission \(submission.id), which belongs to \(submission.owner)", takes: "observe"))
             }
             return .found(number)
         }
-        let fitting = text.isEmpty ? [] : durable.submissions.filter { $0.id.hasPrefix(text) }
+        if text == "last" {
+            guard let last = durable.submissions.last(where: authority.mayRead) else {
+                return .failed(.notFound("there is no submission yet"))
+            }
+            return .found(last.number)
+        }
+        if text.hasPrefix("key=") { return resolve(key: String(text.dropFirst(4)), by: authority) }
+        let fitting = text.isEmpty ? [] : durable.submissions.filter { $0.id.hasPrefix(text) && authority.mayRead($0) }
+        return one(
+            of: fitting, named: text,
+            notFound: "no submission `\(text)`\(authority.mayObserve ? "" : " of yours"); `aop list` shows those there are")
+    }
+
+    /// One's own comes before that of others.
+    private func resolve(key: String, by authority: Authority) -> Resolution {
+        if let number = durable.submissionByKey[.init(principal: authority.principal, key: key)] { return .found(number) }
+        let fitting = authority.mayObserve ? durable.submissions.filter { $0.key == key } : []
+        return one(of: fitting, named: "key=\(key)", notFound: "no submission has the key `\(key)`; `aop list` shows those there are")
+    }
+
+    private func one(of fitting: [Submission], named text: String, notFound: String) -> Resolution {
         switch fitting.count {
-        case 0: return .failed(.notFound("no submission `\(text)`; `aop list` shows those there are"))
+        case 0: return .failed(.notFound(notFound))
         case 1: return .found(fitting[0].number)
         default:
             let ids = fitting.prefix(5).map(\.id).joined(separator: ", ")
@@ -183,8 +204,17 @@ extension Scheduler {
         }
     }
 
-    private func resolving(_ text: String, _ body: (SubmissionNumber) -> Reply) -> Reply {
-        switch resolve(text) {
+    /// As `resolve`, of one that may be changed.
+    func resolve(_ text: String, by authority: Authority, toSteer verb: String) -> Resolution {
+        let resolution = resolve(text, by: authority)
+        guard case .found(let number) = resolution, !authority.mayAdminister else { return resolution }
+        let submission = durable.submission(number)
+        guard !authority.owns(submission) else { return resolution }
+        return .failed(authority.refusal("\(verb) submission \(submission.id), which belongs to \(submission.owner)", takes: "admin"))
+    }
+
+    private func resolving(_ text: String, by authority: Authority, _ body: (SubmissionNumber) -> Reply) -> Reply {
+        switch resolve(text, by: authority) {
         case .found(let number): body(number)
         case .failed(let failure): .failed(failure)
         }
@@ -223,8 +253,10 @@ extension Scheduler {
 
     // MARK: Steering and watching
 
-    private mutating func cancel(_ text: String, path: String, reason: String, now stopsNow: Bool, _ outputs: inout Outputs) -> Reply {
-        switch resolve(text) {
+    private mutating func cancel(
+        _ text: String, path: String, reason: String, now stopsNow: Bool, by authority: Authority, _ outputs: inout Outputs
+    ) -> Reply {
+        switch resolve(text, by: authority, toSteer: "cancel") {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
             guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
@@ -237,8 +269,8 @@ extension Scheduler {
         }
     }
 
-    private mutating func steer(_ text: String, path: String, pauses: Bool, _ outputs: inout Outputs) -> Reply {
-        switch resolve(text) {
+    private mutating func steer(_ text: String, path: String, pauses: Bool, by authority: Authority, _ outputs: inout Outputs) -> Reply {
+        switch resolve(text, by: authority, toSteer: pauses ? "pause" : "resume") {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
             guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
@@ -246,8 +278,8 @@ extension Scheduler {
         }
     }
 
-    private mutating func follow(_ text: String, details: Bool, _ peer: PeerID) -> Reply {
-        switch resolve(text) {
+    private mutating func follow(_ text: String, details: Bool, by authority: Authority, _ peer: PeerID) -> Reply {
+        switch resolve(text, by: authority) {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
             followers.add(peer, to: number, details: details)
@@ -255,8 +287,8 @@ extension Scheduler {
         }
     }
 
-    private mutating func unfollow(_ text: String, _ peer: PeerID) -> Reply {
-        switch resolve(text) {
+    private mutating func unfollow(_ text: String, by authority: Authority, _ peer: PeerID) -> Reply {
+        switch resolve(text, by: authority) {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
             followers.remove(peer, from: number)
@@ -264,17 +296,24 @@ extension Scheduler {
         }
     }
 
-    private func list(before: String, limit: Int) -> Reply {
+    private func list(before: String, limit: Int, for authority: Authority) -> Reply {
         var end = durable.submissions.count
         if !before.isEmpty {
-            switch resolve(before) {
+            switch resolve(before, by: authority) {
             case .failed(let failure): return .failed(failure)
             case .found(let number): end = durable.index(of: number)
             }
         }
-        let count = min(limit > 0 ? limit : Self.listedDefault, Self.listedMax, end)
-        let views = (end - count..<end).reversed().map { view(of: durable.submissions[$0].number) }
-        return .submissions(views, more: end > count)
+        let count = min(limit > 0 ? limit : Self.listedDefault, Self.listedMax)
+        var views: [SubmissionView] = []
+        var index = end
+        while index > 0 {
+            index -= 1
+            guard authority.mayRead(durable.submissions[index]) else { continue }
+            if views.count == count { return .submissions(views, more: true) }
+            views.append(view(of: durable.submissions[index].number))
+        }
+        return .submissions(views, more: false)
     }
 
     private static let listedDefault = 100

@@ -16,7 +16,7 @@ extension Scheduler {
             name: durable.submissions[index].name, state: state, counts: durable.submissions[index].counts,
             submittedAt: durable.submissions[index].submittedAt, finishedAt: root.finishedAt,
             timedOut: root.hasEnded && (root.stop == .timedOut || root.stop == .deadlinePassed),
-            cancelReason: durable.submissions[index].cancelReason
+            cancelReason: durable.submissions[index].cancelReason, principal: durable.submissions[index].principal
         )
     }
 

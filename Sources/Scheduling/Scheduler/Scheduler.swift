@@ -143,7 +143,7 @@ public struct Scheduler {
             acceptProduct(peer, unit, attempt, number, addition, &outputs)
         case .stopping(let peer, let unit, let attempt, let isForced, let at):
             noteStopping(peer, unit, attempt, forced: isForced, at: at, &outputs)
-        case .request(let request, let body): answer(request, body, &outputs)
+        case .request(let request, let body, let authority): answer(request, body, by: authority, &outputs)
         case .zones(let tables): register(tables, &outputs)
         case .diskFilled(let reason): fullDisk = reason
         }

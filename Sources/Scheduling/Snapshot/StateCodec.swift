@@ -72,7 +72,7 @@ extension DurableState {
         guard Int(submission.number.rawValue) == submissions.count + 1 else {
             throw DecodingFailure("submission \(submission.number.rawValue) is not the next number")
         }
-        submissionByKey[submission.key] = submission.number
+        submissionByKey[SubmissionKey(principal: submission.principal, key: submission.key)] = submission.number
         submissionByID[submission.id] = submission.number
         submissions.append(submission)
     }

@@ -10,6 +10,8 @@ extension Submission {
         writer.write(submittedAt)
         writer.write(submitter.rawValue)
         writer.write(waitsForWorkers)
+        writer.write(principal)
+        writer.write(list: operations) { $0.write($1) }
         writer.write(wholeGraph: submittedGraph)
         writer.write(list: Array(origins.indices)) { $0.write(addition: additionGraph($1), below: group(ofAddition: $1), origins[$1]) }
         writer.write(units: units, since: submittedAt)
@@ -92,10 +94,11 @@ extension Submission {
         let at = try reader.signed()
         let submitter = Incarnation(try reader.unsigned())
         let waits = try reader.flag()
+        let (principal, operations) = (try reader.text(), try reader.texts())
         self.init(
             Admission(
                 number: number, id: id, key: key, name: name, graph: try reader.wholeGraph(), at: at, submitter: submitter,
-                waitsForWorkers: waits))
+                waitsForWorkers: waits, principal: principal, operations: operations))
         origins = try reader.list { reader throws(DecodingFailure) in try reader.addition(to: &layout) }
         units = try reader.units(since: at)
         guard !units.isEmpty, units.allSatisfy({ layout.graph.nodes.indices.contains(Int($0.node)) }) else {

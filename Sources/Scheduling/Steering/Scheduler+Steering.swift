@@ -3,11 +3,13 @@ extension Scheduler {
     /// Submits the graph of a submission that has ended again.
     ///
     /// - Parameter failedOnly: what has succeeded there, and came after nothing that has not, does not run again.
-    mutating func retry(_ text: String, key: String, force: Bool, failedOnly: Bool, _ outputs: inout Outputs) -> Reply {
-        if let first = durable.submissionByKey[key] {
+    mutating func retry(
+        _ text: String, key: String, force: Bool, failedOnly: Bool, by authority: Authority, _ outputs: inout Outputs
+    ) -> Reply {
+        if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
             return .retried(id: durable.submission(first).id, existing: true, lifted: 0)
         }
-        switch resolve(text) {
+        switch resolve(text, by: authority, toSteer: "submit again") {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
             let submission = durable.submission(number)
@@ -37,7 +39,7 @@ extension Scheduler {
             var lifted = 0
             let reply = submit(
                 key: key, name: submission.name, graph: submission.submittedGraph, waitForWorkers: true, cancelled: [],
-                submitter: Incarnation(0), &outputs
+                submitter: Incarnation(0), by: authority, &outputs
             ) { scheduler, outputs in
                 if force { lifted = scheduler.liftQuarantine(of: submission, &outputs) }
             }

@@ -15,6 +15,10 @@ struct Submission {
     let submitter: Incarnation
     /// It was admitted whether its operations were known or not.
     let waitsForWorkers: Bool
+    /// Whose it is; empty: of the coordinator's own user.
+    let principal: String
+    /// Names of operations, groups and conditions that may be in it; empty: any.
+    let operations: [String]
     var layout: GraphLayout
     /// How much of the graph was submitted; what follows was added while it ran.
     let admitted: Admitted
@@ -117,6 +121,8 @@ struct Submission {
         submittedAt = admission.at
         submitter = admission.submitter
         waitsForWorkers = admission.waitsForWorkers
+        principal = admission.principal
+        operations = admission.operations
         layout = GraphLayout(admission.graph)
         admitted = Admitted(nodes: admission.graph.nodes.count, parameters: admission.graph.parameters.count)
         units = []

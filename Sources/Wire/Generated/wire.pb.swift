@@ -1333,6 +1333,12 @@ public nonisolated struct WireRefusal: Sendable {
 
     /// a submitter was away for too long: what it hosted has failed
     case sessionOver // = 140
+
+    /// the peer's key may not do what it has come for
+    case notPermitted // = 417
+
+    /// the peer's key is not authorised any more
+    case revoked // = 418
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -1348,6 +1354,8 @@ public nonisolated struct WireRefusal: Sendable {
       case 4: self = .limit
       case 5: self = .superseded
       case 140: self = .sessionOver
+      case 417: self = .notPermitted
+      case 418: self = .revoked
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1361,6 +1369,8 @@ public nonisolated struct WireRefusal: Sendable {
       case .limit: return 4
       case .superseded: return 5
       case .sessionOver: return 140
+      case .notPermitted: return 417
+      case .revoked: return 418
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1374,6 +1384,8 @@ public nonisolated struct WireRefusal: Sendable {
       .limit,
       .superseded,
       .sessionOver,
+      .notPermitted,
+      .revoked,
     ]
 
   }
@@ -4346,6 +4358,9 @@ public nonisolated struct WireSubmissionView: Sendable {
   /// of the last cancellation that gave one
   public var cancelReason: String = String()
 
+  /// whose it is; empty: of the coordinator's own user
+  public var principal: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -6528,7 +6543,7 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireRefusal.Code: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}VERSION\0\u{1}COOKIE\0\u{1}MALFORMED\0\u{1}LIMIT\0\u{1}SUPERSEDED\0\u{2}G\u{2}SESSION_OVER\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}VERSION\0\u{1}COOKIE\0\u{1}MALFORMED\0\u{1}LIMIT\0\u{1}SUPERSEDED\0\u{2}G\u{2}SESSION_OVER\0\u{2}U\u{4}NOT_PERMITTED\0\u{1}REVOKED\0")
 }
 
 nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -11575,7 +11590,7 @@ nonisolated extension WireCounts: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".SubmissionView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}name\0\u{1}state\0\u{1}counts\0\u{3}submitted_at\0\u{3}finished_at\0\u{3}timed_out\0\u{1}key\0\u{3}cancel_reason\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}name\0\u{1}state\0\u{1}counts\0\u{3}submitted_at\0\u{3}finished_at\0\u{3}timed_out\0\u{1}key\0\u{3}cancel_reason\0\u{2}X\u{6}principal\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11592,6 +11607,7 @@ nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._
       case 7: try { try decoder.decodeSingularBoolField(value: &self.timedOut) }()
       case 8: try { try decoder.decodeSingularStringField(value: &self.key) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self.cancelReason) }()
+      case 417: try { try decoder.decodeSingularStringField(value: &self.principal) }()
       default: break
       }
     }
@@ -11629,6 +11645,9 @@ nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.cancelReason.isEmpty {
       try visitor.visitSingularStringField(value: self.cancelReason, fieldNumber: 9)
     }
+    if !self.principal.isEmpty {
+      try visitor.visitSingularStringField(value: self.principal, fieldNumber: 417)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -11642,6 +11661,7 @@ nonisolated extension WireSubmissionView: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.timedOut != rhs.timedOut {return false}
     if lhs.key != rhs.key {return false}
     if lhs.cancelReason != rhs.cancelReason {return false}
+    if lhs.principal != rhs.principal {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -8,15 +8,32 @@ final class LinkConnection {
         case overflow
     }
 
+    enum End {
+        case lost(String)
+        /// The other side will not have this key, or not be without one.
+        case denied(String)
+        /// It was closed during its handshake: if that happens again and again, the other side wants another key, or none.
+        case shut(String)
+    }
+
     /// Tells this connection's answers from those of earlier ones.
     let number: UInt64
     let dealer: DealerSocket
     let monitor: SocketMonitor
     private var outbox = Outbox()
+    private let endpoint: Endpoint
+    private let key: PeerKey?
+    private let isWorker: Bool
+    private var isReady = false
 
-    init(number: UInt64, to endpoint: Endpoint, context: ZMQContext, connectTimeoutMilliseconds: Int) throws(ZMQError) {
+    init(
+        number: UInt64, to endpoint: Endpoint, key: PeerKey?, isWorker: Bool, context: ZMQContext, connectTimeoutMilliseconds: Int
+    ) throws(ZMQError) {
         self.number = number
-        dealer = try DealerSocket(context: context, connectTimeoutMilliseconds: connectTimeoutMilliseconds)
+        self.endpoint = endpoint
+        self.key = key
+        self.isWorker = isWorker
+        dealer = try DealerSocket(context: context, key: key, connectTimeoutMilliseconds: connectTimeoutMilliseconds)
         monitor = try dealer.makeMonitor()
         try dealer.connect(endpoint)
     }
@@ -37,17 +54,49 @@ final class LinkConnection {
     }
 
     /// Why the connection has ended, or nil while it has not.
-    func end() throws(ZMQError) -> String? {
+    func end() throws(ZMQError) -> End? {
         while let event = try monitor.receive() {
             switch event {
-            case .disconnected: return "the connection was closed by the other side"
-            case .closed: return "nobody listens there, or the host cannot be reached"
-            case .handshakeFailed(let reason): return "the connection's handshake failed: \(reason)"
-            case .stopped: return "the socket was closed"
-            case .connected, .accepted, .handshakeSucceeded, .acceptFailed, .other: continue
+            case .disconnected where !isReady, .handshakeFailed where !isReady:
+                return .shut("the connection was closed during its handshake; \(handshakeRemedy)")
+            case .disconnected: return .lost("the connection was closed by the other side")
+            case .closed: return .lost("nobody listens there, or the host cannot be reached")
+            case .handshakeFailed(let reason): return .lost("the connection's handshake failed: \(reason)")
+            case .handshakeDenied(let status): return denial(status)
+            case .securityMismatch: return mismatch
+            case .stopped: return .lost("the socket was closed")
+            case .handshakeSucceeded: isReady = true
+            case .connected, .accepted, .acceptFailed, .other: continue
             }
         }
         return nil
+    }
+
+    private func denial(_ status: Int32) -> End {
+        guard status == 400, let key else {
+            return .lost("the coordinator cannot tell at the moment which keys it lets in (status \(status)); its log says why")
+        }
+        return .denied(
+            "the coordinator at \(endpoint) does not let the key \(key.publicKey) (\(key.path)) in; on its host: "
+                + "aop keys authorize \(key.name) '\(key.publicKey)' --role \(isWorker ? KeyRole.work : .submit)")
+    }
+
+    private var handshakeRemedy: String {
+        key.map { "is the `server-key` in \($0.path) the coordinator's public key (`aop keys list` on its host)?" }
+            ?? "is it an aop coordinator, and does it ask for a key (--key-file FILE or --keys DIR, AOP_KEY, AOP_KEYS)?"
+    }
+
+    private var mismatch: End {
+        if let key {
+            .denied(
+                "the coordinator at \(endpoint) uses no keys, and this process was given \(key.path); start it with its keys "
+                    + "(aop coordinator --keys DIR), or take the key away here")
+        } else {
+            .denied(
+                "the coordinator at \(endpoint) lets nobody in without a key; name one with --key-file FILE or --keys DIR "
+                    + "(AOP_KEY, AOP_KEYS), or make one on its host: aop keys generate NAME, aop keys authorize NAME --role "
+                    + "\(isWorker ? KeyRole.work : .submit)")
+        }
     }
 
     func abandon() {

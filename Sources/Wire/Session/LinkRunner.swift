@@ -7,6 +7,11 @@ final class LinkRunner {
     /// Messages taken from the socket before anything else gets its turn.
     private static let receiveBatch = 256
 
+    /// A coordinator may end during a handshake; not so often in a row.
+    private static let shutMax = 3
+    /// What a handshake with a key may take on top of the connection itself.
+    private static let handshakeMilliseconds: Int64 = 5000
+
     private let configuration: PeerLink.Configuration
     private let context: ZMQContext
     private let shared: LinkShared
@@ -20,6 +25,7 @@ final class LinkRunner {
     private var connections: UInt64 = 0
     private var sessions: UInt64 = 0
     private var isAwaitingHeartbeat = false
+    private var shutInARow = 0
     private var hasEnded = false
 
     init(
@@ -32,6 +38,8 @@ final class LinkRunner {
         self.handler = handler
         var waits = PeerSession.Configuration()
         waits.connectTimeoutMilliseconds = Int64(max(1, configuration.connectTimeoutMilliseconds))
+        // A coordinator looks at the key first, between two steps.
+        if configuration.key != nil { waits.connectTimeoutMilliseconds += Self.handshakeMilliseconds }
         waits.reconnectMaximumMilliseconds = Int64(max(1, configuration.reconnectMaximumMilliseconds))
         waits.reconnectMinimumMilliseconds = min(waits.reconnectMinimumMilliseconds, waits.reconnectMaximumMilliseconds)
         session = PeerSession(waits)
@@ -56,7 +64,7 @@ final class LinkRunner {
         if let current = connection {
             attempt { () throws(ZMQError) in
                 if ready.isReadable(current.socket) { try receive(current.link) }
-                if ready.isReadable(current.events), isCurrent(current.link), let reason = try current.link.end() { lose(reason) }
+                if ready.isReadable(current.events), isCurrent(current.link), let end = try current.link.end() { lose(end) }
                 if ready.isWritable(current.socket), isCurrent(current.link) { try write(current.link) }
             }
         }
@@ -109,6 +117,15 @@ final class LinkRunner {
         case .sent: return
         case .kept: watchWritable(link)
         case .overflow: lose("more than \(Limits.outboxBytes) bytes wait for a coordinator that does not read (Limits.outboxBytes)")
+        }
+    }
+
+    private func lose(_ end: LinkConnection.End) {
+        if case .shut = end { shutInARow += 1 } else { shutInARow = 0 }
+        switch end {
+        case .shut(let reason) where shutInARow >= Self.shutMax: perform(session.denied(reason, at: BootClock.milliseconds()))
+        case .lost(let reason), .shut(let reason): lose(reason)
+        case .denied(let reason): perform(session.denied(reason, at: BootClock.milliseconds()))
         }
     }
 
@@ -205,7 +222,8 @@ final class LinkRunner {
         connections += 1
         attempt { () throws(ZMQError) in
             let link = try LinkConnection(
-                number: connections, to: configuration.endpoint, context: context,
+                number: connections, to: configuration.endpoint, key: configuration.key, isWorker: configuration.role != .client,
+                context: context,
                 connectTimeoutMilliseconds: configuration.connectTimeoutMilliseconds)
             let socket = poller.add(link.dealer)
             connection = (link, socket, poller.add(link.monitor))
@@ -248,6 +266,7 @@ final class LinkRunner {
         switch notice {
         case .attached(let welcome, let sameCoordinator):
             sessions += 1
+            shutInARow = 0
             shared.session.store(sessions, ordering: .releasing)
             handler(.attached(welcome, sameCoordinator: sameCoordinator))
         case .detached(let reason): handler(.detached(reason: reason))
@@ -256,6 +275,7 @@ final class LinkRunner {
         case .orphanLimitOver: handler(.orphanLimitOver)
         case .refused(let refusal): handler(.refused(refusal))
         case .farewell(let reason): handler(.farewell(reason))
+        case .denied(let reason): handler(.denied(reason: reason))
         }
     }
 }

@@ -19,6 +19,8 @@ public final class PeerLink: Sendable {
         public var role: WireRole
         /// See ``Cookie``; nil where the coordinator asks for none.
         public var cookie: [UInt8]?
+        /// See ``KeyChoice``; nil: nothing is encrypted.
+        public var key: PeerKey?
         /// Random, drawn once when the process starts.
         public var incarnation: UInt64
         /// The longest pause between two attempts; the first is 50 ms.
@@ -38,6 +40,7 @@ public final class PeerLink: Sendable {
             endpoint: Endpoint,
             role: WireRole,
             cookie: [UInt8]? = nil,
+            key: PeerKey? = nil,
             incarnation: UInt64,
             reconnectMaximumMilliseconds: Int = 500,
             connectTimeoutMilliseconds: Int = 1000,
@@ -49,6 +52,7 @@ public final class PeerLink: Sendable {
             self.endpoint = endpoint
             self.role = role
             self.cookie = cookie
+            self.key = key
             self.incarnation = incarnation
             self.reconnectMaximumMilliseconds = reconnectMaximumMilliseconds
             self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
@@ -76,6 +80,9 @@ public final class PeerLink: Sendable {
         /// The coordinator will not have this peer; final, the link has stopped. Not for refusals that may pass
         /// (``WireRefusal/isFinal``): those are `detached`.
         case refused(WireRefusal)
+        /// The coordinator does not let this process's key in (any more), or nobody without one; `detached` follows, and the link goes on
+        /// trying, ever more seldom. Who does not want to wait for somebody to change that closes it.
+        case denied(reason: String)
         /// The coordinator stops in an orderly way; `detached` follows.
         case farewell(String)
         /// Everything else, with the bytes of a blob chunk.

@@ -30,6 +30,7 @@ public struct PeerSession: Sendable {
         case orphanLimitOver
         case refused(WireRefusal)
         case farewell(String)
+        case denied(reason: String)
     }
 
     /// Waits that the coordinator does not set.
@@ -42,6 +43,8 @@ public struct PeerSession: Sendable {
         public var welcomeTimeoutMilliseconds: Int64 = 2000
         public var reconnectMinimumMilliseconds: Int64 = 50
         public var reconnectMaximumMilliseconds: Int64 = 500
+        /// After the coordinator did not let this peer's key in.
+        public var deniedMaximumMilliseconds: Int64 = 10_000
 
         public init() {}
     }
@@ -128,6 +131,16 @@ public struct PeerSession: Sendable {
         }
     }
 
+    /// The other side does not let this peer's key in.
+    public mutating func denied(_ reason: String, at now: Int64) -> [Action] {
+        switch state {
+        case .greeting, .attached:
+            return [.emit(.denied(reason: reason))] + expire(at: now)
+                + detach(reason, at: now, maximumMilliseconds: configuration.deniedMaximumMilliseconds)
+        case .idle, .detached, .refused, .closed: return []
+        }
+    }
+
     /// A message of the coordinator.
     public mutating func receive(_ message: WireCoordinatorMessage, at now: Int64) -> [Action] {
         switch state {
@@ -189,9 +202,11 @@ public struct PeerSession: Sendable {
         return [.connect]
     }
 
-    private mutating func detach(_ reason: String, at now: Int64, retryNow: Bool = false) -> [Action] {
+    private mutating func detach(
+        _ reason: String, at now: Int64, retryNow: Bool = false, maximumMilliseconds: Int64? = nil
+    ) -> [Action] {
         state = .detached(retryAt: retryNow ? now : now + retryMilliseconds)
-        retryMilliseconds = min(retryMilliseconds * 2, configuration.reconnectMaximumMilliseconds)
+        retryMilliseconds = min(retryMilliseconds * 2, maximumMilliseconds ?? configuration.reconnectMaximumMilliseconds)
         return [.disconnect, .emit(.detached(reason: reason))]
     }
 
@@ -252,6 +267,7 @@ public struct PeerSession: Sendable {
         case .refusal(let refusal) where refusal.isFinal:
             state = .refused
             return [.disconnect, .emit(.refused(refusal)), .stop]
+        case .refusal(let refusal) where refusal.code == .revoked: return denied(refusal.message, at: now)
         case .refusal(let refusal): return detach(refusal.message.isEmpty ? "refused: \(refusal.code)" : refusal.message, at: now)
         case .farewell(let farewell):
             return [.emit(.farewell(farewell.reason))]
@@ -275,12 +291,13 @@ public struct PeerSession: Sendable {
 extension WireRefusal {
     /// Whether trying again is of no use.
     ///
-    /// Not final: `superseded` (the newer connection may be gone by the time we try again) and `limit` (room may be made).
+    /// Not final: `superseded` (the newer connection may be gone by the time we try again), `limit` (room may be made) and `revoked`
+    /// (the key may be authorised again).
     /// Codes this version does not know are final: their message says what to do.
     public var isFinal: Bool {
         switch code {
-        case .superseded, .limit: false
-        case .unspecified, .version, .cookie, .malformed, .sessionOver, .UNRECOGNIZED: true
+        case .superseded, .limit, .revoked: false
+        case .unspecified, .version, .cookie, .malformed, .sessionOver, .notPermitted, .UNRECOGNIZED: true
         }
     }
 }

@@ -8,8 +8,13 @@ public enum StateDirectory {
     /// A relative `XDG_STATE_HOME` is ignored, as the XDG Base Directory Specification says.
     public static func path(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return join(state, "aop") }
-        if let home = environment["HOME"], home.hasPrefix("/") { return join(home, ".local/state/aop") }
-        return join(accountHome() ?? "/", ".local/state/aop")
+        return join(home(environment: environment), ".local/state/aop")
+    }
+
+    /// The user's home directory.
+    static func home(environment: [String: String]) -> String {
+        if let home = environment["HOME"], home.hasPrefix("/") { return home }
+        return accountHome() ?? "/"
     }
 
     /// Creates `path` and what is missing above it, for this user only (0700).

@@ -75,6 +75,22 @@ public final class Buffer: @unchecked Sendable {
         }
     }
 
+    /// How the ZAP handler called the connection that this frame came from; nil: there was none, or it was not received.
+    var userID: String? { withUserID { $0.map { String(cString: $0) } } }
+
+    func isSent(by userID: String?) -> Bool {
+        withUserID { known in
+            guard let known, let userID else { return known == nil && userID == nil }
+            return userID.withCString { strcmp(known, $0) == 0 }
+        }
+    }
+
+    private func withUserID<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        guard case .message(let pointer) = storage else { return body(nil) }
+        defer { extendLifetime(self) }
+        return body(zmq_msg_gets(pointer, "User-Id"))
+    }
+
     /// Makes a message of these bytes that can be sent: lent to libzmq when large, copied when small.
     func withMessage<Result>(_ body: (inout zmq_msg_t) -> Result) throws(ZMQError) -> Result {
         var message = zmq_msg_t()

@@ -7,9 +7,10 @@ import CZMQ
 public final class DealerSocket {
     let handle: SocketHandle
 
+    /// - Parameter key: what it proves itself with; nil: nothing is encrypted.
     /// - Parameter connectTimeoutMilliseconds: how long the system may try to reach the host.
     /// - Throws: ``ZMQError``.
-    public init(context: ZMQContext, connectTimeoutMilliseconds: Int = 1000) throws(ZMQError) {
+    public init(context: ZMQContext, key: PeerKey? = nil, connectTimeoutMilliseconds: Int = 1000) throws(ZMQError) {
         handle = try SocketHandle(ZMQ_DEALER, context: context)
         try handle.setCommonOptions()
         // Queue nothing for a connection that does not exist: such messages are lost without a word.
@@ -18,6 +19,7 @@ public final class DealerSocket {
         try handle.set(ZMQ_RECONNECT_IVL, "RECONNECT_IVL", to: -1 as Int32)
         try handle.set(ZMQ_RECONNECT_IVL_MAX, "RECONNECT_IVL_MAX", to: 0 as Int32)
         try handle.set(ZMQ_PROBE_ROUTER, "PROBE_ROUTER", to: 0 as Int32)
+        if let key { try handle.useKey(key) }
     }
 
     /// Begins to connect; a monitor and ``Poller`` tell when it has succeeded.

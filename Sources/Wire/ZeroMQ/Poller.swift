@@ -42,6 +42,7 @@ public struct Poller {
 
     public mutating func add(_ socket: RouterSocket) -> Token { add(socket.handle) }
     public mutating func add(_ socket: DealerSocket) -> Token { add(socket.handle) }
+    public mutating func add(_ socket: ZAPSocket) -> Token { add(socket.handle) }
     public mutating func add(_ monitor: SocketMonitor) -> Token { add(monitor.handle) }
     public mutating func add<Element>(_ mailbox: Mailbox<Element>) -> Token {
         add(.mailbox(mailbox), zmq_pollitem_t(socket: nil, fd: mailbox.fileDescriptor, events: Int16(ZMQ_POLLIN), revents: 0))

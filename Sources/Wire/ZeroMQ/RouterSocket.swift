@@ -9,6 +9,12 @@ public struct RouterMessage: Sendable {
     /// The descriptor of that connection, where the transport tells (tcp, ipc). ``MonitorEvent/disconnected(fileDescriptor:)``
     /// names the same one. Descriptors are used again: treat a disconnect as suspicion.
     public let fileDescriptor: Int32?
+
+    /// The key of the connection it came from; nil: it has none. Not of the routing id's frame: libzmq 4.3.4 loses what it knows there.
+    public var key: PublicKey? { frames.first?.userID.flatMap { PublicKey($0) } }
+
+    /// As `key == other`, without reading it anew for each message.
+    public func isSent(with other: PublicKey?) -> Bool { frames.first?.isSent(by: other?.text) ?? false }
 }
 
 /// The coordinator's socket: many connections, each with a name that the socket gives it.
@@ -30,6 +36,10 @@ public final class RouterSocket {
         // Workers of a whole cluster reconnect at once after a restart.
         try handle.set(ZMQ_BACKLOG, "BACKLOG", to: 1024 as Int32)
     }
+
+    /// Only who has a key that the context's ``ZAPSocket`` lets in can connect to endpoints bound from here on. That socket must be
+    /// there first.
+    public func useKey(of pair: KeyPair) throws(ZMQError) { try handle.useKey(of: pair) }
 
     /// Listens. May be called for several endpoints.
     ///

@@ -62,6 +62,12 @@ final class SocketHandle {
         }
     }
 
+    /// An option whose value must not appear in an error.
+    func setSecretly(_ option: Int32, _ name: String, to text: String) throws(ZMQError) {
+        let pointer = try open()
+        guard zmq_setsockopt(pointer, option, text, text.utf8.count) == 0 else { throw ZMQError(operation: "setting \(name)") }
+    }
+
     func lastEndpoint() throws(ZMQError) -> String {
         let pointer = try open()
         var bytes = [UInt8](repeating: 0, count: 512)

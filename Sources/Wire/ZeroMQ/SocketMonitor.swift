@@ -8,6 +8,10 @@ public enum MonitorEvent: Sendable, Hashable {
     /// The connection is ready for messages.
     case handshakeSucceeded(fileDescriptor: Int32)
     case handshakeFailed(reason: String)
+    /// The ZAP handler did not let it in: 400, or 500 when it could not tell.
+    case handshakeDenied(status: Int32)
+    /// One side asks for keys, and the other one does not.
+    case securityMismatch
     case disconnected(fileDescriptor: Int32)
     /// An attempt to connect ended without success, or a listener was closed.
     case closed(fileDescriptor: Int32)
@@ -66,9 +70,12 @@ public final class SocketMonitor {
         case ZMQ_EVENT_MONITOR_STOPPED: .stopped
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: .handshakeSucceeded(fileDescriptor: value)
         case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: .handshakeFailed(reason: String(cString: zmq_strerror(value)))
+        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL where value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH: .securityMismatch
+        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL where value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC:
+            .handshakeFailed(reason: "what it has encrypted was not meant for the coordinator's key")
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
             .handshakeFailed(reason: "the other side does not speak ZMTP (0x\(String(value, radix: 16)))")
-        case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: .handshakeFailed(reason: "authentication was refused with \(value)")
+        case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: .handshakeDenied(status: value)
         default: .other(number)
         }
     }

@@ -27,7 +27,26 @@ extension SocketHandle {
         // No send or receive of ours blocks; these make sure that a slip cannot hang a thread for ever.
         try set(ZMQ_SNDTIMEO, "SNDTIMEO", to: 0 as Int32)
         try set(ZMQ_RCVTIMEO, "RCVTIMEO", to: 0 as Int32)
-        // ZAP_DOMAIN stays empty (libzmq does not take "" for it): there are no keys yet, so security is NULL, on loopback only,
-        // behind the cookie. It comes together with CURVE, a ZAP handler and ZAP_ENFORCE_DOMAIN.
+        // ZAP_DOMAIN stays empty (libzmq does not take "" for it): without keys security is NULL, on loopback only, behind the
+        // cookie. It comes together with CURVE, see `useKey`.
+    }
+
+    /// ZMQ_ZAP_ENFORCE_DOMAIN: libzmq has had it since 4.3.0, but its header shows it to those who ask for drafts only.
+    private static let zapEnforceDomain: Int32 = 93
+
+    /// CURVE for every bind from here on: only whom the ZAP handler lets in is connected. Without a handler, nobody is: libzmq would
+    /// let everybody in if no domain were set, or it were not enforced.
+    func useKey(of pair: KeyPair) throws(ZMQError) {
+        try set(ZMQ_ZAP_DOMAIN, "ZAP_DOMAIN", to: ZAPSocket.domain)
+        try set(Self.zapEnforceDomain, "ZAP_ENFORCE_DOMAIN", to: 1 as Int32)
+        try set(ZMQ_CURVE_SERVER, "CURVE_SERVER", to: 1 as Int32)
+        try setSecretly(ZMQ_CURVE_SECRETKEY, "CURVE_SECRETKEY", to: pair.secretKey.text)
+    }
+
+    /// CURVE for every connect from here on.
+    func useKey(_ key: PeerKey) throws(ZMQError) {
+        try set(ZMQ_CURVE_SERVERKEY, "CURVE_SERVERKEY", to: key.serverKey.text)
+        try set(ZMQ_CURVE_PUBLICKEY, "CURVE_PUBLICKEY", to: key.pair.publicKey.text)
+        try setSecretly(ZMQ_CURVE_SECRETKEY, "CURVE_SECRETKEY", to: key.pair.secretKey.text)
     }
 }

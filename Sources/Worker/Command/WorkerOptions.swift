@@ -8,7 +8,7 @@ import Wire
 /// The flags of `aop worker`, for every binary that is a worker.
 ///
 /// Each has an environment variable that it overrides: `AOP_CONNECT` (or `AOP_COORDINATOR`), `AOP_PROCESSES`,
-/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_RESOURCES`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_SECRETS`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
+/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_RESOURCES`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_SECRETS`, `AOP_KEY`, `AOP_KEYS`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
 public struct WorkerOptions: ParsableArguments, Sendable {
     /// Whether commands may be run.
     public enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -47,6 +47,19 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         help: ArgumentHelp(
             "Where the secrets are that graphs name: a file of the mode 0600 for each.", valueName: "directory"))
     public var secrets: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The key of this host, for a coordinator that asks for one; worker.key of --keys or of the standard folder by default. AOP_KEY sets it, too.",
+            valueName: "file"))
+    public var keyFile: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Where keys are: ~/.config/aop/keys, for root /etc/aop/keys, by default. AOP_KEYS sets it, too.", valueName: "directory"))
+    public var keys: String?
 
     @Option(
         name: .long,

@@ -21,7 +21,7 @@ public enum WorkerRuntime {
     ///
     /// Blocks. The process must not start other children: the supervisor ends every child that is no executor. It
     /// takes SIGTERM, SIGINT, SIGHUP and SIGCHLD over, and ignores SIGPIPE.
-    /// - Returns: the exit code: 0 when it was told to end, 77 when the coordinator does not let this user in, 1 when
+    /// - Returns: the exit code: 0 when it was told to end, 77 when the coordinator does not let this user in, or a key is missing, 1 when
     ///   it refuses this worker otherwise.
     /// - Throws: an error with a text for people when the worker cannot be set up.
     public static func runSupervisor(
@@ -31,11 +31,21 @@ public enum WorkerRuntime {
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
         _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
+        let logger = WorkerLog.make("aop.worker", level: level ?? .notice)
+        let key: PeerKey?
+        do throws(KeyError) {
+            key = try KeyChoice(file: options.keyFile, directory: options.keys).key(for: endpoint, names: KeyDirectory.workerFiles)
+        } catch {
+            logger.error("\(error)")
+            return 77
+        }
         let settings = SupervisorSettings(
             processes: options.processes, graceMilliseconds: try options.graceMilliseconds(),
             executor: ExecutorConfiguration(
                 endpoint: endpoint.description,
-                cookieDirectory: endpoint.isLoopback ? options.cookieDirectory ?? StateDirectory.path() : options.cookieDirectory,
+                cookieDirectory: endpoint.isLoopback && key == nil
+                    ? options.cookieDirectory ?? StateDirectory.path() : options.cookieDirectory,
+                keyFile: key?.path,
                 incarnation: 0, supervisorIncarnation: 0, index: 0, slots: options.slots, labels: options.label,
                 resources: try WorkerOptions.resources(options.resource),
                 shell: shell, passedNames: options.passedNames, passesEverything: options.passesEverything,
@@ -43,7 +53,6 @@ public enum WorkerRuntime {
                 graceMilliseconds: try options.graceMilliseconds(),
                 // Executors say only what somebody has to know, unless more is asked for.
                 logLevel: (level ?? .warning).rawValue))
-        let logger = WorkerLog.make("aop.worker", level: level ?? .notice)
         return try Supervisor(settings, logger: logger).run()
     }
 

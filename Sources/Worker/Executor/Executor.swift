@@ -162,6 +162,7 @@ final class Executor: @unchecked Sendable {
         var settings = PeerLink.Configuration(
             endpoint: endpoint, role: .executor,
             cookie: try configuration.cookieDirectory.map { try Cookie.loadOrCreate(directory: $0) },
+            key: try configuration.keyFile.map { try PeerKey(contentsOf: $0) },
             incarnation: configuration.incarnation)
         settings.executorHello = { [unowned self] in
             .with {
@@ -233,6 +234,9 @@ final class Executor: @unchecked Sendable {
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason):
             logger.trace("not connected to \(configuration.endpoint): \(reason)")
+        case .denied(let reason):
+            // Its supervisor says so, once for all of them.
+            logger.debug("\(reason)")
         case .leaseOver:
             logger.warning("the coordinator has not answered within the lease: nothing new is started")
             step { state, _, _ in

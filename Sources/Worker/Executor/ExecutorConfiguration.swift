@@ -12,6 +12,8 @@ struct ExecutorConfiguration: Codable, Equatable, Sendable {
     var endpoint: String
     /// Where the cookie is; nil: none is sent.
     var cookieDirectory: String?
+    /// The file of its key; nil: it needs none. Never the key itself: others may read a process's environment.
+    var keyFile: String?
     var incarnation: UInt64
     var supervisorIncarnation: UInt64
     /// Among the executors of its supervisor, from 0.

@@ -80,6 +80,7 @@ final class Supervisor: @unchecked Sendable {
             PeerLink.Configuration(
                 endpoint: try Endpoint(settings.executor.endpoint), role: .supervisor,
                 cookie: try settings.executor.cookieDirectory.map { try Cookie.loadOrCreate(directory: $0) },
+                key: try settings.executor.keyFile.map { try PeerKey(contentsOf: $0) },
                 incarnation: incarnation),
             context: context
         ) { [unowned self] event in loop.submit { self.handle(event) } }
@@ -96,11 +97,12 @@ final class Supervisor: @unchecked Sendable {
     // MARK: The coordinator
 
     private var isUnreachableTold = false
+    private var isDenialTold = false
 
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached:
-            isUnreachableTold = false
+            (isUnreachableTold, isDenialTold) = (false, false)
             logger.info("attached to \(settings.executor.endpoint)")
             perform(state.attached())
         case .detached(let reason):
@@ -109,8 +111,13 @@ final class Supervisor: @unchecked Sendable {
             logger.notice("no coordinator at \(settings.executor.endpoint) (\(reason)); trying on")
         case .refused(let refusal):
             logger.error("the coordinator at \(settings.executor.endpoint) refuses this worker: \(refusal.message)")
-            let code: Int32 = refusal.code == .cookie ? 77 : 1
+            let code: Int32 = refusal.code == .cookie || refusal.code == .notPermitted ? 77 : 1
             perform(state.refused(exitCode: code, now: BootClock.milliseconds()))
+        case .denied(let reason):
+            // Somebody may see to it: processes may be started, and keys authorised, in any order.
+            guard !isDenialTold else { break }
+            (isDenialTold, isUnreachableTold) = (true, true)
+            logger.error("\(reason); trying on")
         case .farewell(let reason):
             logger.info("the coordinator stops (\(reason)); trying on")
         case .message(let message, _):

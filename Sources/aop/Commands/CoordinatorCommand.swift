@@ -16,6 +16,7 @@ struct CoordinatorCommand: ToolCommand {
 
             Examples:
               aop coordinator
+              aop coordinator --listen tcp://0.0.0.0:7600
               aop coordinator --listen ipc:///run/aop/socket --data /var/lib/aop
             """)
 
@@ -30,6 +31,11 @@ struct CoordinatorCommand: ToolCommand {
     @Flag(name: .customLong("no-http"), help: "Serve no HTTP.")
     var noHTTP = false
     @OptionGroup var data: DataOption
+    @Option(
+        help: ArgumentHelp(
+            "Where the coordinator's key and the authorised keys are, see `aop keys`: ~/.config/aop/keys, for root /etc/aop/keys, by default, if they are there. AOP_KEYS sets it, too.",
+            valueName: "directory"), completion: .directory)
+    var keys: String?
     @Option(
         help: ArgumentHelp(
             "Bytes of partial results kept of all submissions together; operations that send more are held back.", valueName: "bytes"))
@@ -79,14 +85,18 @@ struct CoordinatorCommand: ToolCommand {
         configuration.http = noHTTP ? nil : try HTTPAddress(http)
         // Off loopback is refused before anything is made.
         let logger = Logger(label: "aop.coordinator")
-        if privateDirectory == nil, configuration.endpoints.allSatisfy(\.isLoopback) {
-            configuration.cookie = try Cookie.loadOrCreate()
+        if privateDirectory == nil {
+            do throws(KeyError) { configuration.keys = try CoordinatorKeys.find(directory: keys) } catch {
+                throw CoordinatorError.keys(error)
+            }
+            // Without keys off loopback it does not come to anybody asking for it.
+            if configuration.endpoints.contains(where: \.isLoopback) { configuration.cookie = try Cookie.loadOrCreate() }
         }
         let coordinator = try CoordinatorService(configuration, logger: logger)
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
-            try await announce(addresses, console)
+            try await announce(addresses, keys: configuration.keys?.authorizedPath, console)
         }
         defer { announcement.cancel() }
         let timeIsOver = OneWayFlag()
@@ -113,7 +123,7 @@ struct CoordinatorCommand: ToolCommand {
         var isRaised: Bool { state.load(ordering: .acquiring) }
     }
 
-    private func announce(_ addresses: CoordinatorService.Addresses, _ console: Console) async throws {
+    private func announce(_ addresses: CoordinatorService.Addresses, keys: String?, _ console: Console) async throws {
         switch console.mode {
         case .json, .jsonl:
             try await console.writeValue(
@@ -126,6 +136,7 @@ struct CoordinatorCommand: ToolCommand {
         case .text:
             try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
             if privateDirectory == nil {
+                if let keys { console.hint("keys: only who is listed in \(keys) gets in; `aop keys list` shows them") }
                 console.hint("data in \(dataDirectory)\(addresses.http.map { ", health at http://\($0)/healthz" } ?? "")")
                 console.hint("next, in other terminals: aop worker · aop submit FILE --wait")
             }
@@ -150,6 +161,7 @@ struct CoordinatorCommand: ToolCommand {
 extension ToolError {
     init(_ error: CoordinatorError) {
         switch error {
+        case .keys: self.init(.notPermitted, "key", error.description)
         case .keysRequired, .httpOffLoopback: self.init(.notPermitted, "keysRequired", error.description)
         case .noEndpoint, .httpAddress: self.init(.usage, "usage", error.description)
         case .addressInUse: self.init(.toolError, "addressInUse", error.description)

@@ -51,6 +51,7 @@ struct ShowCommand: ToolCommand {
         for node in result.operations.nodes { paths[node.view.unit] = node.view.path }
         return [
             ("submittedAt", .time(result.submission.submittedAt)), ("finishedAt", .time(result.submission.finishedAt)),
+            ("principal", .optional(result.submission.principal)),
             ("cancelReason", .optional(result.submission.cancelReason)),
             ("operations", .array(shown.map { $0.json(producedBy: $0.added.hasProducer ? paths[$0.added.producer] : nil) })),
         ]
@@ -63,6 +64,7 @@ struct ShowCommand: ToolCommand {
             "submitted  \(TimeText.rfc3339(view.submittedAt))",
         ]
         if view.finishedAt != 0 { lines.append("finished   \(TimeText.rfc3339(view.finishedAt))") }
+        if !view.principal.isEmpty { lines.append("of         \(PlainText.of(view.principal))") }
         if !view.cancelReason.isEmpty { lines.append("cancelled  \(PlainText.of(view.cancelReason))") }
         lines.append("time       \(TimeText.duration(milliseconds: view.durationMilliseconds))")
         lines.append(

@@ -10,6 +10,17 @@ struct ConnectionOptions: ParsableArguments, Sendable {
     @Option(help: "How long to try to reach the coordinator before exit code 69.")
     var connectTimeout: DurationArgument = DurationArgument(milliseconds: 10_000)
 
+    @Option(
+        help: ArgumentHelp(
+            "Your key, for a coordinator that asks for one; admin.key or submit.key of --keys or of the standard folder by default. AOP_KEY sets it, too.",
+            valueName: "file"))
+    var keyFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where keys are: ~/.config/aop/keys, for root /etc/aop/keys, by default. AOP_KEYS sets it, too.", valueName: "directory"))
+    var keys: String?
+
     func endpoint() throws -> Endpoint {
         if let coordinator { return coordinator }
         let named = Environment["AOP_COORDINATOR"]
@@ -27,9 +38,13 @@ struct ConnectionOptions: ParsableArguments, Sendable {
     func connect(timeout: DurationArgument? = nil) async throws -> ClusterConnection {
         let endpoint = try endpoint()
         // Made here if need be: whoever starts first, the coordinator finds the same one.
-        let cookie = endpoint.isLoopback ? try Cookie.loadOrCreate() : nil
+        let key: PeerKey?
+        do throws(KeyError) {
+            key = try KeyChoice(file: keyFile, directory: keys).key(for: endpoint, names: KeyDirectory.clientFiles)
+        } catch { throw ToolError(.notPermitted, "key", "\(error)") }
+        let cookie = endpoint.isLoopback && key == nil ? try Cookie.loadOrCreate() : nil
         return try await ClusterConnection.connect(
-            to: endpoint, cookie: cookie, connectTimeout: (timeout ?? connectTimeout).duration)
+            to: endpoint, cookie: cookie, key: key, connectTimeout: (timeout ?? connectTimeout).duration)
     }
 
     /// Connects, runs `body` and closes the connection, whatever the outcome.

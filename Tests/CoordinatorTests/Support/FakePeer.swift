@@ -10,8 +10,8 @@ final class FakePeer {
     private let token: Poller.Token
     private var inbox: [(message: WireCoordinatorMessage, attachment: Buffer?)] = []
 
-    init(_ endpoint: Endpoint, _ context: ZMQContext) throws {
-        socket = try DealerSocket(context: context)
+    init(_ endpoint: Endpoint, _ context: ZMQContext, key: PeerKey? = nil) throws {
+        socket = try DealerSocket(context: context, key: key)
         try socket.connect(endpoint)
         token = poller.add(socket)
     }
@@ -36,7 +36,7 @@ final class FakePeer {
 
     func hello(
         _ role: WireRole, incarnation: UInt64, cookie: [UInt8] = [], operations: [String] = ["noop"], slots: UInt32 = 2,
-        held: [WireHeldUnit] = [], major: UInt32 = ProtocolVersion.major
+        held: [WireHeldUnit] = [], labels: [String] = [], isSubmitter: Bool = false, major: UInt32 = ProtocolVersion.major
     ) throws {
         try send(
             .with {
@@ -53,6 +53,8 @@ final class FakePeer {
                         $0.slots = slots
                         $0.operations = operations.map { name in .with { $0.name = name } }
                         $0.units = held
+                        $0.labels = labels
+                        $0.submitter = isSubmitter
                     }
                 }
             })

@@ -9,11 +9,11 @@ struct TestCoordinator: Sendable {
     let endpoint: Endpoint
     let addresses: CoordinatorService.Addresses
 
-    func peer() throws -> FakePeer { try FakePeer(endpoint, context) }
+    func peer(key: PeerKey? = nil) throws -> FakePeer { try FakePeer(endpoint, context, key: key) }
 
     @discardableResult
     static func run<Value: Sendable>(
-        in directory: String, _ configure: (inout CoordinatorConfiguration) -> Void = { _ in },
+        in directory: String, logger: Logger = TestCoordinator.quiet, _ configure: (inout CoordinatorConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (TestCoordinator) throws -> Value
     ) async throws -> Value {
         var configuration = CoordinatorConfiguration(dataDirectory: directory)
@@ -21,7 +21,7 @@ struct TestCoordinator: Sendable {
         configuration.leaseMilliseconds = 600_000  // the peers of tests send no heartbeats
         configure(&configuration)
         let context = try ZMQContext()
-        let service = try CoordinatorService(configuration, context: context, logger: quiet)
+        let service = try CoordinatorService(configuration, context: context, logger: logger)
         async let running: Void = service.run()
         let addresses: CoordinatorService.Addresses
         do { addresses = try await service.addresses } catch {

@@ -25,6 +25,8 @@ func eventually<Value>(
 }
 
 /// Waits until `condition` holds.
-func eventually(_ what: String, within limit: Duration = patience, _ condition: () async throws -> Bool) async throws {
-    let _: Bool = try await eventually(what, within: limit) { try await condition() ? true : nil }
+func eventually(
+    _ what: String, within limit: Duration = patience, last: () -> String = { "" }, _ condition: () async throws -> Bool
+) async throws {
+    let _: Bool = try await eventually(what, within: limit, last: last) { try await condition() ? true : nil }
 }

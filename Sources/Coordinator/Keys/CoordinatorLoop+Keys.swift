@@ -1,0 +1,94 @@
+import Wire
+
+/// Connections that ask to be let in, and keys that change.
+extension CoordinatorLoop {
+    func answerHandshakes() throws {
+        guard let gatekeeper else { return }
+        refreshKeys()
+        for _ in 0..<CoordinatorLimits.handshakesPerRound {
+            guard let request = try gatekeeper.zap.receive() else { return }
+            let verdict = gatekeeper.verdict(on: request.key)
+            try gatekeeper.zap.answer(request, verdict)
+            switch verdict {
+            case .allowed: break
+            case .denied:
+                let key = request.key?.text ?? "(none)"
+                counters.note(
+                    .denied,
+                    "the key \(key), from \(request.address), is not authorised; `aop keys authorize NAME '\(key)' --role ROLE` lets it in",
+                    now.boot, logger)
+            case .unavailable:
+                counters.note(.denied, "\(request.address) was not let in: \(gatekeeper.path) cannot be read", now.boot, logger)
+            }
+        }
+    }
+
+    /// Who is connected with a key that is not authorised any more goes at once; who may do something else says hello again.
+    func refreshKeys() {
+        guard let gatekeeper else { return }
+        switch gatekeeper.refresh() {
+        case .none: return
+        case .unreadable(let error):
+            counters.note(.keys, "nobody new is let in, since the authorised keys cannot be read: \(error)", now.boot, logger)
+        case .changed:
+            logger.notice("the authorised keys have changed")
+            for peer in peers.all {
+                guard let before = peer.principal else { continue }
+                let after = gatekeeper.principal(of: before.key)
+                if after == nil {
+                    revoke(peer, before)
+                } else if after != before {
+                    sendOnce(.with { $0.helloWanted = WireHelloWanted() }, to: peer.routingID)
+                    forget(peer, "what its key may do has changed")
+                }
+            }
+        }
+    }
+
+    private func revoke(_ peer: Peer, _ principal: Principal) {
+        logger.notice("\(peer.host): the key of \(principal.title) was revoked; its connection is ended")
+        sendOnce(.with { $0.refusal = Self.revoked(principal.key) }, to: peer.routingID)
+        forget(peer, "its key was revoked")
+    }
+
+    static func revoked(_ key: PublicKey) -> WireRefusal {
+        .with {
+            $0.code = .revoked
+            $0.message = "the key \(key) is not authorised any more; `aop keys authorize` on the coordinator's host lets it in again"
+        }
+    }
+
+    /// Whether the message is from whom its connection belongs to: routing ids can be chosen by those who connect.
+    func isAuthentic(_ message: RouterMessage, of peer: Peer) -> Bool {
+        guard gatekeeper != nil, !message.isSent(with: peer.principal?.key) else { return true }
+        counters.note(.notPermitted, "a message with the routing id of \(peer.host), but not with its key", now.boot, logger)
+        return false
+    }
+
+    /// Who says hello; a refusal where the key is of no use for that.
+    func principal(of hello: WireHello, _ message: RouterMessage) -> Result<Principal?, HelloRefusal> {
+        guard let gatekeeper, let key = message.key else { return .success(nil) }
+        guard let principal = gatekeeper.principal(of: key) else { return .failure(HelloRefusal(Self.revoked(key))) }
+        if let text = principal.refusal(of: hello) { return .failure(.notPermitted(text)) }
+        let others = peers.peers(ofIncarnation: hello.incarnation) { $0.principal?.name != principal.name }
+        guard others.isEmpty else {
+            return .failure(.notPermitted("\(principal.title) says hello as a process that is connected with another key"))
+        }
+        return .success(principal)
+    }
+}
+
+/// Why a hello is of no use.
+struct HelloRefusal: Error {
+    let wire: WireRefusal
+
+    init(_ wire: WireRefusal) { self.wire = wire }
+
+    static func notPermitted(_ text: String) -> HelloRefusal {
+        HelloRefusal(
+            .with {
+                $0.code = .notPermitted
+                $0.message = "\(text) (`aop keys authorize` on the coordinator's host)"
+            })
+    }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import Wire
+
+/// Whom a coordinator with keys lets in: its ZAP handler, and the file of authorised keys, which is read again when it changes.
+///
+/// Belongs to the transport thread. While the file cannot be read nobody new is let in; who is connected stays.
+final class Gatekeeper {
+    enum Change {
+        case none
+        /// The file says something else than before.
+        case changed
+        /// It cannot be read.
+        case unreadable(KeyError)
+    }
+
+    /// What changes when the file does.
+    private struct Stamp: Equatable {
+        let device: dev_t
+        let inode: ino_t
+        let size: off_t
+        let modified: [Int]
+        let changed: [Int]
+
+        init?(of path: String) {
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return nil }
+            (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
+            modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+            changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+        }
+    }
+
+    let zap: ZAPSocket
+    let path: String
+    private var stamp: Stamp?
+    private var isReadable = true
+    private var principals: [PublicKey: Principal] = [:]
+
+    /// - Throws: `KeyError` when the file of authorised keys cannot be read, `ZMQError`.
+    init(_ keys: CoordinatorKeys, context: ZMQContext) throws {
+        path = keys.authorizedPath
+        zap = try ZAPSocket(context: context)
+        stamp = Stamp(of: path)
+        take(try AuthorizedKeys(contentsOf: path))
+    }
+
+    /// Reads the file if it is another one than before.
+    func refresh() -> Change {
+        let current = Stamp(of: path)
+        guard !isReadable || current == nil || current != stamp else { return .none }
+        do throws(KeyError) {
+            // Taken before the file is read: what is written meanwhile is seen the next time.
+            let keys = try AuthorizedKeys(contentsOf: path)
+            let earlier = principals
+            (stamp, isReadable) = (current, true)
+            take(keys)
+            return principals == earlier ? .none : .changed
+        } catch {
+            isReadable = false
+            return .unreadable(error)
+        }
+    }
+
+    func verdict(on key: PublicKey?) -> ZAPVerdict {
+        guard let key else { return .denied }
+        guard isReadable else { return .unavailable }
+        return principals[key] == nil ? .denied : .allowed
+    }
+
+    /// Whose key it is; nil: it is not authorised (any more).
+    func principal(of key: PublicKey) -> Principal? { principals[key] }
+
+    private func take(_ keys: AuthorizedKeys) {
+        principals = Dictionary(keys.principals.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

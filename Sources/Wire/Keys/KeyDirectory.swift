@@ -1,0 +1,128 @@
+import Foundation
+import Glibc
+
+/// Where keys are, unless told otherwise.
+public enum KeyDirectory {
+    /// The coordinator's own key.
+    public static let coordinatorFile = "coordinator.key"
+    /// Whom the coordinator lets in.
+    public static let authorizedFile = "authorized"
+    /// Keys that workers look for.
+    public static let workerFiles = ["worker.key"]
+    /// Keys that clients look for, the first one first.
+    public static let clientFiles = ["admin.key", "submit.key"]
+
+    /// `/etc/aop/keys` for root, else `$XDG_CONFIG_HOME/aop/keys` or `~/.config/aop/keys`. It need not exist.
+    public static func standard(
+        environment: [String: String] = ProcessInfo.processInfo.environment, isRoot: Bool = geteuid() == 0
+    ) -> String {
+        if isRoot { return "/etc/aop/keys" }
+        if let configuration = environment["XDG_CONFIG_HOME"], configuration.hasPrefix("/") { return "\(configuration)/aop/keys" }
+        return "\(StateDirectory.home(environment: environment))/.config/aop/keys"
+    }
+
+    static func exists(_ name: String, in directory: String) -> Bool { access("\(directory)/\(name)", F_OK) == 0 }
+}
+
+/// The key that a peer proves itself with, and by what it knows its coordinator.
+public struct PeerKey: Sendable {
+    /// Its file.
+    public let path: String
+    public let name: String
+    let pair: KeyPair
+    let serverKey: PublicKey
+
+    public var publicKey: PublicKey { pair.publicKey }
+
+    /// - Throws: ``KeyError``: the file is none that a peer can use.
+    public init(contentsOf path: String) throws(KeyError) {
+        let file = try KeyFile(contentsOf: path)
+        guard let serverKey = file.serverKey else {
+            throw .malformed(
+                path: path, line: 0, problem: "it has no `server-key`, the coordinator's public key; a coordinator's own key is for no peer"
+            )
+        }
+        (self.path, name, pair, self.serverKey) = (path, file.name, file.pair, serverKey)
+    }
+}
+
+/// Which key a peer was told to use.
+public enum KeyChoice: Sendable, Hashable {
+    /// `--key-file FILE`
+    case file(String)
+    /// `--keys DIR`
+    case directory(String)
+    /// Nothing was said.
+    case standard
+
+    /// What flags say outranks what the environment says.
+    public init(file: String?, directory: String?, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
+        if let file {
+            self = .file(absolute(file))
+        } else if let directory {
+            self = .directory(absolute(directory))
+        } else if let file = environment["AOP_KEY"], !file.isEmpty {
+            self = .file(absolute(file))
+        } else if let directory = environment["AOP_KEYS"], !directory.isEmpty {
+            self = .directory(absolute(directory))
+        } else {
+            self = .standard
+        }
+    }
+
+    /// The key for a connection to `endpoint`; nil: it takes none.
+    ///
+    /// Over ipc and inproc there is none: there the directory's mode or the cookie keeps others out. Over tcp a key that was named is
+    /// used everywhere. One of the standard folder is used off loopback, where it is required, and on loopback if the same
+    /// folder has the key of a coordinator, since such a coordinator asks for it there too.
+    ///
+    /// - Parameter names: of files to look for, the first one first.
+    /// - Throws: ``KeyError``: it cannot be used, or there is none where one is required.
+    public func key(for endpoint: Endpoint, names: [String]) throws(KeyError) -> PeerKey? {
+        guard endpoint.port != nil else { return nil }
+        switch self {
+        case .file(let path): return try PeerKey(contentsOf: path)
+        case .directory(let directory):
+            guard let name = names.first(where: { KeyDirectory.exists($0, in: directory) }) else {
+                throw .noneOf(names: names, directory: directory, endpoint: endpoint)
+            }
+            return try PeerKey(contentsOf: "\(directory)/\(name)")
+        case .standard:
+            let directory = KeyDirectory.standard()
+            if endpoint.isLoopback, !KeyDirectory.exists(KeyDirectory.coordinatorFile, in: directory) { return nil }
+            guard let name = names.first(where: { KeyDirectory.exists($0, in: directory) }) else {
+                if endpoint.isLoopback { throw .noneOf(names: names, directory: directory, endpoint: endpoint) }
+                throw .required(names: names, directory: directory, endpoint: endpoint)
+            }
+            return try PeerKey(contentsOf: "\(directory)/\(name)")
+        }
+    }
+}
+
+/// A coordinator's key, and where it says whom it lets in.
+public struct CoordinatorKeys: Sendable {
+    public let pair: KeyPair
+    /// The file of the keys that are let in; read again when it changes.
+    public let authorizedPath: String
+
+    /// - Throws: ``KeyError``.
+    public init(directory: String) throws(KeyError) {
+        guard KeyDirectory.exists(KeyDirectory.coordinatorFile, in: directory) else { throw .noCoordinatorKey(directory: directory) }
+        pair = try KeyFile(contentsOf: "\(directory)/\(KeyDirectory.coordinatorFile)").pair
+        authorizedPath = "\(directory)/\(KeyDirectory.authorizedFile)"
+    }
+
+    /// Those of the named directory, else of the standard folder if it has any; nil: there are none.
+    public static func find(
+        directory: String?, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(KeyError) -> CoordinatorKeys? {
+        if case .directory(let directory) = KeyChoice(
+            file: nil, directory: directory, environment: environment.filter { $0.key == "AOP_KEYS" })
+        {
+            return try CoordinatorKeys(directory: directory)
+        }
+        let directory = KeyDirectory.standard(environment: environment)
+        return KeyDirectory.exists(KeyDirectory.coordinatorFile, in: directory) ? try CoordinatorKeys(directory: directory) : nil
+    }
+}

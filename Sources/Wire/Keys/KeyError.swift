@@ -1,0 +1,64 @@
+import Glibc
+
+/// A key, or a file of keys, that is missing or cannot be used. No secret ever appears.
+public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Others than its owner may use it (or its owner may not).
+    case mode(path: String, mode: UInt32)
+    /// It belongs to another user.
+    case foreign(path: String, owner: UInt32)
+    case notARegularFile(path: String)
+    /// `line` from 1; 0: the file as a whole.
+    case malformed(path: String, line: Int, problem: String)
+    /// Nothing is ever written over.
+    case exists(path: String)
+    case missing(path: String)
+    /// None of these files is in the directory.
+    case noneOf(names: [String], directory: String, endpoint: Endpoint)
+    /// Off loopback nobody is let in without a key, and there is none in the standard folder.
+    case required(names: [String], directory: String, endpoint: Endpoint)
+    /// A coordinator's directory without its key.
+    case noCoordinatorKey(directory: String)
+    /// A name that no principal can have.
+    case name(String)
+    case unknownPrincipal(String, path: String)
+    /// The key is some other principal's already.
+    case taken(PublicKey, by: String)
+    case system(SystemCallError)
+    case keys(ZMQError)
+
+    public var description: String {
+        switch self {
+        case .mode(let path, let mode):
+            "the key file \(path) has mode \(Self.octal(mode)), and must have 0600; if nobody else has used it: chmod 600 \(path), else make new keys"
+        case .foreign(let path, let owner):
+            "the key file \(path) belongs to user \(owner), not to you (\(geteuid())); give every user a copy of their own (mode 0600), "
+                + "or run as that user"
+        case .notARegularFile(let path): "the key file \(path) is not a regular file; put the file itself there"
+        case .malformed(let path, 0, let problem): "\(path): \(problem)"
+        case .malformed(let path, let line, let problem): "\(path):\(line): \(problem)"
+        case .exists(let path):
+            "\(path) is there already, and keys are never written over; choose another directory with --dir, or move the old one away"
+        case .missing(let path): "there is no key file \(path); `aop keys init` makes a cluster's keys, `aop keys generate NAME` one more"
+        case .noneOf(let names, let directory, let endpoint):
+            "no key for \(endpoint) in \(directory): it needs \(Self.list(names)) there, or --key-file FILE (AOP_KEY)"
+        case .required(let names, let directory, let endpoint):
+            "\(endpoint) is off the loopback interface, where nobody is let in without a key, and there is no \(Self.list(names)) in "
+                + "\(directory); copy it from the coordinator's host, where `aop keys init` makes it, or name one with --key-file FILE (AOP_KEY)"
+        case .noCoordinatorKey(let directory):
+            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys"
+        case .name(let name):
+            "`\(name)` cannot name a key: use up to \(Principal.nameBytesMax) letters, digits and `.`, `_`, `-`, `@`, a letter or digit first"
+        case .unknownPrincipal(let name, let path): "no key in \(path) is `\(name)`, or is called so; `aop keys list` shows those there are"
+        case .taken(let key, let name): "the key \(key) is authorised already, as `\(name)`; `aop keys revoke \(name)` takes that back"
+        case .system(let error): "\(error)"
+        case .keys(let error): "\(error)"
+        }
+    }
+
+    private static func list(_ names: [String]) -> String { names.joined(separator: " or ") }
+
+    private static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}

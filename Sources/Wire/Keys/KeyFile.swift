@@ -1,0 +1,91 @@
+/// The file of one key pair: what a coordinator or a peer proves itself with.
+///
+/// ```
+/// # A key of an aop cluster, and a secret: mode 0600.
+/// name worker
+/// public-key rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7
+/// secret-key …
+/// server-key Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID
+/// ```
+/// A line is a word, a space and its value; lines that begin with `#` and empty ones are comments.
+public struct KeyFile: Sendable {
+    /// Where it was read; empty: nowhere yet.
+    public let path: String
+    /// What its owner is called, unless the coordinator calls it otherwise.
+    public let name: String
+    public let pair: KeyPair
+    /// The coordinator's public key. A coordinator's own file has none.
+    public let serverKey: PublicKey?
+
+    public init(name: String, pair: KeyPair, serverKey: PublicKey?) {
+        self.init(path: "", name: name, pair: pair, serverKey: serverKey)
+    }
+
+    private init(path: String, name: String, pair: KeyPair, serverKey: PublicKey?) {
+        self.path = path
+        self.name = name
+        self.pair = pair
+        self.serverKey = serverKey
+    }
+
+    /// - Throws: ``KeyError``: it is missing, is not this user's alone, or holds no key.
+    public init(contentsOf path: String) throws(KeyError) {
+        var values: [Substring: Substring] = [:]
+        for (number, line) in KeyLines.of(try PrivateFile.read(path)) {
+            let (word, value) = KeyLines.split(line)
+            guard ["name", "public-key", "secret-key", "server-key"].contains(word) else {
+                // Not the word itself: it may be a secret that lost its place.
+                throw .malformed(
+                    path: path, line: number, problem: "a line is `name`, `public-key`, `secret-key` or `server-key`, and its value")
+            }
+            guard values.updateValue(value, forKey: word) == nil else {
+                throw .malformed(path: path, line: number, problem: "`\(word)` is there twice")
+            }
+        }
+        func malformed(_ problem: String) -> KeyError { .malformed(path: path, line: 0, problem: problem) }
+        let name = String(values["name"] ?? "")
+        guard Principal.isName(name) else { throw malformed("it has no `name` that a key can have") }
+        guard let secret = values["secret-key"].flatMap({ SecretKey($0) }) else {
+            throw malformed("it has no `secret-key` of \(PublicKey.characters) characters")
+        }
+        guard let publicKey = values["public-key"].flatMap({ PublicKey($0) }) else {
+            throw malformed("it has no `public-key` of \(PublicKey.characters) characters")
+        }
+        let pair: KeyPair
+        do { pair = try KeyPair(secret) } catch { throw .keys(error) }
+        guard pair.publicKey == publicKey else { throw malformed("`public-key` and `secret-key` do not belong together") }
+        let serverKey = values["server-key"].map { PublicKey($0) }
+        if case .some(nil) = serverKey { throw malformed("`server-key` is not a key of \(PublicKey.characters) characters") }
+        self.init(path: path, name: name, pair: pair, serverKey: serverKey ?? nil)
+    }
+
+    /// Writes it to a new file.
+    ///
+    /// - Throws: ``KeyError``; what is there already is not written over.
+    public func write(to path: String) throws(KeyError) {
+        var lines = [
+            "# A key of an aop cluster, and a secret: mode 0600.", "name \(name)", "public-key \(pair.publicKey)",
+            "secret-key \(pair.secretKey.text)",
+        ]
+        if let serverKey { lines.append("server-key \(serverKey)") }
+        try PrivateFile.write(lines.joined(separator: "\n") + "\n", to: path, replaces: false)
+    }
+}
+
+/// Files of keys are made of lines.
+enum KeyLines {
+    /// Those that say something, with their numbers from 1.
+    static func of(_ text: String) -> [(number: Int, line: Substring)] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            let line = line.hasSuffix("\r") ? line.dropLast() : line
+            return line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") ? nil : (index + 1, line)
+        }
+    }
+
+    static func split(_ line: Substring) -> (word: Substring, value: Substring) {
+        guard let space = line.firstIndex(of: " ") else { return (line, "") }
+        var value = line[line.index(after: space)...]
+        while value.last == " " { value.removeLast() }
+        return (line[..<space], value)
+    }
+}

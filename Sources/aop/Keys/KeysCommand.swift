@@ -1,0 +1,194 @@
+import ArgumentParser
+import Foundation
+import Wire
+
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Keys for a cluster of several hosts: make them, and say who may do what.",
+        discussion: """
+            Run it on the coordinator's host, as the user who runs the coordinator.
+
+            Examples:
+              aop keys init
+              aop keys generate ci
+              aop keys authorize ci --role submit --operation shell
+              aop keys revoke ci
+              aop keys list
+            """,
+        subcommands: [
+            KeysInitCommand.self, KeysGenerateCommand.self, KeysAuthorizeCommand.self, KeysRevokeCommand.self, KeysListCommand.self,
+        ])
+}
+
+/// Where the files are that `aop keys` works on.
+struct KeyDirectoryOptions: ParsableArguments, Sendable {
+    @Option(
+        help: ArgumentHelp(
+            "Where the keys are: ~/.config/aop/keys, for root /etc/aop/keys, by default. AOP_KEYS sets it, too.", valueName: "directory"),
+        completion: .directory)
+    var dir: String?
+
+    var path: String {
+        if case .directory(let directory) = KeyChoice(file: nil, directory: dir, environment: ["AOP_KEYS": Environment["AOP_KEYS"]]) {
+            return directory
+        }
+        return KeyDirectory.standard()
+    }
+
+    var authorizedPath: String { file(KeyDirectory.authorizedFile) }
+
+    func create() throws(KeyError) {
+        do throws(SystemCallError) { try StateDirectory.create(path) } catch { throw .system(error) }
+    }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+extension KeyRole: ExpressibleByArgument {}
+
+extension ToolCommand {
+    /// Errors of key files are those of the tool here: nobody was refused.
+    func withKeys<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as KeyError {
+            throw ToolError(.toolError, "key", "\(error)")
+        } catch let error as ZMQError { throw ToolError(.toolError, "key", "\(error)") }
+    }
+}
+
+extension Principal {
+    var json: JSONValue {
+        .object([
+            ("name", .string(name)), ("publicKey", .string(key.text)), ("roles", .array(roleNames.map { .string($0) })),
+            ("operations", .array(operations.map { .string($0) })), ("labels", .array(labels.map { .string($0) })),
+        ])
+    }
+}
+
+struct KeysInitCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make a cluster's keys: coordinator, worker, submit and admin.",
+        discussion: """
+            Writes coordinator.key, worker.key, submit.key, admin.key and authorized, all of the mode 0600. What is there is never
+            written over.
+
+            Example:
+              aop keys init
+            """)
+
+    @OptionGroup var directory: KeyDirectoryOptions
+    @OptionGroup var output: OutputOptions
+
+    private static let roles: [(name: String, role: KeyRole)] = [("worker", .work), ("submit", .submit), ("admin", .admin)]
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let server = try withKeys { try make() }
+        let names = [KeyDirectory.coordinatorFile, KeyDirectory.authorizedFile] + Self.roles.map { "\($0.name).key" }
+        if console.isJSON {
+            try await console.writeValue(
+                .shape([
+                    ("directory", .string(directory.path)), ("files", .array(names.map { .string($0) })),
+                    ("serverKey", .string(server.text)),
+                ]))
+        } else if console.mode == .quiet {
+            try await console.write(names.map { "\(directory.file($0))\n" }.joined())
+        } else {
+            try await console.write(text)
+        }
+        return .success
+    }
+
+    private func make() throws -> PublicKey {
+        let names = [KeyDirectory.coordinatorFile, KeyDirectory.authorizedFile] + Self.roles.map { "\($0.name).key" }
+        for name in names where FileManager.default.fileExists(atPath: directory.file(name)) {
+            throw KeyError.exists(path: directory.file(name))
+        }
+        try directory.create()
+        let server = try KeyPair()
+        var principals: [Principal] = []
+        for (name, role) in Self.roles {
+            let pair = try KeyPair()
+            try KeyFile(name: name, pair: pair, serverKey: server.publicKey).write(to: directory.file("\(name).key"))
+            principals.append(Principal(name: name, key: pair.publicKey, roles: [role]))
+        }
+        try AuthorizedKeys(principals).write(to: directory.authorizedPath, replaces: false)
+        // The last one: with it a coordinator asks for keys.
+        try KeyFile(name: "coordinator", pair: server, serverKey: nil).write(to: directory.file(KeyDirectory.coordinatorFile))
+        return server.publicKey
+    }
+
+    private var text: String {
+        let isStandard = directory.path == KeyDirectory.standard()
+        let flag = isStandard ? "" : " --keys \(directory.path)"
+        let host = HostName.current
+        return """
+            keys in \(directory.path), each file of the mode 0600:
+              coordinator.key  stays here; a coordinator that finds it lets nobody in without a key
+              authorized       stays here: who may do what (`aop keys list`)
+              worker.key       for hosts that work      copy it, and only it, to ~/.config/aop/keys/ there (of root: /etc/aop/keys/)
+              submit.key       for those who submit     likewise
+              admin.key        for those who may do everything
+
+            next:
+              aop coordinator\(flag) --listen tcp://0.0.0.0:7600
+              scp -p \(directory.file("worker.key")) WORKER:.config/aop/keys/      # the directory has to be there
+              aop worker --connect tcp://\(host):7600 --shell on                   # on WORKER
+              scp -p \(directory.file("submit.key")) HOST:.config/aop/keys/
+              aop submit FILE --wait --coordinator tcp://\(host):7600              # on HOST
+
+            """
+    }
+}
+
+struct KeysGenerateCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "generate",
+        abstract: "Make one more key; it may do nothing before it is authorised.",
+        discussion: """
+            Run it where the key is to be used, with --server-key, and no secret ever travels; or on the coordinator's host.
+
+            Examples:
+              aop keys generate ci
+              aop keys generate host2 --server-key 'Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID'
+            """)
+
+    @Argument(help: "What its owner is called.")
+    var name: String
+    @Option(help: ArgumentHelp("The coordinator's public key; by default that of coordinator.key in the directory.", valueName: "key"))
+    var serverKey: String?
+    @OptionGroup var directory: KeyDirectoryOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let serverKey, PublicKey(serverKey) == nil {
+            throw ValidationError(
+                "--server-key \(serverKey): a public key has \(PublicKey.characters) characters; put it between single quotes")
+        }
+        guard Principal.isName(name) else { throw ValidationError("\(KeyError.name(name))") }
+        guard "\(name).key" != KeyDirectory.coordinatorFile else {
+            throw ValidationError("the coordinator's key is made by `aop keys init`")
+        }
+    }
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let path = directory.file("\(name).key")
+        let pair = try withKeys {
+            let server = try serverKey.flatMap { PublicKey($0) } ?? CoordinatorKeys(directory: directory.path).pair.publicKey
+            try directory.create()
+            let pair = try KeyPair()
+            try KeyFile(name: name, pair: pair, serverKey: server).write(to: path)
+            return pair
+        }
+        switch console.mode {
+        case .json, .jsonl:
+            try await console.writeValue(
+                .shape([("name", .string(name)), ("path", .string(path)), ("publicKey", .string(pair.publicKey.text))]))
+        case .quiet: try await console.write("\(pair.publicKey)\n")
+        case .text:
+            try await console.write("\(path)\npublic key \(pair.publicKey)\n")
+            console.hint("next, on the coordinator's host: aop keys authorize \(name) '\(pair.publicKey)' --role submit")
+        }
+        return .success
+    }
+}

@@ -1,0 +1,126 @@
+import Scheduling
+import Testing
+
+/// Who may ask for what, and whose a submission is.
+@Suite struct PrincipalTests {
+    private let ann = Authority(principal: "ann", roles: ["submit"], maySubmit: true, mayObserve: false, mayAdminister: false)
+    private let bob = Authority(principal: "bob", roles: ["submit"], maySubmit: true, mayObserve: false, mayAdminister: false)
+    private let eve = Authority(principal: "eve", roles: ["observe"], maySubmit: false, mayObserve: true, mayAdminister: false)
+    private let root = Authority(principal: "root", roles: ["admin"], maySubmit: true, mayObserve: true, mayAdminister: true)
+    private let worker = Authority(principal: "w", roles: ["work"], maySubmit: false, mayObserve: false, mayAdminister: false)
+
+    private var graph: Graph { Sketch.group("root", [.op("a")]).graph() }
+
+    private func submit(_ cluster: inout FakeCluster, by authority: Authority, key: String = "key", _ graph: Graph? = nil) throws -> String
+    {
+        guard
+            case .submitted(let id, _)? = cluster.ask(
+                .submit(key: key, name: "", graph: graph ?? self.graph, waitForWorkers: true), by: authority)
+        else { throw Refused() }
+        return id
+    }
+
+    private struct Refused: Error {}
+
+    private func refusal(_ reply: Reply?) -> String? {
+        if case .failed(.notPermitted(let message))? = reply { message } else { nil }
+    }
+
+    @Test func submitters_seeAndSteerTheirOwnOnly_andAreToldWho_withWhatRole_mayNotWhat() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let (anns, bobs) = (try submit(&cluster, by: ann), try submit(&cluster, by: bob))
+        #expect(anns != bobs, "a key belongs to its principal")
+        for request: Request in [
+            .cancel(submission: bobs, path: "", reason: "", now: false), .pause(submission: bobs, path: ""),
+            .resume(submission: bobs, path: ""), .retry(submission: bobs, key: "x", force: false), .show(submission: bobs),
+            .follow(submission: bobs), .locate(submission: bobs, path: ""), .locateOperation(submission: bobs, path: "a"),
+            .operations(OperationQuery(submission: bobs, path: "", from: 0, limit: 0, withValues: true, failedOnly: false)),
+        ] {
+            let message = refusal(cluster.ask(request, by: ann))
+            #expect(message?.contains("`ann` (submit) may not") == true && message?.contains("belongs to `bob`") == true, "\(request)")
+        }
+        #expect(cluster.operations(of: bobs).map(\.state) == [.running, .queued])
+        guard case .submission(let last)? = cluster.ask(.show(submission: "last"), by: ann) else { throw Refused() }
+        #expect(last.id == anns && last.principal == "ann")
+        guard case .submission(let keyed)? = cluster.ask(.show(submission: "key=key"), by: bob) else { throw Refused() }
+        #expect(keyed.id == bobs)
+        guard case .submissions(let listed, let more)? = cluster.ask(.list(before: "", limit: 1), by: ann) else { throw Refused() }
+        #expect(listed.map(\.id) == [anns] && !more)
+        guard case .cancelAccepted? = cluster.ask(.cancel(submission: anns, path: "", reason: "", now: false), by: ann) else {
+            throw Refused()
+        }
+    }
+
+    @Test func observersReadAll_andChangeNothing_adminsMayDoEverything_workersAskForNothing() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let anns = try submit(&cluster, by: ann)
+        for reader in [eve, root] {
+            guard case .submission? = cluster.ask(.show(submission: anns), by: reader), case .workers? = cluster.ask(.workers, by: reader),
+                case .locks? = cluster.ask(.locks(key: "", from: 0), by: reader),
+                case .submissions(let all, _)? = cluster.ask(.list(before: "", limit: 0), by: reader)
+            else { throw Refused() }
+            #expect(all.map(\.id) == [anns])
+        }
+        #expect(
+            refusal(cluster.ask(.cancel(submission: anns, path: "", reason: "", now: false), by: eve))?.contains("role `submit`") == true)
+        #expect(refusal(cluster.ask(.releaseLock(key: "k", holders: [], reason: "", now: true), by: ann))?.contains("role `admin`") == true)
+        #expect(refusal(cluster.ask(.workers, by: ann))?.contains("list the workers; that takes the role `observe`") == true)
+        for request: Request in [
+            .show(submission: anns), .list(before: "", limit: 0), .workers, .check(graph: graph, waitForWorkers: true),
+        ] {
+            #expect(refusal(cluster.ask(request, by: worker)) != nil)
+        }
+        guard case .lockReleased? = cluster.ask(.releaseLock(key: "k", holders: [], reason: "", now: true), by: root),
+            case .cancelAccepted? = cluster.ask(.cancel(submission: anns, path: "", reason: "", now: false), by: root)
+        else { throw Refused() }
+    }
+
+    @Test func ownership_andKeys_surviveARestart() throws {
+        var cluster = FakeCluster()
+        let anns = try submit(&cluster, by: ann)
+        let (own, others) = (try submit(&cluster, by: .unlimited), try submit(&cluster, by: bob))
+        try cluster.restart()
+        #expect(refusal(cluster.ask(.cancel(submission: anns, path: "", reason: "", now: false), by: bob)) != nil)
+        #expect(refusal(cluster.ask(.show(submission: own), by: bob))?.contains("belongs to the coordinator's own user") == true)
+        for (authority, id) in [(ann, anns), (bob, others), (.unlimited, own)] {
+            #expect(try submit(&cluster, by: authority) == id)
+        }
+    }
+
+    @Test func limits_refuseOperationsAndConditionsByName_alsoOfWhatIsProduced() throws {
+        var limited = ann
+        limited.operations = ["noop", "fileExists"]
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let probe = Condition(.probe(Probe(type: "command", parameters: 0)))
+        let graph = Sketch.group("root", [.op("a", type: "shell"), Sketch.op("b", type: "noop").having { $0.conditions = [probe] }]).graph()
+        for request: Request in [
+            .submit(key: "k", name: "", graph: graph, waitForWorkers: true), .check(graph: graph, waitForWorkers: true),
+        ] {
+            let errors: [AdmissionError] =
+                switch cluster.ask(request, by: limited) {
+                case .failed(.refused(_, let errors))?: errors
+                case .checked(let errors)?: errors
+                default: []
+                }
+            #expect(errors.map(\.path) == ["a", "b"])
+            #expect(errors.first?.message.contains("`shell` may not be submitted") == true)
+            #expect(errors.last?.message.contains("`command` may not be submitted") == true)
+        }
+        _ = try submit(&cluster, by: limited, Sketch.group("root", [.op("p", type: "noop")]).graph())
+        try cluster.restart()
+        cluster.attach(1)
+        let (owner, unit) = try #require(cluster.find("p", on: nil))
+        let peer = try #require(cluster.peers[owner])
+        let addition = Addition(id: "x", graph: Sketch.group("", [.op("x", type: "shell")]).graph(), products: [1])
+        cluster.step([
+            .started(peer, unit.unit, unit.attempt, at: cluster.now.wall), .produced(peer, unit.unit, unit.attempt, number: 1, addition),
+        ])
+        let problems = cluster.sends.flatMap { send -> [String?] in
+            if case .productReceipts(let receipts) = send.message { receipts.map(\.problem) } else { [] }
+        }
+        #expect(problems.count == 1 && problems.first??.contains("`shell` may not be submitted") == true, "\(problems)")
+    }
+}

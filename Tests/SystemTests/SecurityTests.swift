@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+import Wire
+
+extension SystemTests {
+    /// A cluster with keys, of real processes.
+    @Suite struct Security {
+        /// Where everybody connects: tcp, with keys in a directory of the test.
+        struct Cluster {
+            let harness: ProcessHarness
+            let coordinator: RunningProcess
+            let endpoint: String
+
+            var keys: String { "\(harness.directory)/keys" }
+
+            func key(_ name: String) -> String { "\(keys)/\(name).key" }
+
+            func aop(as name: String, _ arguments: String...) async throws -> Finished {
+                try await harness.start(BuiltProducts.aop, arguments + ["--coordinator", endpoint, "--key-file", key(name)]).finish()
+            }
+
+            func keysTool(_ arguments: String...) async throws -> Finished {
+                try await harness.start(BuiltProducts.aop, ["keys"] + arguments + ["--dir", keys]).finish()
+            }
+
+            func startWorker(key name: String = "worker", _ arguments: String...) -> RunningProcess {
+                harness.start(BuiltProducts.aop, ["worker", "--connect", endpoint, "--key-file", key(name)] + arguments)
+            }
+
+            func waitForExecutors(_ count: Int) async throws {
+                try await eventually("\(count) executors are attached") {
+                    let listed = try await aop(as: "admin", "workers", "-o", "json")
+                    return try JSON(parsing: listed.text)["workers"].elements.count { $0["state"].string == "attached" } == count
+                }
+            }
+        }
+
+        private func start(_ harness: ProcessHarness, listen: String = "tcp://127.0.0.1:0") async throws -> Cluster {
+            let keys = "\(harness.directory)/keys"
+            if !FileManager.default.fileExists(atPath: keys) {
+                let made = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(made.status == 0, "\(made)")
+            }
+            let coordinator = harness.start(
+                BuiltProducts.aop, ["coordinator", "--listen", listen, "--no-http", "--data", "\(harness.directory)/data", "--keys", keys])
+            let endpoint = try await eventually("the coordinator listens", last: { coordinator.stderr }) {
+                coordinator.stdout.split(separator: "\n").first { $0.hasPrefix("listening on ") }.map { String($0.dropFirst(13)) }
+            }
+            return Cluster(harness: harness, coordinator: coordinator, endpoint: endpoint)
+        }
+
+        private let words = """
+            name: words
+            ordered:
+              - {id: one, run: "printf 'a b c'"}
+              - {id: count, receives: one, run: "wc -w | tr -d ' '", output: json}
+
+            """
+
+        @Test func init_makesKeysOfOneUserAlone_neverWritesOver_andSaysWhatIsNext() async throws {
+            try await ProcessHarness.with { harness in
+                let keys = "\(harness.directory)/keys"
+                let made = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(made.status == 0)
+                for word in [
+                    "worker.key", "scp -p", "aop coordinator --keys \(keys) --listen tcp://0.0.0.0:7600", "aop worker --connect tcp://",
+                ] {
+                    #expect(made.text.contains(word), "\(made)")
+                }
+                let names = ["admin.key", "authorized", "coordinator.key", "submit.key", "worker.key"]
+                #expect(try FileManager.default.contentsOfDirectory(atPath: keys).sorted() == names)
+                for name in names {
+                    let mode = try FileManager.default.attributesOfItem(atPath: "\(keys)/\(name)")[.posixPermissions] as? NSNumber
+                    #expect(mode?.intValue == 0o600, "\(name)")
+                }
+                let before = try names.map { try String(contentsOfFile: "\(keys)/\($0)", encoding: .utf8) }
+                let again = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(again.status == 1)
+                #expect(again.stderr.contains("coordinator.key is there already, and keys are never written over"))
+                #expect(try names.map { try String(contentsOfFile: "\(keys)/\($0)", encoding: .utf8) } == before)
+
+                let generated = try await harness.aop("keys", "generate", "ci", "--dir", keys, "-o", "json")
+                let key = try #require(try JSON(parsing: generated.text)["publicKey"].string)
+                let authorized = try await harness.aop(
+                    "keys", "authorize", "ci", "--role", "submit", "--role", "observe", "--operation", "noop", "--dir", keys)
+                #expect(authorized.text == "ci (submit, observe) \(key)\n")
+                let listed = try JSON(parsing: try await harness.aop("keys", "list", "--dir", keys, "-o", "json").text)
+                #expect(listed["authorized"].elements.map { $0["name"].string } == ["worker", "submit", "admin", "ci"])
+                #expect(listed["authorized"][3]["operations"] == ["noop"])
+                #expect(try await harness.aop("keys", "revoke", key, "--dir", keys).text == "revoked ci \(key)\n")
+                let unknown = try await harness.aop("keys", "revoke", "ci", "--dir", keys)
+                #expect(unknown.status == 1 && unknown.stderr.contains("is `ci`, or is called so; `aop keys list`"))
+            }
+        }
+
+        @Test func graphRuns_throughCurve_andNoSecretIsToldAnywhere() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await start(harness)
+                let worker = cluster.startWorker("--shell", "on", "--log-level", "trace")
+                try await cluster.waitForExecutors(1)
+                let file = try harness.write("words.yaml", words)
+                let submitted = try await cluster.aop(as: "submit", "submit", file, "--wait", "-o", "json")
+                #expect(submitted.status == 0, "\(submitted)")
+                #expect(try JSON(parsing: submitted.text)["value"][1] == 3)
+                let shown = try JSON(parsing: try await cluster.aop(as: "submit", "show", "last", "-o", "json").text)
+                #expect(shown["principal"] == "submit")
+
+                let secrets = try ["coordinator", "worker", "submit", "admin"].map { name in
+                    let lines = try String(contentsOfFile: cluster.key(name), encoding: .utf8).split(separator: "\n")
+                    return String(try #require(lines.first { $0.hasPrefix("secret-key ") }).dropFirst(11))
+                }
+                var told = [worker.stderr, worker.stdout, cluster.coordinator.stderr, cluster.coordinator.stdout, submitted.stderr]
+                for pid in harness.processes().keys {
+                    for file in ["cmdline", "environ"] {
+                        told.append(String(decoding: FileManager.default.contents(atPath: "/proc/\(pid)/\(file)") ?? Data(), as: UTF8.self))
+                    }
+                }
+                for case let path as String in try #require(FileManager.default.enumerator(atPath: "\(harness.directory)/data")) {
+                    told.append(
+                        String(decoding: FileManager.default.contents(atPath: "\(harness.directory)/data/\(path)") ?? Data(), as: UTF8.self)
+                    )
+                }
+                for secret in secrets { #expect(!told.contains { $0.contains(secret) }) }
+            }
+        }
+
+        @Test func offLoopback_withoutAKey_everybodySaysSo_with77() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.aop(
+                    "coordinator", "--listen", "tcp://0.0.0.0:0", "--no-http", "--data", "\(harness.directory)/d")
+                #expect(coordinator.status == 77 && coordinator.stderr.contains("run `aop keys init`"), "\(coordinator)")
+                let empty = try harness.folders("empty")[0]
+                let file = try harness.write("words.yaml", words)
+                // A network that is for documentation: nobody is there, and nobody is asked.
+                for keys in [[], ["--keys", empty]] {
+                    let worker = try await harness.start(BuiltProducts.aop, ["worker", "--connect", "tcp://192.0.2.1:7600"] + keys).finish()
+                    #expect(worker.status == 77 && worker.stderr.contains("worker.key"), "\(worker)")
+                    let submit = try await harness.start(
+                        BuiltProducts.aop, ["submit", file, "--coordinator", "tcp://192.0.2.1:7600"] + keys
+                    )
+                    .finish()
+                    #expect(submit.status == 77 && submit.stderr.contains("admin.key or submit.key"), "\(submit)")
+                }
+                let missing = try await harness.aop("coordinator", "--keys", empty, "--no-http", "--data", "\(harness.directory)/d")
+                #expect(missing.status == 77 && missing.stderr.contains("`aop keys init --dir \(empty)`"), "\(missing)")
+            }
+        }
+
+        @Test func unknownKey_endsSubmittersWith77_andWorkersGoOnTrying_untilItIsAuthorised() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await start(harness)
+                let key = try await cluster.keysTool("generate", "host2", "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let listed = try await cluster.aop(as: "host2", "list")
+                #expect(listed.status == 77, "\(listed)")
+                #expect(listed.stderr.contains("does not let the key \(key)"))
+                #expect(listed.stderr.contains("aop keys authorize host2 '\(key)' --role submit"))
+                let worker = cluster.startWorker(key: "host2")
+                try await eventually("the worker says so", last: { worker.stderr }) {
+                    worker.stderr.contains("aop keys authorize host2 '\(key)' --role work; trying on")
+                }
+                try await eventually("the coordinator has counted them", last: { cluster.coordinator.stderr }) {
+                    cluster.coordinator.stderr.contains("denied: the key \(key), from 127.0.0.1, is not authorised")
+                }
+                #expect(try await cluster.keysTool("authorize", "host2", "--role", "work").status == 0)
+                try await cluster.waitForExecutors(1)
+                #expect(worker.stderr.components(separatedBy: "trying on").count == 2, "said once: \(worker.stderr)")
+            }
+        }
+
+        @Test func revokedKey_isOutAtOnce_andInAgainWhenAuthorised() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await start(harness)
+                let worker = cluster.startWorker("--shell", "on")
+                try await cluster.waitForExecutors(1)
+                #expect(try await cluster.keysTool("revoke", "worker").status == 0)
+                try await cluster.waitForExecutors(0)
+                try await eventually("the worker is told", last: { worker.stderr }) {
+                    worker.stderr.contains("does not let the key") || worker.stderr.contains("is not authorised any more")
+                }
+                #expect(try await cluster.keysTool("revoke", "submit").status == 0)
+                try await eventually("the submitter is out") { try await cluster.aop(as: "submit", "list").status == 77 }
+                #expect(try await cluster.keysTool("authorize", "worker", "--role", "work").status == 0)
+                try await cluster.waitForExecutors(1)
+            }
+        }
+
+        @Test func submitOnlyKey_neitherWorks_norSteersOthersWork_alsoAfterARestart() async throws {
+            try await ProcessHarness.with { harness in
+                var cluster = try await start(harness)
+                #expect(try await cluster.keysTool("generate", "eve").status == 0)
+                #expect(try await cluster.keysTool("authorize", "eve", "--role", "submit", "--operation", "noop").status == 0)
+                let worker = try await cluster.startWorker(key: "eve").finish()
+                #expect(
+                    worker.status == 77 && worker.stderr.contains("`eve` (submit) may not work; that takes the role `work`"), "\(worker)")
+                let file = try harness.write("words.yaml", words)
+                let id = try await cluster.aop(as: "submit", "submit", file, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await cluster.coordinator.send(SIGKILL)
+                _ = try await cluster.coordinator.finish()
+                cluster = try await start(harness, listen: cluster.endpoint)
+                let cancelled = try await cluster.aop(as: "eve", "cancel", id)
+                #expect(cancelled.status == 77, "\(cancelled)")
+                #expect(cancelled.stderr.contains("`eve` (submit) may not read submission \(id), which belongs to `submit`"))
+                let refused = try await cluster.aop(as: "eve", "submit", file)
+                #expect(refused.status == 6 && refused.stderr.contains("`shell` may not be submitted with the key"), "\(refused)")
+                #expect(try await cluster.aop(as: "eve", "workers").status == 77)
+                #expect(try await cluster.aop(as: "eve", "locks", "release", "db", "--force").status == 77)
+                try await eventually("the coordinator logs it", last: { cluster.coordinator.stderr }) {
+                    cluster.coordinator.stderr.contains("notPermitted: ")
+                }
+                #expect(try await cluster.aop(as: "admin", "cancel", id).status == 0)
+            }
+        }
+
+        @Test func noKey_wrongServerKey_andAKeyOthersCanRead_areSaid() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await start(harness)
+                let none = try await harness.aop("list", "--coordinator", cluster.endpoint)
+                // Which side sees first that the other one has no key is a matter of time.
+                #expect(
+                    none.status == 77
+                        && (none.stderr.contains("lets nobody in without a key") || none.stderr.contains("does it ask for a key")),
+                    "\(none)")
+                let other = "\(harness.directory)/other"
+                #expect(try await harness.aop("keys", "init", "--dir", other).status == 0)
+                let wrong = try await harness.aop(
+                    "list", "--coordinator", cluster.endpoint, "--key-file", "\(other)/submit.key")
+                #expect(wrong.status == 77 && wrong.stderr.contains("is the `server-key` in \(other)/submit.key"), "\(wrong)")
+                chmod(cluster.key("submit"), 0o640)
+                let open = try await cluster.aop(as: "submit", "list")
+                #expect(open.status == 77 && open.stderr.contains("has mode 0640, and must have 0600"), "\(open)")
+                #expect(open.stderr.contains("chmod 600 \(cluster.key("submit"))"))
+                #expect(try await cluster.aop(as: "admin", "list").status == 0)
+            }
+        }
+
+        @Test(.enabled(if: Namespaces.areThere, "this machine lets nobody make network namespaces"))
+        func twoHosts_workTogether_andNobodyWithoutAKeyComesIn() async throws {
+            try await ProcessHarness.with { harness in
+                let hosts = try Namespaces()
+                defer { hosts.remove() }
+                let keys = "\(harness.directory)/keys"
+                #expect(try await harness.aop("keys", "init", "--dir", keys).status == 0)
+                let endpoint = "tcp://\(hosts.addresses[0]):7600"
+                let coordinator = hosts.start(
+                    harness, on: 0,
+                    ["coordinator", "--listen", "tcp://0.0.0.0:7600", "--no-http", "--data", "\(harness.directory)/data", "--keys", keys])
+                try await eventually("the coordinator listens", last: { coordinator.stderr }) { coordinator.stdout.contains("listening") }
+                let worker = hosts.start(harness, on: 1, ["worker", "--connect", endpoint, "--keys", keys, "--shell", "on"])
+                let file = try harness.write("words.yaml", words)
+                let submitted = try await hosts.start(
+                    harness, on: 1, ["submit", file, "--wait", "-o", "json", "--coordinator", endpoint, "--key-file", "\(keys)/submit.key"]
+                ).finish()
+                #expect(submitted.status == 0, "\(submitted) \(worker.stderr)")
+                #expect(try JSON(parsing: submitted.text)["value"][1] == 3)
+                let stranger = try await hosts.start(harness, on: 1, ["list", "--coordinator", endpoint]).finish()
+                #expect(stranger.status == 77, "\(stranger)")
+            }
+        }
+    }
+}

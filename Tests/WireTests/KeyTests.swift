@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Wire
+
+@Suite struct KeyTests {
+    /// A fresh directory that goes with the test.
+    final class Directory: Sendable {
+        let path: String
+        init() throws {
+            path = NSTemporaryDirectory() + "aop-keys-\(UUID().uuidString)"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        deinit {
+            do { try FileManager.default.removeItem(atPath: path) } catch { Issue.record("\(path) was not removed: \(error)") }
+        }
+    }
+
+    @Test func pair_isMadeByLibzmq_andItsSecretNeverShows() throws {
+        let pair = try KeyPair()
+        #expect(pair.publicKey.text.utf8.count == 40)
+        #expect(try KeyPair(pair.secretKey).publicKey == pair.publicKey)
+        #expect(try KeyPair().publicKey != pair.publicKey)
+        var dumped = ""
+        dump(pair, to: &dumped)
+        for text in [dumped, "\(pair)", "\(pair.secretKey)", String(reflecting: pair.secretKey), String(reflecting: pair)] {
+            #expect(!text.contains(pair.secretKey.text))
+        }
+        #expect(PublicKey("too short") == nil)
+        #expect(PublicKey(String(repeating: "\"", count: 40)) == nil)
+    }
+
+    @Test func file_isReadAsItWasWritten_andNeverWrittenOver() throws {
+        let directory = try Directory()
+        let (server, pair) = (try KeyPair(), try KeyPair())
+        let path = directory.path + "/worker.key"
+        try KeyFile(name: "worker", pair: pair, serverKey: server.publicKey).write(to: path)
+        let read = try KeyFile(contentsOf: path)
+        #expect(read.name == "worker")
+        #expect(read.path == path)
+        #expect(read.pair.publicKey == pair.publicKey)
+        #expect(read.pair.secretKey.text == pair.secretKey.text)
+        #expect(read.serverKey == server.publicKey)
+        #expect(throws: KeyError.exists(path: path)) {
+            try KeyFile(name: "worker", pair: server, serverKey: server.publicKey).write(to: path)
+        }
+        #expect(try KeyFile(contentsOf: path).pair.publicKey == pair.publicKey)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["worker.key"])
+    }
+
+    @Test func file_ofAnotherModeOrKind_isRefusedByName_withTheRemedy() throws {
+        let directory = try Directory()
+        let path = directory.path + "/worker.key"
+        try KeyFile(name: "worker", pair: try KeyPair(), serverKey: try KeyPair().publicKey).write(to: path)
+        for mode: mode_t in [0o644, 0o640, 0o400, 0o700] {
+            chmod(path, mode)
+            #expect(throws: KeyError.mode(path: path, mode: mode)) { try KeyFile(contentsOf: path) }
+        }
+        #expect(
+            "\(KeyError.mode(path: path, mode: 0o644))".contains(
+                "has mode 0644, and must have 0600; if nobody else has used it: chmod 600 \(path)"))
+        chmod(path, 0o600)
+        let link = directory.path + "/link.key"
+        symlink(path, link)
+        #expect(throws: KeyError.notARegularFile(path: link)) { try KeyFile(contentsOf: link) }
+        let nothing = directory.path + "/nothing.key"
+        #expect(throws: KeyError.missing(path: nothing)) { try KeyFile(contentsOf: nothing) }
+        if geteuid() == 0 {
+            chown(path, 12345, 0)
+            #expect(throws: KeyError.foreign(path: path, owner: 12345)) { try KeyFile(contentsOf: path) }
+        }
+    }
+
+    @Test func file_thatIsBroken_isRefused_withoutItsSecret() throws {
+        let directory = try Directory()
+        let (pair, other) = (try KeyPair(), try KeyPair())
+        let path = directory.path + "/worker.key"
+        for text in [
+            "", "name worker\n", "name worker\npublic-key \(pair.publicKey)\nsecret-key \(other.secretKey.text)\n",
+            "name worker\npublic-key \(pair.publicKey)\nsecret-key \(pair.secretKey.text)\nserver-key short\n",
+            "name worker\n\(pair.secretKey.text)\n", "name ../worker\npublic-key \(pair.publicKey)\nsecret-key \(pair.secretKey.text)\n",
+            "name worker\nname worker\n",
+        ] {
+            try PrivateFile.write(text, to: path, replaces: true)
+            do {
+                _ = try KeyFile(contentsOf: path)
+                Issue.record("`\(text)` was taken")
+            } catch {
+                guard case KeyError.malformed = error else { throw error }
+                #expect("\(error)".contains(path))
+                #expect(!"\(error)".contains(pair.secretKey.text) && !"\(error)".contains(other.secretKey.text))
+            }
+        }
+    }
+
+    @Test func authorizedKeys_areReadAsTheyWereWritten_andWrongLinesAreNamed() throws {
+        let directory = try Directory()
+        let path = directory.path + "/authorized"
+        let keys = AuthorizedKeys([
+            Principal(name: "admin", key: try KeyPair().publicKey, roles: [.admin]),
+            Principal(
+                name: "ci@build", key: try KeyPair().publicKey, roles: [.observe, .submit], operations: ["noop", "CountWords"],
+                labels: ["zone=a"]),
+        ])
+        try keys.write(to: path, replaces: false)
+        #expect(try AuthorizedKeys(contentsOf: path) == keys)
+        #expect(throws: KeyError.exists(path: path)) { try keys.write(to: path, replaces: false) }
+        let key = keys.principals[0].key
+        for (line, problem) in [
+            ("worker \(key)", "a line is a name"), ("worker short work", "no public key"), ("worker \(key) root", "`root` is no role"),
+            ("worker \(key) work limits=a", "`limits=a` is no limit"), ("worker \(key) work labels=", "`labels=` is no limit"),
+            ("worker \(key) work labels=a labels=b", "is there twice"), ("a \(key) work\nb \(key) work", "it is also the one of `a`"),
+            ("-x \(key) work", "cannot name a key"),
+        ] {
+            try PrivateFile.write(line + "\n", to: path, replaces: true)
+            do {
+                _ = try AuthorizedKeys(contentsOf: path)
+                Issue.record("`\(line)` was taken")
+            } catch { #expect("\(error)".contains(problem), "\(error)") }
+        }
+    }
+
+    @Test func authorizing_addsOrReplaces_revokingRemoves_andBothKeepTheOthers() throws {
+        let directory = try Directory()
+        let path = directory.path + "/authorized"
+        let (one, two) = (try KeyPair().publicKey, try KeyPair().publicKey)
+        try AuthorizedKeys.change(at: path) { keys throws(KeyError) in
+            try keys.authorize(Principal(name: "host", key: one, roles: [.work]))
+            try keys.authorize(Principal(name: "host", key: two, roles: [.work]))
+            try keys.authorize(Principal(name: "host", key: one, roles: [.observe]))
+        }
+        #expect(try AuthorizedKeys(contentsOf: path).principals.map(\.roles) == [[.observe], [.work]])
+        #expect(throws: KeyError.taken(one, by: "host")) {
+            try AuthorizedKeys.change(at: path) { keys throws(KeyError) in
+                try keys.authorize(Principal(name: "other", key: one, roles: [.admin]))
+            }
+        }
+        let removed = try AuthorizedKeys.change(at: path) { keys throws(KeyError) in keys.revoke(one.text) }
+        #expect(removed.map(\.key) == [one])
+        #expect(try AuthorizedKeys(contentsOf: path).principals.map(\.key) == [two])
+        #expect(try AuthorizedKeys.change(at: path) { keys throws(KeyError) in keys.revoke("host") }.count == 1)
+        #expect(try AuthorizedKeys(contentsOf: path).principals.isEmpty)
+        #expect(try mode(path) == 0o600)
+    }
+
+    private func mode(_ path: String) throws -> Int {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+
+    @Test func choice_namedKeysAreUsedOnTcpOnly_andWhatIsMissingIsNamed() throws {
+        let directory = try Directory()
+        let pair = try KeyPair()
+        try KeyFile(name: "submit", pair: pair, serverKey: try KeyPair().publicKey).write(to: directory.path + "/submit.key")
+        let (near, far) = (try Endpoint("tcp://127.0.0.1:7600"), try Endpoint("tcp://10.1.2.3:7600"))
+        let named = KeyChoice.directory(directory.path)
+        #expect(try named.key(for: near, names: KeyDirectory.clientFiles)?.publicKey == pair.publicKey)
+        #expect(try named.key(for: far, names: KeyDirectory.clientFiles)?.path == directory.path + "/submit.key")
+        #expect(try named.key(for: try Endpoint("ipc:///tmp/x"), names: KeyDirectory.workerFiles) == nil)
+        #expect(throws: KeyError.noneOf(names: ["worker.key"], directory: directory.path, endpoint: far)) {
+            try named.key(for: far, names: KeyDirectory.workerFiles)
+        }
+        #expect(KeyChoice(file: nil, directory: "/d", environment: ["AOP_KEY": "/f"]) == .directory("/d"))
+        #expect(KeyChoice(file: nil, directory: nil, environment: ["AOP_KEY": "/f", "AOP_KEYS": "/d"]) == .file("/f"))
+        #expect(KeyChoice(file: nil, directory: nil, environment: [:]) == .standard)
+        #expect(KeyDirectory.standard(environment: ["XDG_CONFIG_HOME": "/c"], isRoot: false) == "/c/aop/keys")
+        #expect(KeyDirectory.standard(environment: ["HOME": "/h"], isRoot: false) == "/h/.config/aop/keys")
+        #expect(KeyDirectory.standard(environment: ["HOME": "/h"], isRoot: true) == "/etc/aop/keys")
+        #expect(throws: KeyError.noCoordinatorKey(directory: directory.path)) {
+            try CoordinatorKeys.find(directory: directory.path, environment: [:])
+        }
+    }
+}
