@@ -10,14 +10,27 @@ extension AOperation {
 
     /// Adds the operation to `queue`, together with its delivery net and with the dependencies, direct and further
     /// ones, that are in no queue yet. What is in a queue already is left there.
+    ///
+    /// For a child of a group it is the outermost group around it that is added, which starts the child in its turn. One
+    /// whose group is in a queue already is left to that.
     @discardableResult
     public final func add(to queue: AOperationQueue) -> Self {
+        guard let first = standIn else { return self }
         if let intake = queue.intake {
-            intake(queue, unqueuedDependencies().filter { $0 === self || $0.isInitialized })
+            intake(queue, first.unqueuedDependencies().filter { $0 === first || $0.isInitialized })
         } else {
-            for operation in unqueuedDependencies() { queue.addOperation(operation) }
+            for operation in first.unqueuedDependencies() { queue.addOperation(operation) }
         }
         return self
+    }
+
+    /// What comes into a queue when this operation is added: itself; or the outermost of the operations it is inside of, as
+    /// only that one starts it. Nil when that is in a queue already.
+    final var standIn: AOperation? {
+        guard core.withLock({ ($0.group != nil || $0.whole != nil) && $0.isInNoQueue }), let around = enclosingOperations.last else {
+            return self
+        }
+        return around.core.withLock(\.isInNoQueue) ? around : nil
     }
 
     /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it

@@ -62,7 +62,8 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     // MARK: Adding
 
     /// Adds an operation; for an `AOperation` with it everything that delivers to it or receives from it and is in no
-    /// queue yet. Adding an AOperation a second time does nothing.
+    /// queue yet. Adding an AOperation a second time does nothing. In place of a child of a group the outermost group around
+    /// it is added, which starts the child in its turn; if that is in a queue, nothing is.
     open override func addOperation(_ operation: Foundation.Operation) {
         guard let operation = operation as? AOperation else {
             admitPlain(operation)
@@ -75,6 +76,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     ///
     /// - Parameter epoch: behind which of the queue's barriers they come, all of them; nil for the last one.
     final func add(_ operation: AOperation, epoch: UInt64?) {
+        guard let operation = operation.standIn else { return }
         let epoch = epoch ?? self.epoch(forNetOf: operation)
         operation.enterNet { member in
             if enter(member, epoch: epoch) { super.addOperation(member) }
@@ -88,6 +90,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var plain: [PlainMember] = []
         for operation in operations {
             if let operation = operation as? AOperation {
+                guard let operation = operation.standIn else { continue }
                 let epoch = epoch(forNetOf: operation)
                 operation.enterNet { member in
                     if enter(member, epoch: epoch) { admitted.append(member) }
