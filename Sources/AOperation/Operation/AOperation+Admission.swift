@@ -20,7 +20,11 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
-            startDeadline()  // counts for one that joins another one, too
+            // It counts for one that joins another one, too. One whose time is over goes on to wait, for its end.
+            guard startDeadline() else {
+                if host != nil { Debugger.event(.added, of: self) }
+                return true
+            }
             if let duplicate = claimUniqueId() {
                 endAsDuplicate(of: duplicate)
                 return true
@@ -38,7 +42,7 @@ extension AOperation: Waiter {
                 if !isReady { stream.withdraw() }
             }
             if isReady {
-                if isInline {
+                if isInline, hasNoTimeBeforeStart {
                     lane.takeSlot()
                     if !run() { lane.returnSlot() }
                 } else {
@@ -67,9 +71,9 @@ extension AOperation: Waiter {
     private func becomeReady() {
         let (membership, isDecided, stream) = core.withLock { ($0.membership, $0.verdict != nil, $0.attachments?.stream) }
         guard let membership else { return }
-        startQueueTimeout()
+        let isInTime = startQueueTimeout()
         Debugger.event(.ready, of: self)
-        guard !isDecided else { return }
+        guard !isDecided, isInTime else { return }
         stream?.expect()
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
         // Who waits for something else might wait for the producer.

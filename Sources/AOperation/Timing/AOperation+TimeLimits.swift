@@ -35,7 +35,7 @@ struct TimeLimits {
 
 extension AOperation {
     /// Stops an attempt that takes longer than `limit` from its start: ``TimeoutObserver``. A limit below zero becomes zero,
-    /// which ends it as soon as it has started.
+    /// which ends it as soon as it has started: its body does not run.
     @discardableResult
     public final func timeout(_ limit: Duration) -> Self {
         observers(TimeoutObserver(limit.interval))
@@ -44,7 +44,7 @@ extension AOperation {
     /// Fails the operation with ``AOperationError/QueueTimeout`` if it has not started `limit` after it was ready: if it
     /// waits so long for a slot, a lock or its conditions. It is ready when its dependencies have ended, and anew when
     /// those have that were added since; a ``delay(_:)``, or the time until ``notBefore(_:)``, comes on top of `limit`.
-    /// It is not tried again. A limit below zero becomes zero: the operation fails as soon as it is ready.
+    /// It is not tried again. A limit below zero becomes zero: the operation fails as soon as it is ready, and is not started.
     @discardableResult
     public final func queueTimeout(_ limit: Duration) -> Self {
         setLimit("queueTimeout") { $0.queueTimeout = QueueTimer(max(limit, .zero)) }
@@ -54,7 +54,7 @@ extension AOperation {
     /// Stops the operation, with all its attempts, and with everything inside of it, `limit` after it was added to a
     /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again. A duplicate that has joined
     /// another operation (``DuplicatePolicy/join``) waits no longer than this; that one goes on. A limit below zero becomes
-    /// zero: the operation fails as soon as it is added.
+    /// zero: the operation fails as soon as it is added, and is not started.
     @discardableResult
     public final func deadline(_ limit: Duration) -> Self {
         setLimit("deadline") { $0.deadline = max(limit, .zero) }
@@ -85,23 +85,32 @@ extension AOperation {
     }
 
     /// The operation has entered a queue.
-    final func startDeadline() {
-        guard let limit = core.withLock({ $0.timeLimits.deadline }) else { return }
+    ///
+    /// - Returns: false if the time is over already: it ends in a moment, and must not come to its start meanwhile.
+    final func startDeadline() -> Bool {
+        guard let limit = core.withLock({ $0.timeLimits.deadline }) else { return true }
         let timer = AOperationTimer(interval: limit.interval, on: Timers.queue) { [weak self] in
             guard let self else { return }
             let error = AOperationError.DeadlinePassed(operation: publisherName, limit: limit)
             timeOut(with: AOperationError(error))
         }
         onEnd { _ in timer.cancel() }
+        return limit > .zero
     }
 
     /// The operation waits for its slot.
-    final func startQueueTimeout() {
+    ///
+    /// - Returns: false if the time is over already: it ends in a moment, and must not come to its start meanwhile.
+    final func startQueueTimeout() -> Bool {
         let (timer, start) = core.withLock { ($0.timeLimits.queueTimeout, $0.timeLimits.start) }
-        guard let timer else { return }
+        guard let timer else { return true }
         timer.start(for: self, delayedBy: start?.wait ?? .zero)
         onEnd { _ in timer.stop() }
+        return timer.limit > .zero
     }
+
+    /// Whether it may be started at once, without a look at the clock.
+    final var hasNoTimeBeforeStart: Bool { core.withLock { $0.timeLimits.start == nil && $0.timeLimits.queueTimeout == nil } }
 }
 
 extension AOperationError {

@@ -31,6 +31,59 @@ struct TimeLimitTests {
         queue.isSuspended = false
     }
 
+    /// Whatever the machine does meanwhile: nothing waits for a timer here.
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func limitsThatAreOver_keepTheOperationFromStarting(_ limit: Duration) async {
+        let log = Log<String>()
+        for _ in 0..<50 {
+            let late = Step { log.append("deadline") }.deadline(limit)
+            let waiting = Step { log.append("queueTimeout") }.queueTimeout(limit)
+            let attempt = Step { log.append("timeout") }.timeout(limit).didStart { log.append("start") }
+            let group = GroupOperation(Step { log.append("child") }).deadline(limit)
+            for operation in [late, waiting, attempt, group] as [VoidOperation] {
+                operation.add(to: queue)
+                await operation.ended()
+                #expect(operation.outcome?.isFailure == true)
+            }
+            #expect(late.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+            #expect(waiting.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+            #expect(attempt.publishedErrors.first?.publishedError is TimeoutObserver.Error)
+            #expect(group.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+        }
+        await queue.idle()
+        #expect(log.entries == Array(repeating: "start", count: 50))
+    }
+
+    @Test func aQueueTimeoutThatIsOver_inAPlainQueue_andATimeoutOfEachAttempt() async {
+        let log = Log<String>()
+        let plain = Step { log.append("plain") }.queueTimeout(.zero)
+        OperationQueue().addOperation(plain)
+        await plain.ended()
+        #expect(plain.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+        let again = Again(log).timeout(.zero).retry(RetryPolicy(attempts: 3))
+        let deep = OrderedGroupOperation((0..<2_000).map { _ in Step { log.append("deep") }.timeout(.zero) })
+        for operation in [again, deep] as [AOperation] {
+            operation.add(to: queue)
+            await operation.ended()
+        }
+        #expect(again.publishedErrors.first?.publishedError is TimeoutObserver.Error)
+        #expect(deep.outcomes.count == 2_000)
+        #expect(log.entries.isEmpty)
+    }
+
+    private final class Again: VoidOperation, RetryableOperation, @unchecked Sendable {
+        let log: Log<String>
+        init(_ log: Log<String>) {
+            self.log = log
+            super.init()
+        }
+        func new() -> Again { Again(log) }
+        override func execute() {
+            log.append("attempt")
+            finish()
+        }
+    }
+
     @Test func queueTimeout_doesNotTouchAnOperationThatHasStarted() async {
         let gate = Gate().queueTimeout(.milliseconds(20))
         queue.addOperation(gate)
