@@ -199,9 +199,6 @@ extension Ending {
 }
 
 extension Duration {
-    /// The duration in seconds, as Dispatch and Foundation count.
-    var interval: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
+    /// The duration in seconds, as Dispatch and Foundation count; of any length.
+    var interval: Double { self / .seconds(1) }
 }

@@ -19,7 +19,7 @@ final class QueueTimer: Sendable {
     ///
     /// - Parameter delay: what it has to wait in any case.
     func start(for operation: AOperation, delayedBy delay: Duration) {
-        let started = AOperationTimer(interval: (limit + delay).interval, on: Timers.queue) { [weak operation, limit] in
+        let started = AOperationTimer(interval: limit.interval + delay.interval, on: Timers.queue) { [weak operation, limit] in
             guard let operation else { return }
             let error = AOperationError.QueueTimeout(operation: operation.publisherName, limit: limit)
             operation.timeOut(with: AOperationError(error), if: \.isBeforeStart)

@@ -84,6 +84,18 @@ struct TimeLimitTests {
         }
     }
 
+    @Test func limitsOfAnyLength_areCountedTogether() async {
+        let longest = Duration.seconds(Int64.max)
+        let operation = Step().queueTimeout(longest).delay(.milliseconds(1)).deadline(longest + longest).timeout(longest + longest)
+        queue.addOperation(operation)
+        let never = Step().queueTimeout(longest).delay(longest + longest)
+        queue.addOperation(never)
+        await operation.ended()
+        #expect(operation.outcome?.isSuccess == true)
+        never.cancel()
+        await queue.idle()
+    }
+
     @Test func queueTimeout_doesNotTouchAnOperationThatHasStarted() async {
         let gate = Gate().queueTimeout(.milliseconds(20))
         queue.addOperation(gate)
