@@ -67,11 +67,21 @@ extension AOperation: Waiter {
         becomeReady()
     }
 
-    /// Its dependencies have ended: it queues for a slot; or not, if it was cancelled and waits for those inside of it.
+    /// Its dependencies have ended: it waits for the time of its start, without a slot, and then queues for one.
     private func becomeReady() {
-        let (membership, isDecided, stream) = core.withLock { ($0.membership, $0.verdict != nil, $0.attachments?.stream) }
+        let (hasStart, stream) = core.withLock { ($0.timeLimits.start != nil, $0.attachments?.stream) }
+        guard hasStart, waitForStart({ [weak self] in self?.queueForSlot() }) else { return queueForSlot() }
+        stream?.expect()
+        stream?.withdraw()  // it does not come at once
+    }
+
+    /// It queues for a slot; or not, if it was cancelled and waits for those inside of it.
+    private func queueForSlot() {
+        let (membership, isDecided, stream, limit) = core.withLock { core in
+            (core.membership, core.verdict != nil, core.attachments?.stream, core.timeLimits.queueTimeout)
+        }
         guard let membership else { return }
-        let isInTime = startQueueTimeout()
+        let isInTime = limit.map { start($0) } ?? true
         Debugger.event(.ready, of: self)
         guard !isDecided, isInTime else { return }
         stream?.expect()

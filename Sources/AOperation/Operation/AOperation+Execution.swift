@@ -160,6 +160,7 @@ extension AOperation {
         }
         if departure.announcesReadiness { announceReadiness() }
         for watch in departure.watches { watch.stop() }
+        departure.timer?.cancel()
         if let request = departure.lockRequest { LockTable.shared.release(request) }
         if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }
         for handler in departure.handlers { handler(self) }

@@ -188,6 +188,55 @@ struct TimeLimitTests {
         #expect(log.entries == ["other", "delayed"])
     }
 
+    /// Nothing starts meanwhile, so that what is seen of the delay is not its end in line for a slot.
+    @Test func delay_isOverWhileNoSlotIsFree_andWhileTheQueueIsSuspended() async {
+        queue.maxConcurrentOperationCount = 1
+        let gate = Gate()
+        queue.addOperation(gate)
+        await gate.started.wait()
+        let busy = Step().delay(.milliseconds(1))
+        queue.addOperation(busy)
+        await until { busy.core.withLock { $0.timeLimits.start == nil } }
+        gate.open()
+        await busy.ended()
+        queue.isSuspended = true
+        let suspended = Step().delay(.milliseconds(1))
+        queue.addOperation(suspended)
+        await until { suspended.core.withLock { $0.timeLimits.start == nil } }
+        queue.isSuspended = false
+        await suspended.ended()
+        #expect(suspended.outcome?.isSuccess == true)
+    }
+
+    @Test func delay_ofAnOperationThatIsGivenADependency_beginsAnew() async {
+        let gate = Gate()
+        let delayed = Step().delay(.seconds(3_600))
+        queue.addOperation(delayed)
+        #expect(delayed.core.withLock { $0.state.isReady && $0.timer != nil })
+        delayed.addDependency(gate)
+        delayed.delay(.milliseconds(1))
+        queue.addOperation(gate)
+        await gate.started.wait()
+        gate.open()
+        await delayed.ended()
+        #expect(delayed.outcome?.isSuccess == true)
+    }
+
+    @Test func queueTimeout_beginsWhenTheDelayIsOver() async throws {
+        queue.isSuspended = true
+        let operation = Step().delay(.seconds(3_600)).queueTimeout(.seconds(3_600))
+        let timer = try #require(operation.core.withLock { $0.timeLimits.queueTimeout })
+        queue.addOperation(operation)
+        #expect(!timer.isRunning, "it waits for its delay")
+        let soon = Step().delay(.milliseconds(1)).queueTimeout(.milliseconds(1))
+        queue.addOperation(soon)
+        await soon.ended()
+        #expect(soon.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        await queue.idle()
+    }
+
     @Test func notBefore_aDateThatNeverComes_waitsUntilItIsCancelled() async {
         let never = Step().notBefore(Date(timeIntervalSinceNow: .infinity))
         queue.addOperation(never)
