@@ -200,7 +200,7 @@ extension AOperation {
         case .ignored:
             if core.withLock({ $0.isPreparing(round) }) { cancel() }
         case .notYet(let wait, _):
-            DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in self?.evaluate(round) }
+            waitForTime { AOperationTimer(interval: wait.interval) { [weak self] in self?.evaluate(round) } }
         }
     }
 

@@ -264,6 +264,43 @@ struct TimeLimitTests {
         #expect(delayed.outcome?.isCancelled == true)
     }
 
+    /// Else each is kept until it would have been started: an hour long.
+    @Test func whatIsCancelledWhileItWaits_leavesNoTimer() async {
+        let (hour, log) = (Duration.seconds(3_600), Log<String>())
+        let delayed = Step().delay(hour)
+        let later = Step().conditions(NotYet(again: hour))
+        let failing = RetryOften(log).retry(RetryPolicy(attempts: 2, backoff: .constant(hour)))
+        for operation in [delayed, later, failing] as [VoidOperation] {
+            queue.addOperation(operation)
+            await until { operation.core.withLock { $0.timer != nil } }
+            operation.cancel()
+            await operation.ended()
+            #expect(operation.core.withLock { $0.timer == nil })
+        }
+        #expect(log.entries == ["attempt"])
+        await queue.idle()
+    }
+
+    private struct NotYet: AOperationCondition {
+        let again: Duration
+        func evaluateForOperation(_ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
+            completion(.retry(after: again, because: "it is early"))
+        }
+    }
+
+    private final class RetryOften: VoidOperation, RetryableOperation, @unchecked Sendable {
+        let log: Log<String>
+        init(_ log: Log<String>) {
+            self.log = log
+            super.init()
+        }
+        func new() -> RetryOften { RetryOften(log) }
+        override func execute() {
+            log.append("attempt")
+            finish(with: AOperationError(Failed(text: "no")))
+        }
+    }
+
     @Test func progress_countsEndedOperations() async {
         queue.progress.totalUnitCount = 3
         for _ in 0..<2 { queue.addOperation(Step()) }
