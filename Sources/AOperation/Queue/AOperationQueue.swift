@@ -15,7 +15,8 @@ import Foundation
 /// operations those whose turn has come.
 ///
 /// Nothing needs the main queue: operations run on Dispatch's global queues (or ``underlyingQueue``), `didFinish` is
-/// called on ``callbackQueue``. A queue lives at least as long as it has operations.
+/// called on ``callbackQueue``. A queue lives at least as long as it has operations: one that is suspended when the program
+/// lets go of it stays in memory with all that is in it. Cancel them before, or let it go on.
 ///
 /// Invariant behind `@unchecked Sendable`: `settings` is only reached under its lock; the lane is safe by itself.
 open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
