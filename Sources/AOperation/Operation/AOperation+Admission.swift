@@ -94,11 +94,13 @@ extension AOperation: Waiter {
     /// this thread if nothing is in its way, else as soon as its dependencies have ended. What delivers to it and is
     /// in no queue is started as well.
     final func startByFoundation() {
-        if isInitialized {
+        if core.withLock(\.isInNoQueue) {
             enterNet { member in
                 // What was cancelled before it was in a queue may yet be added to one that would not take it then.
                 if member !== self, member.isInitialized { member.enter(.outside, of: nil, announcement: .onStart) }
             }
+        }
+        if isInitialized {
             if enter(.outside, of: nil, announcement: .due, isInline: true) { return }
         }
         if let waiters = core.withLock({ $0.foundationStarts() }) { announceEnd(to: waiters) }
