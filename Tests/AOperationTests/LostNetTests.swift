@@ -234,4 +234,18 @@ private final class CancelWhatIsAdded: AOperationQueueDelegate {
     func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
         if operation === cancelled { operation.cancel() }
     }
+
+    /// The others do not wait for ever, whatever queue it is added to.
+    @Test(arguments: [true, false])
+    func aCancelledReceiver_bringsItsProducer_andThatOnesOtherReceivers(_ isPlain: Bool) async {
+        let producer = Value(1)
+        let (other, cancelled) = (producer.deliver(to: PassOn()), producer.deliver(to: PassOn()))
+        cancelled.cancel()
+        let queue = isPlain ? OperationQueue() : AOperationQueue()
+        queue.addOperation(cancelled)
+        await other.ended()
+        #expect(other.outcome?.isSuccess == true)
+        await cancelled.ended()
+        await queue.idle()
+    }
 }

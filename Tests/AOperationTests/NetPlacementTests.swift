@@ -262,4 +262,26 @@ struct NetPlacementTests {
         }
         #expect(group.outcome?.isSuccess == true)
     }
+
+    /// The barrier waits for the group, and that for its producer.
+    @Test func aProducer_ofAChildOfAGroupBeforeABarrier_comesBeforeThatBarrier() async {
+        let queue = AOperationQueue()
+        queue.isSuspended = true
+        let log = Log<String>()
+        let (first, producer) = (Value(1), PassOn<Int>())
+        first.deliver(to: producer)
+        let receiver = producer.deliver(to: PassOn())
+        receiver.didFinish { _ in log.append("receiver") }
+        let group = GroupOperation(receiver)
+        queue.addOperation(group)
+        queue.addBarrierBlock { log.append("barrier") }
+        queue.addOperation(first)
+        let behind = Step { log.append("behind") }
+        queue.addOperation(behind)
+        queue.isSuspended = false
+        await group.ended()
+        await behind.ended()
+        #expect(log.entries.filter { $0 != "receiver" } == ["barrier", "behind"])
+        #expect(receiver.outcome?.isSuccess == true)
+    }
 }

@@ -3,7 +3,8 @@ import Foundation
 extension ResultableOperation {
     /// Adds the operation to `queue`, as `add(to:)` does, and waits for its value.
     ///
-    /// Cancelling the surrounding task cancels the operation.
+    /// Cancelling the surrounding task cancels the operation. Within the body of another operation it is waited with that one's
+    /// slot and locks: for ever, if this one needs them.
     /// - Throws: ``AOperationError``; for a cancelled operation one with ``AOperationError/IsCancelled``.
     nonisolated(nonsending)
         public final func value(on queue: AOperationQueue) async throws -> Output
@@ -14,7 +15,7 @@ extension ResultableOperation {
     /// Adds the operation to `queue`, as `add(to:)` does, and waits for its result.
     ///
     /// Cancelling the surrounding task cancels the operation. An operation that is in a queue already is only waited
-    /// for.
+    /// for. Within the body of another operation it is waited with that one's slot and locks: for ever, if this one needs them.
     nonisolated(nonsending)
         public final func result(on queue: AOperationQueue) async -> Result<Output, AOperationError>
     {

@@ -14,19 +14,21 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
         /// What is left of a time that began earlier.
         case remainder(of: TimeInterval, since: ContinuousClock.Instant)
 
-        /// How long to wait from now on.
-        var seconds: TimeInterval {
+        /// Calls `handler` when it is over; nil if it is already.
+        func timer(_ handler: @escaping @Sendable () -> Void) -> AOperationTimer? {
+            let seconds: TimeInterval
             switch self {
-            case .interval(let seconds): seconds
-            case .until(let date): date.timeIntervalSinceNow
-            case .remainder(let seconds, let start): seconds - start.duration(to: .now).interval
+            case .interval(let interval): seconds = interval
+            case .until(let date): return date > Date() ? AOperationTimer(at: date, handler: handler) : nil
+            case .remainder(let interval, let start): seconds = interval - start.duration(to: .now).interval
             }
+            return seconds > 0 ? AOperationTimer(interval: seconds, handler: handler) : nil
         }
     }
 
     public var receivedValue: Result<Output, AOperationError>?
     private let delay: Delay
-    private let timer = Guarded<DispatchWorkItem?>(nil)
+    private let timer = Guarded<AOperationTimer?>(nil)
 
     init(delay: Delay) {
         self.delay = delay
@@ -39,18 +41,18 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
         super.init()
     }
 
-    /// Waits until `date`; a date that is past is no delay.
+    /// Waits until `date` by the clock on the wall, also if that is set meanwhile; a date that is past is no delay.
     public init(until date: Date) {
         delay = .until(date)
         super.init()
     }
 
     public final override func execute() {
-        let seconds = delay.seconds
-        guard seconds > 0 else { return pass() }
-        let item = DispatchWorkItem { [weak self] in self?.pass() }
-        timer.withLock { $0 = item }
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: item)
+        let isWaiting = timer.withLock { timer in
+            timer = delay.timer { [weak self] in self?.pass() }  // which asks for this lock first
+            return timer != nil
+        }
+        guard isWaiting else { return pass() }
         if isCancelled { stop() }
     }
 
@@ -72,12 +74,12 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
 
     /// Takes the timer back; the body of a cancelled operation ends with it.
     private func stop() {
-        let item = timer.withLock { timer -> DispatchWorkItem? in
+        let running = timer.withLock { timer in
             defer { timer = nil }
             return timer
         }
-        guard let item else { return }
-        item.cancel()
+        guard let running else { return }
+        running.cancel()
         endBody()
     }
 }

@@ -26,9 +26,25 @@ public final class AOperationTimer: Sendable {
         self.init(interval: interval, on: .global(), handler: handler)
     }
 
-    init(interval: TimeInterval, on queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
+    convenience init(interval: TimeInterval, on queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
+        self.init(on: queue, handler) { $0.schedule(deadline: .now() + (interval > 0 ? interval : 0)) }
+    }
+
+    /// Fires when it is `date` by the clock on the wall, also if that is set meanwhile; at once if that is past.
+    convenience init(at date: Date, handler: @escaping @Sendable () -> Void) {
+        let seconds = min(max(0, date.timeIntervalSince1970), Self.secondsMax)
+        let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
+        self.init(on: .global(), handler) { $0.schedule(wallDeadline: DispatchWallTime(timespec: time)) }
+    }
+
+    /// What Dispatch can count, in nanoseconds, since 1970: some hundred years.
+    private static let secondsMax: TimeInterval = 250 * 365 * 86_400
+
+    private init(
+        on queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void, schedule: (any DispatchSourceTimer) -> Void
+    ) {
         let source = DispatchSource.makeTimerSource(queue: queue)
-        source.schedule(deadline: .now() + (interval > 0 ? interval : 0))
+        schedule(source)
         state.withLock { $0 = .armed(source, handler: handler) }
         source.setEventHandler { [weak self] in self?.fire() }
         source.activate()

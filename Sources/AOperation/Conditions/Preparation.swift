@@ -51,23 +51,13 @@ extension AOperation {
 // MARK: - Steps
 
 extension AOperation {
-    /// Waits for the time of the start, asks for locks, runs the conditions' dependent operations, evaluates the
-    /// conditions; then the operation is ready for its slot, or fails.
+    /// Asks for locks, runs the conditions' dependent operations, evaluates the conditions; then the operation is ready for
+    /// its slot, or fails.
     ///
     /// All of it waits without a slot. The locks are those that the operation names, and all that operations inside
     /// of it name: its dependent operations, its children. A preparation is given up when the queue is suspended, or
     /// when the operation is given another dependency: `round` says which one this is.
     final func prepare(_ round: UInt64) {
-        let wait = core.withLock { $0.timeLimits.start?.wait } ?? .zero
-        guard wait > .zero else { return beginPreparation(round) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in
-            guard let self, core.withLock({ $0.isPreparing(round) }) else { return }
-            core.withLock { $0.timeLimits.start = nil }
-            beginPreparation(round)
-        }
-    }
-
-    private func beginPreparation(_ round: UInt64) {
         Debugger.event(.evaluating, of: self)
         askForLocks(round)
     }
@@ -210,7 +200,7 @@ extension AOperation {
         case .ignored:
             if core.withLock({ $0.isPreparing(round) }) { cancel() }
         case .notYet(let wait, _):
-            DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval) { [weak self] in self?.evaluate(round) }
+            waitForTime { AOperationTimer(interval: wait.interval) { [weak self] in self?.evaluate(round) } }
         }
     }
 

@@ -17,8 +17,10 @@ extension GroupOperation {
     final func isChild(_ operation: Foundation.Operation) -> Bool { roster.withLock { $0.contains(operation) } }
 
     /// Somebody has seen how this child ends and went on: see ``GroupRoster/ending``.
-    final func forgive(_ operation: Foundation.Operation) {
+    ///
+    /// - Parameter isListed: whether its errors are among the group's if that fails all the same.
+    final func forgive(_ operation: Foundation.Operation, isListed: Bool = true) {
         _ = DecisionCapture.keep(for: self) { $0.forgiven.append(operation) }
-        roster.withLock { $0.forgive(operation) }
+        roster.withLock { $0.forgive(operation, isListed: isListed) }
     }
 }

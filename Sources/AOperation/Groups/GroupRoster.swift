@@ -74,6 +74,8 @@ struct GroupRoster {
     private var ownErrors: [AOperationError] = []
     /// Children whose end somebody has seen and went on.
     private var forgiven: Set<ObjectIdentifier> = []
+    /// Those among them that count through another child alone.
+    private var unlisted: Set<ObjectIdentifier> = []
 
     /// Takes the children out of a group that goes away.
     mutating func dismantle() -> [Foundation.Operation] {
@@ -296,8 +298,11 @@ extension GroupRoster {
     }
 
     /// From now on this child alone does not make the group fail.
-    mutating func forgive(_ operation: Foundation.Operation) {
+    ///
+    /// - Parameter isListed: whether its errors are among the group's if that fails all the same.
+    mutating func forgive(_ operation: Foundation.Operation, isListed: Bool = true) {
         forgiven.insert(ObjectIdentifier(operation))
+        if !isListed { unlisted.insert(ObjectIdentifier(operation)) }
     }
 
     /// Whether the group succeeds: nobody failed but children that were forgiven.
@@ -309,13 +314,13 @@ extension GroupRoster {
     }
 
     /// How the group ends, once it is closed: failures in child order, the group's own errors, then cancelled
-    /// children in child order. Forgiven children are among them if the group fails.
+    /// children in child order. Forgiven children are among them if the group fails, but for those that count through others.
     var ending: Ending {
         if let decided = verdict ?? imposed { return decided }
         guard !isSuccess else { return .success }
         var failures: [AOperationError] = []
         var cancellations: [AOperationError] = []
-        for child in children {
+        for child in children where !unlisted.contains(ObjectIdentifier(child.operation)) {
             guard let (outcome, errors) = child.stage.result else { continue }
             switch outcome {
             case .success: break

@@ -76,16 +76,14 @@ extension AOperation {
     /// The start of an attempt; told to the listeners of the operation as a whole if it is the first that starts.
     final func tellStart() {
         let (observers, whole) = core.withLock { ($0.attemptObservers, $0.isAttempt ? $0.whole : nil) }
+        let isFirst = (whole ?? self).core.withLock { $0.beginTellingStart() }  // before the attempt can time out
         for observer in observers { observer.attemptDidStart(self) }
-        (whole ?? self).tellFirstStart()
+        if isFirst { (whole ?? self).tellFirstStart() }
     }
 
     /// In this order: delegate, observers, `didStart`. The end is told after that, whoever decides it meanwhile.
     private func tellFirstStart() {
-        let (isDue, delegate, observers, handlers) = core.withLock { core in
-            (core.beginTellingStart(), core.delegate, core.observers, core.startHandlers)
-        }
-        guard isDue else { return }
+        let (delegate, observers, handlers) = core.withLock { ($0.delegate, $0.observers, $0.startHandlers) }
         delegate?.operationDidStart(self)
         for observer in observers { observer.operationDidStart(self) }
         for handler in handlers { handler() }

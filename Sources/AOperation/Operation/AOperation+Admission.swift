@@ -20,7 +20,11 @@ extension AOperation: Waiter {
         }
         switch entrance {
         case .admitted(let wanted):
-            startDeadline()  // counts for one that joins another one, too
+            // It counts for one that joins another one, too. One whose time is over goes on to wait, for its end.
+            guard startDeadline() else {
+                if host != nil { Debugger.event(.added, of: self) }
+                return true
+            }
             if let duplicate = claimUniqueId() {
                 endAsDuplicate(of: duplicate)
                 return true
@@ -38,7 +42,7 @@ extension AOperation: Waiter {
                 if !isReady { stream.withdraw() }
             }
             if isReady {
-                if isInline {
+                if isInline, hasNoTimeBeforeStart {
                     lane.takeSlot()
                     if !run() { lane.returnSlot() }
                 } else {
@@ -63,13 +67,23 @@ extension AOperation: Waiter {
         becomeReady()
     }
 
-    /// Its dependencies have ended: it queues for a slot; or not, if it was cancelled and waits for those inside of it.
+    /// Its dependencies have ended: it waits for the time of its start, without a slot, and then queues for one.
     private func becomeReady() {
-        let (membership, isDecided, stream) = core.withLock { ($0.membership, $0.verdict != nil, $0.attachments?.stream) }
+        let (hasStart, stream) = core.withLock { ($0.timeLimits.start != nil, $0.attachments?.stream) }
+        guard hasStart, waitForStart({ [weak self] in self?.queueForSlot() }) else { return queueForSlot() }
+        stream?.expect()
+        stream?.withdraw()  // it does not come at once
+    }
+
+    /// It queues for a slot; or not, if it was cancelled and waits for those inside of it.
+    private func queueForSlot() {
+        let (membership, isDecided, stream, limit) = core.withLock { core in
+            (core.membership, core.verdict != nil, core.attachments?.stream, core.timeLimits.queueTimeout)
+        }
         guard let membership else { return }
-        startQueueTimeout()
+        let isInTime = limit.map { start($0) } ?? true
         Debugger.event(.ready, of: self)
-        guard !isDecided else { return }
+        guard !isDecided, isInTime else { return }
         stream?.expect()
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
         // Who waits for something else might wait for the producer.
@@ -80,11 +94,13 @@ extension AOperation: Waiter {
     /// this thread if nothing is in its way, else as soon as its dependencies have ended. What delivers to it and is
     /// in no queue is started as well.
     final func startByFoundation() {
-        if isInitialized {
+        if core.withLock(\.isInNoQueue) {
             enterNet { member in
                 // What was cancelled before it was in a queue may yet be added to one that would not take it then.
                 if member !== self, member.isInitialized { member.enter(.outside, of: nil, announcement: .onStart) }
             }
+        }
+        if isInitialized {
             if enter(.outside, of: nil, announcement: .due, isInline: true) { return }
         }
         if let waiters = core.withLock({ $0.foundationStarts() }) { announceEnd(to: waiters) }

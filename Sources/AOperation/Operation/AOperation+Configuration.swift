@@ -9,26 +9,44 @@ extension AOperation {
     }
 
     /// Adds the operation to `queue`, together with its delivery net and with the dependencies, direct and further
-    /// ones, that are in no queue yet. What is in a queue already is left there.
+    /// ones, that are in no queue yet. What is in a queue already is left there. A group, or an operation that was made of
+    /// another one, brings what those inside of it depend on.
+    ///
+    /// Plain operations are not added, as none tells whether it is in a queue: add those yourself. What they depend on is.
+    ///
+    /// For a child of a group it is the outermost group around it that is added, which starts the child in its turn. One
+    /// whose group is in a queue already is left to that.
     @discardableResult
     public final func add(to queue: AOperationQueue) -> Self {
+        guard let first = standIn else { return self }
         if let intake = queue.intake {
-            intake(queue, unqueuedDependencies().filter { $0 === self || $0.isInitialized })
+            intake(queue, first.unqueuedDependencies().filter { $0 === first || $0.isInitialized })
         } else {
-            for operation in unqueuedDependencies() { queue.addOperation(operation) }
+            for operation in first.unqueuedDependencies() { queue.addOperation(operation) }
         }
         return self
+    }
+
+    /// What comes into a queue when this operation is added: itself; or the outermost of the operations it is inside of, as
+    /// only that one starts it. Nil when that is in a queue already.
+    final var standIn: AOperation? {
+        guard core.withLock({ ($0.group != nil || $0.whole != nil) && $0.isInNoQueue }), let around = enclosingOperations.last else {
+            return self
+        }
+        return around.core.withLock(\.isInNoQueue) ? around : nil
     }
 
     /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it
     /// waits for. Iterative: chains are as long as a program makes them.
     final func unqueuedDependencies() -> [AOperation] {
-        AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
-            operation.core.withLock { core in
-                let lost = core.attachments?.lostNet?.dependencies ?? []
-                return AdmissionOrder.Neighbours(
-                    before: core.dependencies.all.compactMap { $0 as? AOperation } + lost, after: core.net.after)
+        var awaited = AwaitedOperations()
+        return AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
+            let (dependencies, lost, after) = operation.core.withLock { core in
+                (core.dependencies.all, core.attachments?.lostNet?.dependencies ?? [], core.net.after)
             }
+            var before = awaited.reached(from: dependencies) + lost
+            if let group = operation as? GroupOperation { before += awaited.reached(fromInside: group) }
+            return AdmissionOrder.Neighbours(before: before, after: after)
         }
     }
 

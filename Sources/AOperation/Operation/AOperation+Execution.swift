@@ -160,6 +160,7 @@ extension AOperation {
         }
         if departure.announcesReadiness { announceReadiness() }
         for watch in departure.watches { watch.stop() }
+        departure.timer?.cancel()
         if let request = departure.lockRequest { LockTable.shared.release(request) }
         if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }
         for handler in departure.handlers { handler(self) }
@@ -199,9 +200,6 @@ extension Ending {
 }
 
 extension Duration {
-    /// The duration in seconds, as Dispatch and Foundation count.
-    var interval: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
-    }
+    /// The duration in seconds, as Dispatch and Foundation count; of any length.
+    var interval: Double { self / .seconds(1) }
 }

@@ -9,6 +9,8 @@ import Foundation
 /// ```
 /// Cancelling the operation cancels its task; the body ends when `run()` returns. The task has the priority that the
 /// operation's `qualityOfService`, or its queue's, stands for; it knows no task-local values of who added the operation.
+/// What `run()` awaits it awaits with the operation's slot and locks: to await another operation that needs one of these is to
+/// wait for ever. Let that one deliver to this one, or wrap it in a ``WrapperOperation``.
 ///
 /// Invariant behind `@unchecked Sendable`: `task` is only reached under its lock.
 open class AsyncOperation<Output>: ResultableOperation<Output>, @unchecked Sendable {

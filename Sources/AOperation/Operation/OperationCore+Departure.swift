@@ -49,6 +49,7 @@ extension OperationCore {
             announcesReadiness: mayBeTakenForBlocked,
             followers: announces ? takeFollowers() : [],
             watches: watches.all + announcingWatches.all,
+            timer: timer,
             dependencies: dependencies.all,
             producers: producers,
             receivers: receivers,
@@ -56,6 +57,7 @@ extension OperationCore {
             left: hasLeftovers ? takeLeftovers() : nil
         )
         membership = nil
+        timer = nil
         endHandlers = []
         dependencies = DependencyList()
         watches = WatchList()

@@ -127,6 +127,8 @@ struct OperationCore {
     var endHandlers: [(AOperation) -> Void] = []
     var grace = Duration.seconds(5)
     var timeLimits = TimeLimits()
+    /// The time that it waits for: of its start, of another look at its conditions, of another attempt.
+    var timer: AOperationTimer?
     /// What few operations have: partial results, progress, a trace.
     var attachments: OperationAttachments?
 
@@ -175,6 +177,7 @@ struct OperationCore {
         let followers: [any Waiter]
         /// To be stopped before they are released.
         var watches: [DependencyWatch]
+        let timer: AOperationTimer?
         /// Let go of after the lock: releasing them may release long chains.
         var dependencies: [Foundation.Operation]
         var producers: [AOperation]
@@ -355,7 +358,7 @@ extension OperationCore {
     mutating func begin(isContainer: Bool) -> Start {
         guard case .ready = state, verdict == nil else { return .nothing }
         if pause != membership?.lane.pause { isPrepared = false }
-        if !isPrepared, isContainer || !conditions.isEmpty || timeLimits.start != nil {
+        if !isPrepared, isContainer || !conditions.isEmpty {
             state = .preparing(isInline: true)
             round += 1
             pause = membership?.lane.pause

@@ -15,7 +15,8 @@ import Foundation
 /// operations those whose turn has come.
 ///
 /// Nothing needs the main queue: operations run on Dispatch's global queues (or ``underlyingQueue``), `didFinish` is
-/// called on ``callbackQueue``. A queue lives at least as long as it has operations.
+/// called on ``callbackQueue``. A queue lives at least as long as it has operations: one that is suspended when the program
+/// lets go of it stays in memory with all that is in it. Cancel them before, or let it go on.
 ///
 /// Invariant behind `@unchecked Sendable`: `settings` is only reached under its lock; the lane is safe by itself.
 open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
@@ -62,7 +63,8 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     // MARK: Adding
 
     /// Adds an operation; for an `AOperation` with it everything that delivers to it or receives from it and is in no
-    /// queue yet. Adding an AOperation a second time does nothing.
+    /// queue yet. Adding an AOperation a second time does nothing. In place of a child of a group the outermost group around
+    /// it is added, which starts the child in its turn; if that is in a queue, nothing is.
     open override func addOperation(_ operation: Foundation.Operation) {
         guard let operation = operation as? AOperation else {
             admitPlain(operation)
@@ -75,6 +77,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     ///
     /// - Parameter epoch: behind which of the queue's barriers they come, all of them; nil for the last one.
     final func add(_ operation: AOperation, epoch: UInt64?) {
+        guard let operation = operation.standIn else { return }
         let epoch = epoch ?? self.epoch(forNetOf: operation)
         operation.enterNet { member in
             if enter(member, epoch: epoch) { super.addOperation(member) }
@@ -88,6 +91,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         var plain: [PlainMember] = []
         for operation in operations {
             if let operation = operation as? AOperation {
+                guard let operation = operation.standIn else { continue }
                 let epoch = epoch(forNetOf: operation)
                 operation.enterNet { member in
                     if enter(member, epoch: epoch) { admitted.append(member) }
@@ -106,8 +110,20 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     }
 
     /// A barrier that comes in this moment is before a whole net or behind it: those that are tried again together would wait for each
-    /// other through it.
-    private func epoch(forNetOf operation: AOperation) -> UInt64? { operation.hasDeliveryNet ? lane.lastEpoch : nil }
+    /// other through it. One that came before does not wait for the net that somebody before it waits for.
+    private func epoch(forNetOf operation: AOperation) -> UInt64? {
+        guard operation.hasDeliveryNet else { return nil }
+        let last = lane.lastEpoch
+        guard lane.hasBarrier(before: last) else { return last }
+        let receivers = operation.deliveryNet().flatMap { $0.neighboursInNet.after }
+        return receivers.compactMap { epoch(of: $0) }.min() ?? last
+    }
+
+    /// Behind which of this queue's barriers an operation is, or the group around it; nil if it is not in the queue.
+    private func epoch(of operation: AOperation) -> UInt64? {
+        guard let place = operation.outermost.core.withLock({ $0.membership }), place.lane === lane else { return nil }
+        return place.epoch
+    }
 
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.

@@ -107,11 +107,15 @@ extension AOperation {
     package final var errorName: String { publisherName }
 
     /// The operation and its delivery net, as far as they are in no queue; producers come before their receivers.
-    package final func netInNoQueue() -> [AOperation] { deliveryNet().filter { $0 === self || $0.isInitialized } }
+    package final func netInNoQueue() -> [AOperation] {
+        let first = standIn ?? self
+        return first.deliveryNet().filter { $0 === first || $0.isInitialized }
+    }
 
     /// The same, with everything they wait for.
     package final func everythingInNoQueue() -> [AOperation] {
-        unqueuedDependencies().filter { $0 === self || $0.isInitialized }
+        let first = standIn ?? self
+        return first.unqueuedDependencies().filter { $0 === first || $0.isInitialized }
     }
 }
 

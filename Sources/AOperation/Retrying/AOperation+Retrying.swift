@@ -90,7 +90,7 @@ extension AOperation {
 
     private func after(_ wait: Duration, _ job: @escaping @Sendable () -> Void) {
         guard wait > .zero else { return Trampoline.run(job) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + wait.interval, execute: job)
+        waitForTime { AOperationTimer(interval: wait.interval, handler: job) }
     }
 
     /// Begins another attempt; at the end of a delivery net, of those above it too that have failed.

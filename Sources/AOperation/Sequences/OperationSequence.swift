@@ -19,7 +19,7 @@ import Foundation
 ///
 /// The sequence succeeds if its last step does, or if there is none: whoever goes on after a failed step has dealt
 /// with it. Else it fails, with the errors of all its steps in order. It is cancelled only if it was cancelled itself.
-/// What belongs to a step counts through the step alone; operations that are added otherwise (`addOperation`,
+/// What belongs to a step counts through the step alone, with its errors; operations that are added otherwise (`addOperation`,
 /// `produce`) run beside the steps, and their failures count. With `onFailure: .stop` the first failure is the end.
 ///
 /// As a group it keeps every step with its outcome (``GroupOperation/outcomes``), so that its memory grows with their
@@ -132,7 +132,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         _ = DecisionCapture.keep(for: self) { $0.step = next }
         if forgivesSteps {
             if let previous { forgive(previous) }
-            for member in members where member !== next { forgive(member) }
+            for member in members where member !== next { forgive(member, isListed: false) }
         }
         pause?.start()
         for member in members { addOperation(member) }

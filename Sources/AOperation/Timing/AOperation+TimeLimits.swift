@@ -8,15 +8,13 @@ struct TimeLimits {
         case delay(Duration)
         case notBefore(Date)
 
-        var wait: Duration {
+        /// Calls `handler` at that time; nil if there is nothing to wait for. A date moves with the clock on the wall.
+        func timer(_ handler: @escaping @Sendable () -> Void) -> AOperationTimer? {
             switch self {
-            case .delay(let delay): delay
-            case .notBefore(let date): .seconds(min(max(0, date.timeIntervalSinceNow), Self.secondsMax))
+            case .delay(let delay): delay > .zero ? AOperationTimer(interval: delay.interval, handler: handler) : nil
+            case .notBefore(let date): date > Date() ? AOperationTimer(at: date, handler: handler) : nil
             }
         }
-
-        /// A hundred years: never, for what has no end.
-        private static let secondsMax: TimeInterval = 100 * 365 * 86_400
     }
 
     var start: Start?
@@ -35,7 +33,7 @@ struct TimeLimits {
 
 extension AOperation {
     /// Stops an attempt that takes longer than `limit` from its start: ``TimeoutObserver``. A limit below zero becomes zero,
-    /// which ends it as soon as it has started.
+    /// which ends it as soon as it has started: its body does not run.
     @discardableResult
     public final func timeout(_ limit: Duration) -> Self {
         observers(TimeoutObserver(limit.interval))
@@ -43,8 +41,8 @@ extension AOperation {
 
     /// Fails the operation with ``AOperationError/QueueTimeout`` if it has not started `limit` after it was ready: if it
     /// waits so long for a slot, a lock or its conditions. It is ready when its dependencies have ended, and anew when
-    /// those have that were added since; a ``delay(_:)``, or the time until ``notBefore(_:)``, comes on top of `limit`.
-    /// It is not tried again. A limit below zero becomes zero: the operation fails as soon as it is ready.
+    /// those have that were added since; a ``delay(_:)``, or the time until ``notBefore(_:)``, comes before that.
+    /// It is not tried again. A limit below zero becomes zero: the operation fails as soon as it is ready, and is not started.
     @discardableResult
     public final func queueTimeout(_ limit: Duration) -> Self {
         setLimit("queueTimeout") { $0.queueTimeout = QueueTimer(max(limit, .zero)) }
@@ -54,21 +52,23 @@ extension AOperation {
     /// Stops the operation, with all its attempts, and with everything inside of it, `limit` after it was added to a
     /// queue: it fails with ``AOperationError/DeadlinePassed``. It is not tried again. A duplicate that has joined
     /// another operation (``DuplicatePolicy/join``) waits no longer than this; that one goes on. A limit below zero becomes
-    /// zero: the operation fails as soon as it is added.
+    /// zero: the operation fails as soon as it is added, and is not started.
     @discardableResult
     public final func deadline(_ limit: Duration) -> Self {
         setLimit("deadline") { $0.deadline = max(limit, .zero) }
         return self
     }
 
-    /// Lets the operation start `wait` after its dependencies have ended, at the earliest; it waits without a slot.
+    /// Lets the operation start `wait` after its dependencies have ended, at the earliest. It waits without a slot, and before
+    /// it gets in line for one: also while all slots are in use, or the queue is suspended.
     @discardableResult
     public final func delay(_ wait: Duration) -> Self {
         setLimit("delay") { $0.start = .delay(wait) }
         return self
     }
 
-    /// Lets the operation start at `date` at the earliest; it waits without a slot.
+    /// Lets the operation start at `date` at the earliest; it waits as with ``delay(_:)``. If the clock on the wall is set to
+    /// another time meanwhile, it is that which counts.
     @discardableResult
     public final func notBefore(_ date: Date) -> Self {
         setLimit("notBefore") { $0.start = .notBefore(date) }
@@ -85,23 +85,65 @@ extension AOperation {
     }
 
     /// The operation has entered a queue.
-    final func startDeadline() {
-        guard let limit = core.withLock({ $0.timeLimits.deadline }) else { return }
+    ///
+    /// - Returns: false if the time is over already: it ends in a moment, and must not come to its start meanwhile.
+    final func startDeadline() -> Bool {
+        guard let limit = core.withLock({ $0.timeLimits.deadline }) else { return true }
         let timer = AOperationTimer(interval: limit.interval, on: Timers.queue) { [weak self] in
             guard let self else { return }
             let error = AOperationError.DeadlinePassed(operation: publisherName, limit: limit)
             timeOut(with: AOperationError(error))
         }
         onEnd { _ in timer.cancel() }
+        return limit > .zero
     }
 
     /// The operation waits for its slot.
-    final func startQueueTimeout() {
-        let (timer, start) = core.withLock { ($0.timeLimits.queueTimeout, $0.timeLimits.start) }
-        guard let timer else { return }
-        timer.start(for: self, delayedBy: start?.wait ?? .zero)
+    ///
+    /// - Returns: false if the time is over already: it ends in a moment, and must not come to its start meanwhile.
+    final func start(_ timer: QueueTimer) -> Bool {
+        timer.start(for: self)
         onEnd { _ in timer.stop() }
+        return timer.limit > .zero
     }
+
+    /// Begins to wait for the time of its start, if that is to come; calls `handler` then, unless it is to wait for another
+    /// dependency first, or has ended.
+    ///
+    /// - Returns: whether it waits.
+    final func waitForStart(_ handler: @escaping @Sendable () -> Void) -> Bool {
+        let (start, round) = core.withLock { ($0.timeLimits.start, $0.round) }
+        guard let start else { return false }
+        return waitForTime {
+            start.timer { [weak self] in
+                let isDue = self?.core.withLock { core in
+                    guard core.state.isReady, core.round == round, core.timeLimits.start != nil else { return false }
+                    core.timeLimits.start = nil
+                    return true
+                }
+                if isDue == true { handler() }
+            }
+        }
+    }
+
+    /// Keeps a timer until it has fired, the operation waits for another one, or has ended: what is cancelled leaves nothing
+    /// behind.
+    ///
+    /// - Parameter start: starts it, or not; called under the operation's lock, for which the timer's handler has to ask first.
+    /// - Returns: whether it was started.
+    @discardableResult
+    final func waitForTime(_ start: () -> AOperationTimer?) -> Bool {
+        let (isStarted, old) = core.withLock { core -> (Bool, AOperationTimer?) in
+            guard core.state.ending == nil, let timer = start() else { return (false, nil) }
+            defer { core.timer = timer }
+            return (true, core.timer)
+        }
+        old?.cancel()
+        return isStarted
+    }
+
+    /// Whether it may be started at once, without a look at the clock.
+    final var hasNoTimeBeforeStart: Bool { core.withLock { $0.timeLimits.start == nil && $0.timeLimits.queueTimeout == nil } }
 }
 
 extension AOperationError {

@@ -16,10 +16,8 @@ final class QueueTimer: Sendable {
     var anew: QueueTimer { QueueTimer(limit) }
 
     /// The operation is ready. An earlier timer counts no more.
-    ///
-    /// - Parameter delay: what it has to wait in any case.
-    func start(for operation: AOperation, delayedBy delay: Duration) {
-        let started = AOperationTimer(interval: (limit + delay).interval, on: Timers.queue) { [weak operation, limit] in
+    func start(for operation: AOperation) {
+        let started = AOperationTimer(interval: limit.interval, on: Timers.queue) { [weak operation, limit] in
             guard let operation else { return }
             let error = AOperationError.QueueTimeout(operation: operation.publisherName, limit: limit)
             operation.timeOut(with: AOperationError(error), if: \.isBeforeStart)

@@ -31,8 +31,8 @@ public struct TimeoutObserver: AttemptObserver {
     let timeout: TimeInterval
     private let timers = AttemptTimers()
 
-    /// - Parameter timeout: seconds from the start of an attempt; zero ends it as soon as it has started. Less than zero, or
-    ///   what is no number, becomes zero.
+    /// - Parameter timeout: seconds from the start of an attempt; zero ends it as soon as it has started, so that its body
+    ///   does not run. Less than zero, or what is no number, becomes zero.
     public init(_ timeout: TimeInterval) {
         self.timeout = timeout > 0 ? timeout : 0
     }
@@ -63,12 +63,15 @@ final class AttemptTimers: Sendable {
 
     func isTimed(_ attempt: AOperation) -> Bool { timers.withLock { $0[ObjectIdentifier(attempt)] != nil } }
 
-    /// - Parameter handler: called with the attempt and, for one that is the operation itself, with its number: when a
-    ///   timer fires late the next attempt may have begun.
+    /// - Parameters:
+    ///   - seconds: zero calls the handler at once.
+    ///   - handler: called with the attempt and, for one that is the operation itself, with its number: when a timer fires
+    ///     late the next attempt may have begun.
     func start(
         for attempt: AOperation, after seconds: TimeInterval, _ handler: @escaping @Sendable (AOperation, _ number: Int) -> Void
     ) {
         let number = attempt.core.withLock { $0.retries }
+        guard seconds > 0 else { return handler(attempt, number) }
         let timer = AOperationTimer(interval: seconds, on: Timers.queue) { [weak attempt] in
             if let attempt { handler(attempt, number) }
         }

@@ -7,6 +7,23 @@ import Testing
 struct OperationSequenceTests {
     let queue = AOperationQueue()
 
+    @Test func errorsOfWhatBelongsToAStep_areThoseOfTheStepOnly() async {
+        let queue = AOperationQueue()
+        let count = Log<Int>()
+        let sequence = OperationSequence { _ in
+            count.append(1)
+            switch count.count {
+            case 1:  // deals with the failure of its producer
+                return Failing<Int>("dealt with").deliver(to: MapOperationBlock<Int, Int> { _, finish in finish(.success(2)) })
+            case 2: return Failing<Int>("passed on").deliver(to: PassOn())
+            default: return nil
+            }
+        }
+        sequence.add(to: queue)
+        await sequence.ended()
+        #expect(sequence.publishedErrors.map { $0.publishedError as? Failed } == [Failed(text: "passed on")])
+    }
+
     @Test func withoutASingleStep_itSucceeds() async {
         let sequence = OperationSequence { _ in nil }
         #expect(await sequence.result(on: queue).error == nil)

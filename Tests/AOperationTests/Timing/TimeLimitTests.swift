@@ -31,6 +31,71 @@ struct TimeLimitTests {
         queue.isSuspended = false
     }
 
+    /// Whatever the machine does meanwhile: nothing waits for a timer here.
+    @Test(arguments: [Duration.zero, .seconds(-1)])
+    func limitsThatAreOver_keepTheOperationFromStarting(_ limit: Duration) async {
+        let log = Log<String>()
+        for _ in 0..<50 {
+            let late = Step { log.append("deadline") }.deadline(limit)
+            let waiting = Step { log.append("queueTimeout") }.queueTimeout(limit)
+            let attempt = Step { log.append("timeout") }.timeout(limit).didStart { log.append("start") }
+            let group = GroupOperation(Step { log.append("child") }).deadline(limit)
+            for operation in [late, waiting, attempt, group] as [VoidOperation] {
+                operation.add(to: queue)
+                await operation.ended()
+                #expect(operation.outcome?.isFailure == true)
+            }
+            #expect(late.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+            #expect(waiting.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+            #expect(attempt.publishedErrors.first?.publishedError is TimeoutObserver.Error)
+            #expect(group.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed)
+        }
+        await queue.idle()
+        #expect(log.entries == Array(repeating: "start", count: 50))
+    }
+
+    @Test func aQueueTimeoutThatIsOver_inAPlainQueue_andATimeoutOfEachAttempt() async {
+        let log = Log<String>()
+        let plain = Step { log.append("plain") }.queueTimeout(.zero)
+        OperationQueue().addOperation(plain)
+        await plain.ended()
+        #expect(plain.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+        let again = Again(log).timeout(.zero).retry(RetryPolicy(attempts: 3))
+        let deep = OrderedGroupOperation((0..<2_000).map { _ in Step { log.append("deep") }.timeout(.zero) })
+        for operation in [again, deep] as [AOperation] {
+            operation.add(to: queue)
+            await operation.ended()
+        }
+        #expect(again.publishedErrors.first?.publishedError is TimeoutObserver.Error)
+        #expect(deep.outcomes.count == 2_000)
+        #expect(log.entries.isEmpty)
+    }
+
+    private final class Again: VoidOperation, RetryableOperation, @unchecked Sendable {
+        let log: Log<String>
+        init(_ log: Log<String>) {
+            self.log = log
+            super.init()
+        }
+        func new() -> Again { Again(log) }
+        override func execute() {
+            log.append("attempt")
+            finish()
+        }
+    }
+
+    @Test func limitsOfAnyLength_areCountedTogether() async {
+        let longest = Duration.seconds(Int64.max)
+        let operation = Step().queueTimeout(longest).delay(.milliseconds(1)).deadline(longest + longest).timeout(longest + longest)
+        queue.addOperation(operation)
+        let never = Step().queueTimeout(longest).delay(longest + longest)
+        queue.addOperation(never)
+        await operation.ended()
+        #expect(operation.outcome?.isSuccess == true)
+        never.cancel()
+        await queue.idle()
+    }
+
     @Test func queueTimeout_doesNotTouchAnOperationThatHasStarted() async {
         let gate = Gate().queueTimeout(.milliseconds(20))
         queue.addOperation(gate)
@@ -123,6 +188,55 @@ struct TimeLimitTests {
         #expect(log.entries == ["other", "delayed"])
     }
 
+    /// Nothing starts meanwhile, so that what is seen of the delay is not its end in line for a slot.
+    @Test func delay_isOverWhileNoSlotIsFree_andWhileTheQueueIsSuspended() async {
+        queue.maxConcurrentOperationCount = 1
+        let gate = Gate()
+        queue.addOperation(gate)
+        await gate.started.wait()
+        let busy = Step().delay(.milliseconds(1))
+        queue.addOperation(busy)
+        await until { busy.core.withLock { $0.timeLimits.start == nil } }
+        gate.open()
+        await busy.ended()
+        queue.isSuspended = true
+        let suspended = Step().delay(.milliseconds(1))
+        queue.addOperation(suspended)
+        await until { suspended.core.withLock { $0.timeLimits.start == nil } }
+        queue.isSuspended = false
+        await suspended.ended()
+        #expect(suspended.outcome?.isSuccess == true)
+    }
+
+    @Test func delay_ofAnOperationThatIsGivenADependency_beginsAnew() async {
+        let gate = Gate()
+        let delayed = Step().delay(.seconds(3_600))
+        queue.addOperation(delayed)
+        #expect(delayed.core.withLock { $0.state.isReady && $0.timer != nil })
+        delayed.addDependency(gate)
+        delayed.delay(.milliseconds(1))
+        queue.addOperation(gate)
+        await gate.started.wait()
+        gate.open()
+        await delayed.ended()
+        #expect(delayed.outcome?.isSuccess == true)
+    }
+
+    @Test func queueTimeout_beginsWhenTheDelayIsOver() async throws {
+        queue.isSuspended = true
+        let operation = Step().delay(.seconds(3_600)).queueTimeout(.seconds(3_600))
+        let timer = try #require(operation.core.withLock { $0.timeLimits.queueTimeout })
+        queue.addOperation(operation)
+        #expect(!timer.isRunning, "it waits for its delay")
+        let soon = Step().delay(.milliseconds(1)).queueTimeout(.milliseconds(1))
+        queue.addOperation(soon)
+        await soon.ended()
+        #expect(soon.publishedErrors.first?.publishedError is AOperationError.QueueTimeout)
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        await queue.idle()
+    }
+
     @Test func notBefore_aDateThatNeverComes_waitsUntilItIsCancelled() async {
         let never = Step().notBefore(Date(timeIntervalSinceNow: .infinity))
         queue.addOperation(never)
@@ -148,6 +262,43 @@ struct TimeLimitTests {
         await delayed.ended()
         await queue.idle()
         #expect(delayed.outcome?.isCancelled == true)
+    }
+
+    /// Else each is kept until it would have been started: an hour long.
+    @Test func whatIsCancelledWhileItWaits_leavesNoTimer() async {
+        let (hour, log) = (Duration.seconds(3_600), Log<String>())
+        let delayed = Step().delay(hour)
+        let later = Step().conditions(NotYet(again: hour))
+        let failing = RetryOften(log).retry(RetryPolicy(attempts: 2, backoff: .constant(hour)))
+        for operation in [delayed, later, failing] as [VoidOperation] {
+            queue.addOperation(operation)
+            await until { operation.core.withLock { $0.timer != nil } }
+            operation.cancel()
+            await operation.ended()
+            #expect(operation.core.withLock { $0.timer == nil })
+        }
+        #expect(log.entries == ["attempt"])
+        await queue.idle()
+    }
+
+    private struct NotYet: AOperationCondition {
+        let again: Duration
+        func evaluateForOperation(_ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
+            completion(.retry(after: again, because: "it is early"))
+        }
+    }
+
+    private final class RetryOften: VoidOperation, RetryableOperation, @unchecked Sendable {
+        let log: Log<String>
+        init(_ log: Log<String>) {
+            self.log = log
+            super.init()
+        }
+        func new() -> RetryOften { RetryOften(log) }
+        override func execute() {
+            log.append("attempt")
+            finish(with: AOperationError(Failed(text: "no")))
+        }
     }
 
     @Test func progress_countsEndedOperations() async {
