@@ -192,6 +192,20 @@ struct LostNetTests {
         #expect(ran.entries.last == "receiver")
     }
 
+    /// The others do not wait for ever, whatever queue it is added to.
+    @Test(arguments: [true, false])
+    func aCancelledReceiver_bringsItsProducer_andThatOnesOtherReceivers(_ isPlain: Bool) async {
+        let producer = Value(1)
+        let (other, cancelled) = (producer.deliver(to: PassOn()), producer.deliver(to: PassOn()))
+        cancelled.cancel()
+        let queue = isPlain ? OperationQueue() : AOperationQueue()
+        queue.addOperation(cancelled)
+        await other.ended()
+        #expect(other.outcome?.isSuccess == true)
+        await cancelled.ended()
+        await queue.idle()
+    }
+
     private final class Collect: VoidOperation, ReceiverOperation, @unchecked Sendable {
         var receivedValue: Result<[Int], AOperationError>?
         private let ran: Log<String>
@@ -233,19 +247,5 @@ private final class CancelWhatIsAdded: AOperationQueueDelegate {
 
     func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {
         if operation === cancelled { operation.cancel() }
-    }
-
-    /// The others do not wait for ever, whatever queue it is added to.
-    @Test(arguments: [true, false])
-    func aCancelledReceiver_bringsItsProducer_andThatOnesOtherReceivers(_ isPlain: Bool) async {
-        let producer = Value(1)
-        let (other, cancelled) = (producer.deliver(to: PassOn()), producer.deliver(to: PassOn()))
-        cancelled.cancel()
-        let queue = isPlain ? OperationQueue() : AOperationQueue()
-        queue.addOperation(cancelled)
-        await other.ended()
-        #expect(other.outcome?.isSuccess == true)
-        await cancelled.ended()
-        await queue.idle()
     }
 }

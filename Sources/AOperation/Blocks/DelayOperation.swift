@@ -16,13 +16,19 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
 
         /// Calls `handler` when it is over; nil if it is already.
         func timer(_ handler: @escaping @Sendable () -> Void) -> AOperationTimer? {
-            let seconds: TimeInterval
+            let seconds = seconds
+            guard seconds > 0 else { return nil }
+            if case .until(let date) = self { return AOperationTimer(at: date, handler: handler) }
+            return AOperationTimer(interval: seconds, handler: handler)
+        }
+
+        /// How long to wait from now on.
+        var seconds: TimeInterval {
             switch self {
-            case .interval(let interval): seconds = interval
-            case .until(let date): return date > Date() ? AOperationTimer(at: date, handler: handler) : nil
-            case .remainder(let interval, let start): seconds = interval - start.duration(to: .now).interval
+            case .interval(let seconds): seconds
+            case .until(let date): date.timeIntervalSinceNow
+            case .remainder(let seconds, let start): seconds - start.duration(to: .now).interval
             }
-            return seconds > 0 ? AOperationTimer(interval: seconds, handler: handler) : nil
         }
     }
 

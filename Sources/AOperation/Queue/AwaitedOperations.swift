@@ -33,7 +33,8 @@ struct AwaitedOperations {
         while let group = pending.popLast() {
             guard group.roster.withLock({ $0.isGathering && !$0.isMirrored }) else { continue }
             for child in group.operations where !inside.contains(ObjectIdentifier(child)) {
-                for member in (child as? AOperation).map({ group.candidates(near: $0) }) ?? [child] {
+                let members: [Foundation.Operation] = (child as? AOperation).map { group.candidates(near: $0) } ?? [child]
+                for member in members {
                     guard inside.insert(ObjectIdentifier(member)).inserted else { continue }
                     awaited += member.dependencies
                     if let group = member as? GroupOperation { pending.append(group) }
