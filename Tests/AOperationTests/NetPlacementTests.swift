@@ -159,7 +159,9 @@ struct NetPlacementTests {
         await receiver.ended()
         // Who begins to wait last has closed the circle.
         let closed = value.outcome?.value == 1 ? receiver.publishedErrors : value.publishedErrors
-        #expect(closed.first?.publishedError is AOperationError.LockCycle, "\(value.publishedErrors), \(receiver.publishedErrors), other: \(other.publishedErrors) \(String(describing: other.outcome)) group \(group.publishedErrors)")
+        #expect(
+            closed.first?.publishedError is AOperationError.LockCycle,
+            "producer \(value.publishedErrors), receiver \(receiver.publishedErrors), other \(other.publishedErrors)")
         #expect(inner.operations.count == 1)
     }
 
