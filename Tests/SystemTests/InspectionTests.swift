@@ -200,7 +200,7 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "keys", "bench",
+                        "retry", "pause", "resume", "workers", "locks", "keys", "journal", "bench",
                     ])
             }
         }
