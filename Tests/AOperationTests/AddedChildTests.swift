@@ -91,4 +91,37 @@ struct AddedChildTests {
         await queue.idle()
         #expect(group.isInitialized)
     }
+
+    /// What is in a plain queue is left to that, however one of its children is added.
+    @Test(arguments: Adding.allCases)
+    func aChildOfAGroupInAPlainQueue_startsInItsTurn(_ adding: Adding) async {
+        let plain = OperationQueue()
+        plain.isSuspended = true
+        let child = Value(1)
+        let group = GroupOperation(Step(), child)
+        plain.addOperation(group)
+        await until { group.core.withLock(\.wasAsked) }
+        adding.add(child, to: queue)
+        #expect(child.isInitialized)
+        plain.isSuspended = false
+        await group.ended()
+        #expect(child.outcome?.value == 1)
+    }
+
+    @Test func whatDependsOnAChildOfAGroupInAPlainQueue_waitsForIt() async {
+        let plain = OperationQueue()
+        plain.isSuspended = true
+        let child = Value(1)
+        let group = GroupOperation(child)
+        plain.addOperation(group)
+        await until { group.core.withLock(\.wasAsked) }
+        let (alone, inside) = (Step().dependencies([child]), Step().dependencies([child]))
+        let other = GroupOperation(inside)
+        alone.add(to: queue)
+        other.add(to: queue)
+        plain.isSuspended = false
+        await other.ended()
+        await alone.ended()
+        #expect(child.outcome?.value == 1 && inside.outcome?.isSuccess == true && alone.outcome?.isSuccess == true)
+    }
 }

@@ -200,7 +200,9 @@ extension AOperation {
         case .ignored:
             if core.withLock({ $0.isPreparing(round) }) { cancel() }
         case .notYet(let wait, _):
-            waitForTime { AOperationTimer(interval: wait.interval) { [weak self] in self?.evaluate(round) } }
+            waitForTime(if: { $0.isPreparing(round) }) {
+                AOperationTimer(interval: wait.interval) { [weak self] in self?.evaluate(round) }
+            }
         }
     }
 

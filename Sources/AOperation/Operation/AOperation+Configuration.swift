@@ -33,14 +33,21 @@ extension AOperation {
         guard core.withLock({ ($0.group != nil || $0.whole != nil) && $0.isInNoQueue }), let around = enclosingOperations.last else {
             return self
         }
-        return around.core.withLock(\.isInNoQueue) ? around : nil
+        return around.isInNoKnownQueue ? around : nil
+    }
+
+    /// What is added so that this operation comes, for one that waits for it: itself, or the outermost of the operations it is
+    /// inside of. Nil when one of Foundation's queues has that.
+    private var standInOfDependency: AOperation? {
+        let around = outermost
+        return around === self || around.isInNoKnownQueue ? around : nil
     }
 
     /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it
     /// waits for. Iterative: chains are as long as a program makes them.
     final func unqueuedDependencies() -> [AOperation] {
         var awaited = AwaitedOperations()
-        return AdmissionOrder.collect(from: self, standingFor: \.outermost) { operation in
+        return AdmissionOrder.collect(from: self, standingFor: \.standInOfDependency) { operation in
             let (dependencies, lost, after) = operation.core.withLock { core in
                 (core.dependencies.all, core.attachments?.lostNet?.dependencies ?? [], core.net.after)
             }

@@ -42,7 +42,7 @@ struct AwaitedOperations {
             }
         }
         let outside = awaited.filter { !inside.contains(ObjectIdentifier($0)) }
-        return reached(from: outside).filter(\.isInNoKnownQueue)
+        return reached(from: outside).filter(\.canBeAdded)
     }
 
     private mutating func reached(fromPlain operation: Foundation.Operation) -> [AOperation] {
@@ -50,7 +50,7 @@ struct AwaitedOperations {
         var pending = [operation]
         while let operation = pending.popLast() {
             if let operation = operation as? AOperation {
-                if operation.isInNoKnownQueue { found.append(operation) }
+                if operation.canBeAdded { found.append(operation) }
             } else if !operation.isFinished, plain.insert(ObjectIdentifier(operation)).inserted {
                 pending += operation.dependencies.reversed()
             }
@@ -61,5 +61,8 @@ struct AwaitedOperations {
 
 extension AOperation {
     /// Whether neither one of our queues has it nor one of Foundation's has asked about it.
-    fileprivate var isInNoKnownQueue: Bool { core.withLock { $0.isInNoQueue && !$0.wasAsked } }
+    final var isInNoKnownQueue: Bool { core.withLock { $0.isInNoQueue && !$0.wasAsked } }
+
+    /// Whether that is so of it and of what it is inside of, which is added in its place.
+    fileprivate var canBeAdded: Bool { isInNoKnownQueue && outermost.isInNoKnownQueue }
 }

@@ -129,12 +129,16 @@ extension AOperation {
     /// Keeps a timer until it has fired, the operation waits for another one, or has ended: what is cancelled leaves nothing
     /// behind.
     ///
-    /// - Parameter start: starts it, or not; called under the operation's lock, for which the timer's handler has to ask first.
+    /// - Parameters:
+    ///   - isWanted: whether there is still something to wait for. Who asks late must not take the timer of what came after.
+    ///   - start: starts it, or not; called under the operation's lock, for which the timer's handler has to ask first.
     /// - Returns: whether it was started.
     @discardableResult
-    final func waitForTime(_ start: () -> AOperationTimer?) -> Bool {
+    final func waitForTime(
+        if isWanted: (inout OperationCore) -> Bool = { _ in true }, _ start: () -> AOperationTimer?
+    ) -> Bool {
         let (isStarted, old) = core.withLock { core -> (Bool, AOperationTimer?) in
-            guard core.state.ending == nil, let timer = start() else { return (false, nil) }
+            guard core.state.ending == nil, isWanted(&core), let timer = start() else { return (false, nil) }
             defer { core.timer = timer }
             return (true, core.timer)
         }
