@@ -291,4 +291,29 @@ struct NetPlacementTests {
         #expect(log.entries.filter { $0 != "receiver" } == ["barrier", "behind"])
         #expect(receiver.outcome?.isSuccess == true)
     }
+
+    /// What the producer waits for comes before the barrier with it, in each direction along what delivers.
+    @Test(.timeLimit(.minutes(1)))
+    func whatAProducerWaitsFor_comesBeforeTheBarrierThatTheProducerIsBefore() async {
+        let queue = AOperationQueue()
+        queue.isSuspended = true
+        let log = Log<String>()
+        let (first, producer) = (Value(1), PassOn<Int>())
+        let deepest = Step { log.append("deepest") }
+        let awaited = Step { log.append("awaited") }.dependencies([deepest])
+        let joint = BlockOperation {}
+        joint.addDependency(awaited)
+        first.deliver(to: producer)
+        first.addDependency(joint)
+        let group = GroupOperation(producer.deliver(to: PassOn()))
+        queue.addOperation(group)
+        queue.addBarrierBlock { log.append("barrier") }
+        let behind = Step { log.append("behind") }.dependencies([producer])
+        behind.add(to: queue)
+        OperationQueue().addOperation(joint)
+        queue.isSuspended = false
+        await behind.ended()
+        #expect(log.entries == ["deepest", "awaited", "barrier", "behind"])
+        #expect(group.outcome?.isSuccess == true)
+    }
 }

@@ -13,6 +13,9 @@ extension AOperation {
     /// another one, brings what those inside of it depend on.
     ///
     /// Plain operations are not added, as none tells whether it is in a queue: add those yourself. What they depend on is.
+    /// Each call looks through them anew.
+    ///
+    /// - Complexity: O(operations that are looked at, and their dependencies).
     ///
     /// For a child of a group it is the outermost group around it that is added, which starts the child in its turn. One
     /// whose group is in a queue already is left to that.
@@ -22,7 +25,7 @@ extension AOperation {
         if let intake = queue.intake {
             intake(queue, first.unqueuedDependencies().filter { $0 === first || $0.isInitialized })
         } else {
-            for operation in first.unqueuedDependencies() { queue.addOperation(operation) }
+            queue.add(inOrder: first.unqueuedDependencies())
         }
         return self
     }
@@ -48,12 +51,8 @@ extension AOperation {
     final func unqueuedDependencies() -> [AOperation] {
         var awaited = AwaitedOperations()
         return AdmissionOrder.collect(from: self, standingFor: \.standInOfDependency) { operation in
-            let (dependencies, lost, after) = operation.core.withLock { core in
-                (core.dependencies.all, core.attachments?.lostNet?.dependencies ?? [], core.net.after)
-            }
-            var before = awaited.reached(from: dependencies) + lost
-            if let group = operation as? GroupOperation { before += awaited.reached(fromInside: group) }
-            return AdmissionOrder.Neighbours(before: before, after: after)
+            AdmissionOrder.Neighbours(
+                before: awaited.reached(fromAllOf: operation), after: operation.core.withLock(\.net.after))
         }
     }
 

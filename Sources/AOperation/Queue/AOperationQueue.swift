@@ -109,22 +109,6 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         lane.addBarrier(barrier)
     }
 
-    /// A barrier that comes in this moment is before a whole net or behind it: those that are tried again together would wait for each
-    /// other through it. One that came before does not wait for the net that somebody before it waits for.
-    private func epoch(forNetOf operation: AOperation) -> UInt64? {
-        guard operation.hasDeliveryNet else { return nil }
-        let last = lane.lastEpoch
-        guard lane.hasBarrier(before: last) else { return last }
-        let receivers = operation.deliveryNet().flatMap { $0.neighboursInNet.after }
-        return receivers.compactMap { epoch(of: $0) }.min() ?? last
-    }
-
-    /// Behind which of this queue's barriers an operation is, or the group around it; nil if it is not in the queue.
-    private func epoch(of operation: AOperation) -> UInt64? {
-        guard let place = operation.outermost.core.withLock({ $0.membership }), place.lane === lane else { return nil }
-        return place.epoch
-    }
-
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.
     private func enter(_ operation: AOperation, epoch: UInt64? = nil) -> Bool {

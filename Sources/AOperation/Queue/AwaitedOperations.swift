@@ -9,6 +9,16 @@ struct AwaitedOperations {
     /// The plain ones that have been looked at.
     private var plain: Set<ObjectIdentifier> = []
 
+    /// What an operation waits for, or has lost when it was cancelled; of a group also what those inside of it wait for.
+    mutating func reached(fromAllOf operation: AOperation) -> [AOperation] {
+        let (dependencies, lost) = operation.core.withLock { core in
+            (core.dependencies.all, core.attachments?.lostNet?.dependencies ?? [])
+        }
+        let awaited = reached(from: dependencies) + lost
+        guard let group = operation as? GroupOperation else { return awaited }
+        return awaited + reached(fromInside: group)
+    }
+
     /// In the order of declaration. Plain operations in between are looked through once.
     mutating func reached(from dependencies: [Foundation.Operation]) -> [AOperation] {
         var found: [AOperation] = []

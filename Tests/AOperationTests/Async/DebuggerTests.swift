@@ -205,8 +205,10 @@ struct DebuggerTests {
         let (plain, holds, fails) = (Step(), Step().conditions(TrueCondition()), Step().conditions(NoFailedDependencies()))
         let broken = Attempted(.failing("a", 1))
         fails.addDependency(broken)
-        queue.addOperations([holder, waits, plain, holds, broken, fails], waitUntilFinished: false)
+        // Which of two that become ready at once has the lock first is left open: the holder comes first, by itself.
+        holder.add(to: queue)
         await holder.started.wait()
+        queue.addOperations([waits, plain, holds, broken, fails], waitUntilFinished: false)
         await until { waits.core.withLock { $0.lockRequest != nil } }
         let before = ContinuousClock.now
         await Step().add(to: queue).ended()
