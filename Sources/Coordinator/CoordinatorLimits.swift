@@ -45,6 +45,12 @@ enum CoordinatorLimits {
     static let parameterBytes = 4 << 20
     /// Bytes of one large value: a named bound for the disk.
     static let blobBytes: UInt64 = 64 << 30
+    /// Milliseconds after a start in which no large value is removed: by then workers have brought the results that they held.
+    static let sweepAfterStartMilliseconds: Int64 = 3_600_000
+    /// Seconds in which a large value that nothing names is kept, as something that is on its way may be about to name it.
+    static let unusedValueSeconds = 86_400
+    /// Milliseconds between two snapshots that are made only because submissions were forgotten.
+    static let snapshotPauseMilliseconds: Int64 = 3_600_000
     /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.
     static let outputTotalBytes: Int64 = 1 << 30
     /// Records of one page of output: a page of empty records is bounded too.

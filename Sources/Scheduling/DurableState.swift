@@ -16,7 +16,7 @@ struct DurableState {
 
     var epoch: UInt32 = 0
     var sequence = JournalSequence.none
-    var submissions: [Submission] = []
+    var submissions = SubmissionTable()
     var workers: [WorkerRecord] = []
     /// Looked up, never iterated.
     var workerByIncarnation: [Incarnation: WorkerNumber] = [:]
@@ -46,10 +46,17 @@ struct DurableState {
     /// Whether the unit exists.
     func holds(_ unit: UnitID) -> Bool {
         let index = index(of: unit.submission)
-        return submissions.indices.contains(index) && submissions[index].units.indices.contains(unit.index)
+        return submissions.contains(index) && submissions[index].units.indices.contains(unit.index)
     }
 
-    func phase(_ unit: UnitID) -> Unit.Phase { submissions[index(of: unit.submission)].units[unit.index].phase }
+    /// Whether it was forgotten, long after its end.
+    func isForgotten(_ number: SubmissionNumber) -> Bool { !submissions.contains(index(of: number)) }
+
+    /// What was forgotten is waited for by nobody, but may still be in a line.
+    func phase(_ unit: UnitID) -> Unit.Phase {
+        let index = index(of: unit.submission)
+        return submissions.contains(index) ? submissions[index].units[unit.index].phase : .dropped
+    }
 
     /// - Throws: `FactMismatch` when the fact cannot follow the facts before it; the state is then of no use any more.
     mutating func evolve(_ fact: Fact, _ effects: inout [Effect]) throws(FactMismatch) {
@@ -135,12 +142,14 @@ struct DurableState {
             try submissions[index].refuseLateResult(unit.index, attempt, at: at, &effects)
             resources.releaseOrphans { $0.attempt == attempt }
         case .outcomesKept(let number, let first, let at):
-            guard submissions.indices.contains(index(of: number)), submissions.indices.contains(index(of: first)) else {
+            guard submissions.contains(index(of: number)), submissions.contains(index(of: first)) else {
                 throw FactMismatch("submission \(number.rawValue) or \(first.rawValue) does not exist")
             }
             let index = index(of: number)
             try submissions[index].keepOutcomes(of: submissions[self.index(of: first)], at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
+        case .forgotten(let number, _):
+            try forget(number)
         case .orphanEnded(let unit, let attempt, _):
             let index = try self.index(of: unit)
             submissions[index].fencedAttempts.remove(attempt)
@@ -208,7 +217,7 @@ struct DurableState {
     }
 
     private mutating func admit(_ admission: Admission, _ effects: inout [Effect]) throws(FactMismatch) {
-        guard Int(admission.number.rawValue) == submissions.count + 1 else {
+        guard Int(admission.number.rawValue) == submissions.total + 1 else {
             throw FactMismatch("submission \(admission.number.rawValue) is not the next number")
         }
         submissionByKey[SubmissionKey(principal: admission.principal, key: admission.key)] = admission.number
@@ -216,8 +225,8 @@ struct DurableState {
         var submission = Submission(admission)
         submission.keyNumbers = submission.layout.locks.map { plan in plan.keys.map { locks.number(of: $0) } } ?? []
         submissions.append(submission)
-        submissions[submissions.count - 1].beginRoot(at: admission.at, &effects)
-        passLocksOn(from: submissions.count - 1, at: admission.at, &effects)
+        submissions[submissions.total - 1].beginRoot(at: admission.at, &effects)
+        passLocksOn(from: submissions.total - 1, at: admission.at, &effects)
     }
 
     /// Keys that something added names for the first time.

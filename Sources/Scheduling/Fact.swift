@@ -71,6 +71,8 @@ public enum Fact: Hashable, Sendable {
     case orphanEnded(UnitID, Attempt, at: Int64)
     /// The attempt's executor has told it to stop, at `since`, or has ended it by force.
     case stopBegun(UnitID, Attempt, forced: Bool, since: Int64, at: Int64)
+    /// The submission ended long ago: it is known no more, and its number, id and key name nothing.
+    case forgotten(SubmissionNumber, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }

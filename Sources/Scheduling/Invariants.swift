@@ -46,7 +46,8 @@ extension Scheduler {
             case .delay(let unit, _): delayed.insert(unit)
             case .deadline(let unit, _): limited.insert(unit)
             case .postponement(let unit, _): delayed.insert(unit)
-            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout, .turn: break
+            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout, .turn, .retention:
+                break
             }
         }
         var found: [String] = []

@@ -86,7 +86,7 @@ import Wire
     @Test func snapshot_takesThePlaceOfItsFacts() throws {
         let facts = makeFacts(submissions: 5)
         let (database, end) = try write(facts)
-        let snapshot = try maker(database).make(upTo: JournalSequence(4))
+        let (snapshot, _) = try maker(database).make(upTo: JournalSequence(4))
         #expect(snapshot.end.sequence == end.sequence, "what was read in one piece is in it")
         #expect(snapshot.sections == 6)
         #expect(try database.batchCount() == 0)
@@ -102,7 +102,7 @@ import Wire
         var next = end
         for fact in facts.dropFirst(6) { next = try database.commit([batch([fact], after: next)], after: next) }
         #expect(sections(try recovered(database).0) == sections(try folded(facts)))
-        let second = try maker(database).make(upTo: next.sequence)
+        let (second, _) = try maker(database).make(upTo: next.sequence)
         #expect(second.end == next)
         #expect(try database.newestSnapshot() == second)
         let (scheduler, recoveredEnd) = try recovered(database)
@@ -134,7 +134,7 @@ import Wire
     @Test func sectionThatIsLargerThanAPart_isPutTogetherAgain() throws {
         let large = Fact.typesRegistered((0..<60_000).map { "a type with a long name that is number \($0)" })
         let (database, end) = try write([large])
-        let snapshot = try maker(database).make(upTo: end.sequence)
+        let (snapshot, _) = try maker(database).make(upTo: end.sequence)
         #expect(snapshot.bytes > 2 * Int64(Snapshot.partBytes))
         #expect(sections(try recovered(database).0) == sections(try folded([large])))
     }
@@ -142,7 +142,7 @@ import Wire
     @Test(arguments: [
         (
             "UPDATE snapshot_parts SET body = (SELECT body FROM snapshot_parts WHERE section = 2) WHERE section = 1",
-            "section 1: submission 2 is not the next number"
+            "section 2: submission 2 is not one of the next numbers"
         ),
         ("UPDATE snapshot_parts SET body = x'0102' WHERE section = 0", "section 0"),
         ("DELETE FROM snapshot_parts WHERE section = 3", "section 3 is missing"),
@@ -199,17 +199,17 @@ import Wire
     @Test func backlog_isDueAfterAsManyBytesAsTheLastSnapshotHad() {
         let snapshot = Snapshot(end: .empty, sections: 1, bytes: 500, digest: [])
         var backlog = SnapshotBacklog(100, since: nil, bytes: 40)
-        #expect(!backlog.isDue)
+        #expect(!backlog.isDue(at: 0))
         backlog.add(60)
-        #expect(backlog.isDue)
-        backlog.begin()
+        #expect(backlog.isDue(at: 0))
+        backlog.begin(at: 0)
         backlog.add(300)
-        #expect(!backlog.isDue, "one is being made")
+        #expect(!backlog.isDue(at: 0), "one is being made")
         backlog.end(snapshot)
-        #expect(!backlog.isDue)
+        #expect(!backlog.isDue(at: 0))
         backlog.add(199)
-        #expect(!backlog.isDue)
+        #expect(!backlog.isDue(at: 0))
         backlog.add(1)
-        #expect(backlog.isDue)
+        #expect(backlog.isDue(at: 0))
     }
 }

@@ -33,6 +33,8 @@ final class BlobService: Sendable {
         case finish(PullID)
         case abandon(PullID)
         case read(PeerID, BlobDigest, offset: UInt64, length: Int)
+        /// Removes what is not to be kept, and was not stored or asked about since.
+        case sweep(keeping: Set<BlobDigest>, unusedSince: Date)
         /// What a receiver gets, too large for a message.
         case store(StoreID, Received)
     }
@@ -52,6 +54,8 @@ final class BlobService: Sendable {
         case rejected(PullID, reason: String)
         case part(PeerID, BlobDigest, offset: UInt64, BlobStore.Part)
         case stored(StoreID, BlobKey)
+        /// So many values were removed, of so many bytes.
+        case swept(count: Int, bytes: UInt64)
         /// The end: files cannot be relied on. Nothing more is done.
         case failed(BlobStoreError)
     }
@@ -106,7 +110,10 @@ private struct BlobWorker {
     mutating func perform(_ job: BlobService.Job) throws(BlobStoreError) {
         switch job {
         case .begin(let pull, let key, let kind):
-            if case .value = kind, store.contains(key) { return report(.present(pull)) }
+            if case .value = kind, store.contains(key) {
+                try store.touch(key)
+                return report(.present(pull))
+            }
             incoming[pull] = Incoming(key: key, kind: kind, file: try store.makeIncoming())
             report(.ready(pull))
         case .append(let pull, let bytes):
@@ -120,6 +127,9 @@ private struct BlobWorker {
             incoming.removeValue(forKey: pull)?.file.discard()
         case .read(let peer, let digest, let offset, let length):
             report(.part(peer, digest, offset: offset, try store.read(digest, offset: offset, length: length)))
+        case .sweep(let digests, let date):
+            let (count, bytes) = try store.sweep(keeping: digests, unusedSince: date)
+            report(.swept(count: count, bytes: bytes))
         case .store(let id, let received):
             report(.stored(id, try store.store(Self.serialized(received))))
         }

@@ -60,7 +60,10 @@ struct BlobStore {
     ///
     /// - Throws: `BlobStoreError`.
     func keep(_ blob: IncomingBlob, as key: BlobKey) throws(BlobStoreError) {
-        if contains(key) { return blob.discard() }
+        if contains(key) {
+            try touch(key)
+            return blob.discard()
+        }
         let folder = folder(of: key.digest)
         if try makeDirectory(folder) { try sync(root) }
         try blob.keep(as: path(of: key.digest))
@@ -72,13 +75,44 @@ struct BlobStore {
     /// - Throws: `BlobStoreError`.
     mutating func store(_ bytes: Data) throws(BlobStoreError) -> BlobKey {
         let key = BlobKey(digest: BlobDigest(hashing: bytes), size: UInt64(bytes.count))
-        if contains(key) { return key }
+        if contains(key) {
+            try touch(key)
+            return key
+        }
         let blob = try makeIncoming()
         do { try bytes.withUnsafeBytes { try blob.append($0) } } catch let error as BlobStoreError { throw error } catch {
             preconditionFailure("IncomingBlob.append throws nothing but BlobStoreError, got \(error)")
         }
         try keep(blob, as: key)
         return key
+    }
+
+    /// The value is about to be named anew: it is not swept for a while.
+    ///
+    /// - Throws: `BlobStoreError`.
+    func touch(_ key: BlobKey) throws(BlobStoreError) {
+        guard utimensat(AT_FDCWD, path(of: key.digest), nil, 0) == 0 else { throw failure(path(of: key.digest), "set the time of") }
+    }
+
+    /// Removes the values that are not among `digests` and were not touched since `date`.
+    ///
+    /// - Complexity: O(values in the store).
+    /// - Returns: how many were removed, and their bytes.
+    /// - Throws: `BlobStoreError`.
+    func sweep(keeping digests: Set<BlobDigest>, unusedSince date: Date) throws(BlobStoreError) -> (count: Int, bytes: UInt64) {
+        var (count, bytes) = (0, UInt64(0))
+        let kept = Set(digests.map(\.hexadecimal))
+        for folder in try names(in: root) where folder.utf8.count == 2 {
+            for name in try names(in: root + "/" + folder) where !kept.contains(folder + name) {
+                let path = root + "/" + folder + "/" + name
+                var status = stat()
+                guard stat(path, &status) == 0 else { throw failure(path, "look at") }
+                guard TimeInterval(status.st_mtim.tv_sec) < date.timeIntervalSince1970 else { continue }
+                guard unlink(path) == 0 else { throw failure(path, "remove") }
+                (count, bytes) = (count + 1, bytes + UInt64(status.st_size))
+            }
+        }
+        return (count, bytes)
     }
 
     enum Part {

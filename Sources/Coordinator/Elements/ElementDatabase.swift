@@ -204,6 +204,23 @@ struct ElementDatabase {
         }
     }
 
+    /// Removes everything of submissions that are known no more.
+    ///
+    /// - Throws: GRDB's errors.
+    mutating func forget(_ submissions: [SubmissionNumber]) throws {
+        try queue.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                for submission in submissions {
+                    for table in ["element", "removed"] {
+                        try database.execute(sql: "DELETE FROM \(table) WHERE submission = ?", arguments: [submission.rawValue])
+                    }
+                }
+                return .commit
+            }
+        }
+        for submission in submissions { count(-(sizes[submission] ?? 0), of: submission) }
+    }
+
     // MARK: Reading
 
     /// Reads a page: elements in their order, at least one where there is one.

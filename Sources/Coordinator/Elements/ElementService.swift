@@ -9,6 +9,8 @@ final class ElementService: Sendable {
         case read(ElementTicket, ElementQuery)
         /// These have ended, and may be removed to make room.
         case remove([SubmissionNumber])
+        /// These are known no more.
+        case forget([SubmissionNumber])
     }
 
     enum Event: Sendable {
@@ -76,6 +78,11 @@ private struct ElementWorker {
             case .remove(let submissions):
                 store()
                 do { try database.remove(submissions) } catch { logger.error("\(database.path): cannot make room: \(error)") }
+            case .forget(let submissions):
+                store()
+                do { try database.forget(submissions) } catch {
+                    logger.error("\(database.path): cannot remove what is known no more; the next start tries again: \(error)")
+                }
             }
         }
         store()

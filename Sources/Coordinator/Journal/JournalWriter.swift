@@ -1,5 +1,6 @@
 import Logging
 import Scheduling
+import Wire
 
 /// Commits facts on its own thread: everything that waits goes into one transaction, so that one sync of the disk serves
 /// all of it, while the caller goes on. Between two commits it does what the thread that makes snapshots asks for.
@@ -7,6 +8,8 @@ final class JournalWriter: Sendable {
     enum Event: Sendable {
         /// Everything up to here is on the disk.
         case durable(JournalSequence)
+        /// A snapshot was made, and these are the large values that it names.
+        case snapshotNames(Set<BlobDigest>)
         /// The end: what the disk holds is unknown, or not what was written. Nothing may be acknowledged any more, and
         /// nothing more is written.
         case failed(JournalError)
@@ -49,7 +52,10 @@ final class JournalWriter: Sendable {
                     guard waiting.post(.errand(errand)) else { throw JournalErrand.Abandoned() }
                     try errand.wait()
                 },
-                done: { waiting.post(.snapshotMade($0)) },
+                done: { snapshot, digests in
+                    waiting.post(.snapshotMade(snapshot))
+                    report(.snapshotNames(digests))
+                },
                 failed: { error in
                     logger.critical("\(error)")
                     report(.failed(error))
@@ -91,8 +97,9 @@ final class JournalWriter: Sendable {
                 return
             }
             for case .snapshotMade(let snapshot) in jobs { backlog?.end(snapshot) }
-            if backlog?.isDue == true {
-                backlog?.begin()
+            let now = BootClock.milliseconds()
+            if backlog?.isDue(at: now) == true {
+                backlog?.begin(at: now)
                 snapshots?.make(upTo: end.sequence)
             }
         }
@@ -111,6 +118,7 @@ final class JournalWriter: Sendable {
         let batches = batches(of: lists, after: end.sequence)
         end = try database.commit(batches, after: end)
         backlog?.add(batches.reduce(0) { $0 + Int64($1.body.count) })
+        if lists.contains(where: { $0.contains(where: \.forgets) }) { backlog?.noteForgotten() }
         report(.durable(end.sequence))
     }
 
@@ -130,4 +138,8 @@ final class JournalWriter: Sendable {
         if !batch.isEmpty { batches.append(batch) }
         return batches
     }
+}
+
+extension Fact {
+    fileprivate var forgets: Bool { if case .forgotten = self { true } else { false } }
 }

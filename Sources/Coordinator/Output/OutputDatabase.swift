@@ -156,6 +156,24 @@ struct OutputDatabase {
         }
     }
 
+    /// Submissions that have output here.
+    var submissions: [SubmissionNumber] { sizes.keys.sorted() }
+
+    /// Removes the output of submissions that are known no more.
+    ///
+    /// - Throws: GRDB's errors.
+    mutating func forget(_ submissions: [SubmissionNumber]) throws {
+        try queue.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                for submission in submissions {
+                    try database.execute(sql: "DELETE FROM output WHERE submission = ?", arguments: [submission.rawValue])
+                }
+                return .commit
+            }
+        }
+        for submission in submissions { totalBytes -= sizes.removeValue(forKey: submission) ?? 0 }
+    }
+
     /// Reads a page: records in the order in which they were stored, at least one where there is one.
     ///
     /// - Throws: GRDB's errors.

@@ -7,6 +7,8 @@ final class OutputService: Sendable {
     enum Job: Sendable {
         case append([OutputRecord])
         case read(OutputTicket, OutputQuery)
+        /// These are known no more.
+        case forget([SubmissionNumber])
     }
 
     enum Event: Sendable {
@@ -72,6 +74,11 @@ private struct OutputWorker {
                 do { report(.page(ticket, try database.read(query))) } catch {
                     logger.error("\(database.path): cannot read output: \(error)")
                     report(.unreadable(ticket, reason: "the stored output cannot be read; the coordinator's log says why"))
+                }
+            case .forget(let submissions):
+                store()
+                do { try database.forget(submissions) } catch {
+                    logger.error("\(database.path): cannot remove what is known no more; the next start tries again: \(error)")
                 }
             }
         }

@@ -32,6 +32,8 @@ public struct CoordinatorConfiguration: Sendable {
     /// Bytes of facts after which the journal is replaced by a snapshot of what they come to, and as many as the last snapshot
     /// had at least: what a start has to read. 0: never.
     public var snapshotBytes: Int64 = 64 << 20
+    /// Submissions that have ended are forgotten after this time, with their results, output and partial results; nil: never.
+    public var retentionMilliseconds: Int64? = 7 * 24 * 3_600_000
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
     /// Condition types that every worker has.
@@ -51,6 +53,7 @@ public struct CoordinatorConfiguration: Sendable {
         configuration.orphanLimitMilliseconds = orphanLimitMilliseconds
         configuration.reconnectMaximumMilliseconds = reconnectMaximumMilliseconds
         configuration.graceMillisecondsDefault = graceMilliseconds
+        configuration.retentionMilliseconds = retentionMilliseconds
         configuration.pageBytes = Limits.pageBytes
         configuration.graphLimits = GraphLimits(
             nodesMax: Limits.graphNodes, depthMax: Limits.nestingDepth, elementsMax: Limits.forEachElements)

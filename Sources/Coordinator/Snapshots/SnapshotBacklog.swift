@@ -8,6 +8,10 @@ struct SnapshotBacklog {
     private var snapshotBytes: Int64
     /// Of `bytes`, those that the one will hold that is being made; nil: none is.
     private var making: Int64?
+    /// Whether something was forgotten that is still in the last one.
+    private var hasForgotten = false
+    /// Boot time at which the last one was begun.
+    private var begunAt: Int64?
 
     /// - Parameter bytes: that have come since `snapshot`.
     init(_ threshold: Int64, since snapshot: Snapshot?, bytes: Int64) {
@@ -21,11 +25,22 @@ struct SnapshotBacklog {
         self.init(threshold, since: newest, bytes: try database.bodyBytes(after: newest?.end.sequence ?? .none))
     }
 
-    var isDue: Bool { making == nil && bytes >= max(threshold, snapshotBytes) }
+    /// Without it what was forgotten would stay on the disk for as long as little happens.
+    func isDue(at now: Int64) -> Bool {
+        guard making == nil else { return false }
+        let hasRested = begunAt.map { now - $0 >= CoordinatorLimits.snapshotPauseMilliseconds } ?? true
+        return bytes >= max(threshold, snapshotBytes) || (hasForgotten && hasRested)
+    }
+
+    mutating func noteForgotten() { hasForgotten = true }
 
     mutating func add(_ bytes: Int64) { self.bytes += bytes }
 
-    mutating func begin() { making = bytes }
+    mutating func begin(at now: Int64) {
+        making = bytes
+        hasForgotten = false
+        begunAt = now
+    }
 
     mutating func end(_ snapshot: Snapshot) {
         bytes -= making ?? 0

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Scheduling
 import Synchronization
+import Wire
 
 /// Makes snapshots beside the hot path, on a thread of its own that yields to the others.
 final class SnapshotThread: Sendable {
@@ -14,12 +15,12 @@ final class SnapshotThread: Sendable {
     }
 
     /// - Parameters:
-    ///   - done: called on the thread with every snapshot that is complete.
+    ///   - done: called on the thread with every snapshot that is complete, and the large values that it names.
     ///   - failed: called on it at most once, with an error that ends the coordinator.
     /// - Throws: `ThreadError`.
     init(
         _ scheduling: Scheduler.Configuration, path: String, logger: Logger, perform: @escaping SnapshotMaker.Perform,
-        done: @escaping @Sendable (Snapshot) -> Void, failed: @escaping @Sendable (JournalError) -> Void
+        done: @escaping @Sendable (Snapshot, Set<BlobDigest>) -> Void, failed: @escaping @Sendable (JournalError) -> Void
     ) throws(ThreadError) {
         let closing = Closing()
         self.closing = closing
@@ -31,7 +32,10 @@ final class SnapshotThread: Sendable {
             }
             while case .jobs(let list) = targets.take() {
                 guard let target = list.last else { continue }
-                do { done(try maker.make(upTo: target)) } catch let error as JournalError {
+                do {
+                    let (snapshot, digests) = try maker.make(upTo: target)
+                    done(snapshot, digests)
+                } catch let error as JournalError {
                     return failed(error)
                 } catch {
                     // The journal's thread or this one is to end; the next coordinator begins again.

@@ -38,6 +38,7 @@ struct AttemptLabels {
     mutating func observe(_ fact: Fact) {
         switch fact {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
+        case .forgotten(let number, _): submissionIDs[number] = nil
         case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _),
             .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }

@@ -52,6 +52,8 @@ extension CoordinatorLoop {
         switch event {
         case .failed(let error): throw error
         case .stored(let id, let key): stored(id, key)
+        case .swept(let count, let bytes):
+            if count > 0 { logger.info("\(count) large values that nothing names any more are removed: \(bytes) bytes") }
         case .part(let peer, let digest, let offset, let part): give(part, of: digest, at: offset, to: peer)
         case .ready(let id):
             guard let peer = puller(id) else { return }

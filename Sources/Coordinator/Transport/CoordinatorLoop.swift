@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Scheduling
 import Wire
@@ -50,6 +51,8 @@ final class CoordinatorLoop {
     /// Attempts whose partial results are not taken.
     var heldBack: Set<AttemptName> = []
     var stepNumber: UInt64 = 0
+    /// Submissions that are known no more, until that is on the disk.
+    private var forgotten: [(number: SubmissionNumber, after: JournalSequence)] = []
     /// The reading of time of this round.
     var now: Instant
 
@@ -64,6 +67,7 @@ final class CoordinatorLoop {
     private var durable: JournalSequence
     private var wakeAt: Int64?
     private var silenceCheckAt: Int64
+    private let startedAt: Int64
     /// Whose connections have ended; what they still brought is read first.
     private var disconnected: [Peer] = []
     private var ownPause = OwnPause()
@@ -122,6 +126,7 @@ final class CoordinatorLoop {
         labels.submissionIDs = recovery.submissionIDs
         now = Self.readClocks()
         silenceCheckAt = now.boot + 1000
+        startedAt = now.boot
         mailToken = poller.add(mailbox)
         monitorToken = poller.add(monitor)
         if let gatekeeper { zapToken = poller.add(gatekeeper.zap) } else { zapToken = nil }
@@ -236,6 +241,7 @@ final class CoordinatorLoop {
         for event in mailbox.drain() {
             switch event {
             case .journal(.durable(let sequence)): durable = sequence
+            case .journal(.snapshotNames(let digests)): dropValues(keeping: digests)
             case .journal(.failed(let error)): throw error
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
@@ -293,6 +299,7 @@ final class CoordinatorLoop {
             for fact in outputs.facts {
                 labels.observe(fact)
                 if case .lockSeized = fact { labels.forget(where: scheduler.isFenced) }
+                if case .forgotten(let number, _) = fact { forgotten.append((number, scheduler.sequence)) }
             }
             journal.append(outputs.facts)
         }
@@ -310,6 +317,26 @@ final class CoordinatorLoop {
 
     private func release() {
         for send in held.release(upTo: durable) { deliver(send) }
+        dropForgotten()
+    }
+
+    /// What the spools have of submissions goes when it is on the disk that they are known no more; what a crash leaves goes with
+    /// the next start.
+    private func dropForgotten() {
+        guard let last = forgotten.last, last.after <= durable else { return }
+        let numbers = forgotten.map(\.number)
+        forgotten = []
+        output.post(.forget(numbers))
+        elements.post(.forget(numbers))
+        logger.info("\(numbers.count) submissions that ended long ago are forgotten")
+    }
+
+    /// Large values that nothing in a snapshot names, and that nobody has stored or asked about for a day, are removed. A worker
+    /// that holds a result from before our start has brought it by then.
+    private func dropValues(keeping digests: Set<BlobDigest>) {
+        guard now.boot - startedAt >= CoordinatorLimits.sweepAfterStartMilliseconds else { return }
+        let unused = Date(timeIntervalSinceNow: -TimeInterval(CoordinatorLimits.unusedValueSeconds))
+        blobs.post(.sweep(keeping: digests, unusedSince: unused))
     }
 
     /// Nothing is read while the disk is far behind: peers are slowed down instead of memory filled.

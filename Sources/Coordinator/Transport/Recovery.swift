@@ -34,10 +34,15 @@ struct Recovery {
                 """)
         }
         blobs = try BlobStore(path: directory.blobsPath)
-        output = try OutputDatabase(directory)
-        elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
+        var output = try OutputDatabase(directory)
+        var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
         var scheduler = Scheduler(configuration.scheduling)
         let (snapshot, folded) = try Self.fold(database, into: &scheduler)
+        // What the last process did not come to.
+        try output.forget(output.submissions.filter(scheduler.isForgotten))
+        try elements.forget(elements.submissions.filter(scheduler.isForgotten))
+        self.output = output
+        self.elements = elements
         var random = SystemRandomNumberGenerator()
         incarnation = Incarnation(random.next())
         var outputs = Outputs()

@@ -53,6 +53,7 @@ private enum Kind {
     static let stopBegun: UInt8 = 194
     static let orphanEnded: UInt8 = 240
     static let outcomesKept: UInt8 = 241
+    static let forgotten: UInt8 = 251
     static let scopeRestarted: UInt8 = 242
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
@@ -241,6 +242,10 @@ extension ByteWriter {
             write(UInt64(number.rawValue))
             write(UInt64(first.rawValue))
             write(at)
+        case .forgotten(let number, let at):
+            write(Kind.forgotten)
+            write(UInt64(number.rawValue))
+            write(at)
         case .orphanEnded(let unit, let attempt, let at):
             write(Kind.orphanEnded)
             write(unit.rawValue)
@@ -413,6 +418,8 @@ extension ByteReader {
             return .lateResultRefused(try unit(), try attempt(), at: try signed())
         case Kind.outcomesKept:
             return .outcomesKept(try submissionNumber(), from: try submissionNumber(), at: try signed())
+        case Kind.forgotten:
+            return .forgotten(try submissionNumber(), at: try signed())
         case Kind.orphanEnded:
             return .orphanEnded(try unit(), try attempt(), at: try signed())
         case Kind.stopBegun:

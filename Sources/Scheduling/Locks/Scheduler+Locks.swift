@@ -20,6 +20,7 @@ extension Scheduler {
         if lockIntake.haveWorkersChanged { reviewWorkers(&outputs) }
         // What is granted may begin groups, whose members want locks in turn.
         while let unit = lockIntake.wanting.popFirst() {
+            guard !durable.isForgotten(unit.submission) else { continue }
             if lacksSubmitter(unit) {
                 abandoned.append(unit)
                 continue

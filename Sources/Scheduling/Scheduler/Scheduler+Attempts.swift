@@ -162,6 +162,7 @@ extension Scheduler {
 
     mutating func expireTimers(_ outputs: inout Outputs) {
         while let reason = timers.popDue(at: now.boot) ?? wallTimers.popDue(at: now.wall) {
+            guard reason.unit.map({ !durable.isForgotten($0.submission) }) ?? true else { continue }
             switch reason {
             case .lease(let worker): leaseDue(worker, &outputs)
             case .orphanLimit(let worker): orphanLimitDue(worker, &outputs)
@@ -175,6 +176,7 @@ extension Scheduler {
             case .queueTimeout(let unit, let since): queueTimeoutDue(unit, since, &outputs)
             case .postponement(let unit, let until): postponementDue(unit, until)
             case .turn(let line): turnDue(line)
+            case .retention(let number): retentionDue(number, &outputs)
             }
         }
     }

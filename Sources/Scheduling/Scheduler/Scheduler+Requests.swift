@@ -71,7 +71,7 @@ extension Scheduler {
         }
         if let busy = lackOfRoom(for: graph) { return .failed(.busy(busy)) }
         whenAdmitted(&self, &outputs)
-        let number = SubmissionNumber(UInt32(durable.submissions.count + 1))
+        let number = SubmissionNumber(UInt32(durable.submissions.total + 1))
         let id = drawID()
         emit(
             .submitted(
@@ -80,7 +80,7 @@ extension Scheduler {
                     submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers,
                     principal: authority.principal, operations: authority.operations
                 )), &outputs)
-        findMisfits(durable.submissions.count - 1)
+        findMisfits(durable.submissions.total - 1)
         // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.
         for node in cancelled where graph.nodes.indices.contains(node) {
             emit(.cancelRequested(UnitID(number, node), reason: "", now: false, at: now.wall), &outputs)
@@ -297,7 +297,7 @@ extension Scheduler {
     }
 
     private func list(before: String, limit: Int, for authority: Authority) -> Reply {
-        var end = durable.submissions.count
+        var end = durable.submissions.total
         if !before.isEmpty {
             switch resolve(before, by: authority) {
             case .failed(let failure): return .failed(failure)
@@ -306,9 +306,8 @@ extension Scheduler {
         }
         let count = min(limit > 0 ? limit : Self.listedDefault, Self.listedMax)
         var views: [SubmissionView] = []
-        var index = end
-        while index > 0 {
-            index -= 1
+        while let index = durable.submissions.index(before: end) {
+            end = index
             guard authority.mayRead(durable.submissions[index]) else { continue }
             if views.count == count { return .submissions(views, more: true) }
             views.append(view(of: durable.submissions[index].number))

@@ -125,7 +125,7 @@ extension Scheduler {
         view.conditions = durable.submissions[index].conditionViews(of: unit)
         if durable.submissions[index].isUnique(unit) {
             view.uniqueID = durable.submissions[index].uniqueID(of: unit) ?? ""
-            view.joinedTo = durable.submissions[index].joined(unit).map(durable.name(of:)) ?? ""
+            view.joinedTo = durable.submissions[index].joined(unit).map { durable.name(of: $0) } ?? ""
         }
         if !progress.isEmpty, case .assigned = state.phase { view.progress = progress[UnitID(durable.submissions[index].number, unit)] }
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }

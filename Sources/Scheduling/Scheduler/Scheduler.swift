@@ -18,6 +18,8 @@ public struct Scheduler {
         public var graceMillisecondsDefault: Int64 = 5_000
         /// Deaths of a process under a unit that ran in it alone, before the unit fails.
         public var crashLimit = 5
+        /// What has ended is forgotten after this time on the wall clock; nil: never.
+        public var retentionMilliseconds: Int64?
         /// Content of one page of an answer, in bytes.
         public var pageBytes = 1 << 20
         /// Units of unfinished submissions held in memory; above it submissions are answered with "busy".
@@ -159,7 +161,7 @@ public struct Scheduler {
             preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
         }
         outputs.facts.append(fact)
-        if case .submitted = fact { giveClasses(toSubmission: durable.submissions.count - 1) }
+        if case .submitted = fact { giveClasses(toSubmission: durable.submissions.total - 1) }
         for effect in effects { apply(effect) }
     }
 
@@ -186,11 +188,17 @@ public struct Scheduler {
         case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
         case .submissionEnded(let number):
             misfits[number] = nil
+            watchRetention(of: number)
             pending.touch(number)
         }
     }
 
     private mutating func giveClasses(toSubmission index: Int) {
+        // Nothing is asked about those that were forgotten.
+        while nodeClasses.count < index {
+            nodeClasses.append([])
+            submitterClasses.append(0)
+        }
         let submitter = durable.submissions[index].submitter
         submitterClasses.append(submitter.rawValue == 0 ? 0 : classes.number(ofSubmitter: submitter))
         nodeClasses.append(
@@ -202,8 +210,12 @@ public struct Scheduler {
     private mutating func rebuildVolatileState() {
         for index in durable.submissions.indices { giveClasses(toSubmission: index) }
         for _ in durable.workers { workers.append(hosts: durable.resources.hostCount) }
-        for index in durable.submissions.indices where durable.submissions[index].outcome == nil {
+        for index in durable.submissions.indices {
             let number = durable.submissions[index].number
+            guard durable.submissions[index].outcome == nil else {
+                watchRetention(of: number)
+                continue
+            }
             for unit in durable.submissions[index].units.indices {
                 let id = UnitID(number, unit)
                 if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }

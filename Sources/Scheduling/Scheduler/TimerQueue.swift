@@ -24,6 +24,8 @@ struct TimerQueue {
         case queueTimeout(UnitID, Int64)
         /// The unit may be judged again; the wall time names the wait it belongs to.
         case postponement(UnitID, Int64)
+        /// The submission that has ended is to be forgotten.
+        case retention(SubmissionNumber)
         /// The front of a rate limit's line may start.
         case turn(Int32)
     }
@@ -51,5 +53,17 @@ struct TimerQueue {
     mutating func popDue(at boot: Int64) -> Reason? {
         guard let first = heap.min, first.due <= boot else { return nil }
         return heap.removeMin().reason
+    }
+}
+
+extension TimerQueue.Reason {
+    /// The unit that it is about; nil: about something else.
+    var unit: UnitID? {
+        switch self {
+        case .retry(let unit, _), .attemptTimeout(let unit, _), .groupTimeout(let unit, _), .delay(let unit, _), .deadline(let unit, _),
+            .queueTimeout(let unit, _), .postponement(let unit, _):
+            unit
+        case .lease, .orphanLimit, .lockLease, .reattachOver, .retention, .turn: nil
+        }
     }
 }

@@ -36,7 +36,7 @@ extension Scheduler {
 
     /// All, and those that have not ended.
     public var submissionCounts: (all: Int, unfinished: Int) {
-        (durable.submissions.count, durable.submissions.count { $0.outcome == nil })
+        (durable.submissions.count, durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? 1 : 0) })
     }
 
     /// Hands over the large values that outcomes name, each as often as it is named.

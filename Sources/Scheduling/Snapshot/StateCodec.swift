@@ -3,15 +3,16 @@
 /// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
 extension DurableState {
     /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
-    static let codecVersion: UInt64 = 1
+    static let codecVersion: UInt64 = 2
 
     /// - Parameter submissions: how many sections follow.
-    func sharedSection(submissions: Int) -> [UInt8] {
+    func sharedSection(submissions count: Int) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.codecVersion)
         writer.write(sequence.rawValue)
         writer.write(UInt64(epoch))
-        writer.write(count: submissions)
+        writer.write(count: submissions.total)
+        writer.write(count: count)
         writer.write(list: workers) { writer, worker in
             writer.write(worker: worker.identity)
             writer.write(count: worker.host)
@@ -40,12 +41,16 @@ extension DurableState {
         self.init(crashLimit: crashLimit)
         var reader = ByteReader(bytes)
         let version = try reader.unsigned()
-        guard version == Self.codecVersion else {
+        guard (1...Self.codecVersion).contains(version) else {
             throw DecodingFailure("it has layout \(version); this version knows \(Self.codecVersion)")
         }
         sequence = JournalSequence(try reader.unsigned())
         epoch = try reader.unsigned32()
-        submissionCount = try reader.index()
+        let total = try reader.index()
+        submissions = SubmissionTable(total: total)
+        // What was forgotten has no section since layout 2.
+        submissionCount = version == 1 ? total : try reader.index()
+        guard submissionCount <= total else { throw DecodingFailure("it has \(submissionCount) of \(total) submissions") }
         workers = try reader.list { reader throws(DecodingFailure) in
             WorkerRecord(identity: try reader.workerIdentity(), host: try reader.index(), hasEnded: try reader.flag())
         }
@@ -69,12 +74,13 @@ extension DurableState {
         var reader = ByteReader(bytes)
         let submission = try Submission(&reader)
         guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind submission \(submission.id)") }
-        guard Int(submission.number.rawValue) == submissions.count + 1 else {
-            throw DecodingFailure("submission \(submission.number.rawValue) is not the next number")
+        let index = index(of: submission.number)
+        guard index > submissions.lastIndex ?? -1, index < submissions.total else {
+            throw DecodingFailure("submission \(submission.number.rawValue) is not one of the next numbers")
         }
         submissionByKey[SubmissionKey(principal: submission.principal, key: submission.key)] = submission.number
         submissionByID[submission.id] = submission.number
-        submissions.append(submission)
+        submissions.restore(submission, at: index)
     }
 }
 

@@ -58,6 +58,7 @@ extension DurableState {
     /// As users write it: submission and path.
     func name(of unit: UnitID) -> String {
         let index = index(of: unit.submission)
+        guard submissions.contains(index) else { return "a submission that is known no more" }
         let path = submissions[index].path(of: unit.index)
         return path.isEmpty ? submissions[index].id : "\(submissions[index].id)/\(path)"
     }

@@ -52,6 +52,11 @@ struct CoordinatorCommand: ToolCommand {
     var snapshotBytes: Int64 = 64 << 20
     @Option(
         help: ArgumentHelp(
+            "How long a submission is known after its end, with its results and output: at least 1m, or `forever`. Its key is free then.",
+            valueName: "duration"))
+    var retain = RetentionArgument.standard
+    @Option(
+        help: ArgumentHelp(
             "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))
     var privateDirectory: String?
     @OptionGroup var output: OutputOptions
@@ -81,6 +86,7 @@ struct CoordinatorCommand: ToolCommand {
         if !listen.isEmpty { configuration.endpoints = listen }
         configuration.partialResultBytes = partialResultBytes
         configuration.snapshotBytes = snapshotBytes
+        configuration.retentionMilliseconds = retain.milliseconds
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         configuration.http = noHTTP ? nil : try HTTPAddress(http)
         // Off loopback is refused before anything is made.

@@ -46,8 +46,9 @@ struct DebuggerTests {
         let lines = await logged {
             do {
                 let operation = Value(1, name: name)
-                operation.add(to: AOperationQueue())
-                await operation.ended()
+                let queue = AOperationQueue()
+                operation.add(to: queue)
+                await queue.idle()  // its last line comes before it leaves
                 withExtendedLifetime(operation) {}
             }
         }

@@ -1,0 +1,113 @@
+import Foundation
+import Scheduling
+import Testing
+import Wire
+
+@testable import Coordinator
+
+/// What is forgotten leaves the files, too.
+@Suite struct RetentionTests {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/data" }
+    init() throws { temporary = try TemporaryDirectory() }
+
+    private func record(_ submission: UInt32, index: UInt64) -> OutputRecord {
+        OutputRecord(
+            unit: UnitID(SubmissionNumber(submission), 1), attempt: Attempt(epoch: 1, counter: 1), attemptNumber: 1, path: "a",
+            stream: .stdout, index: index, at: 5, bytes: [1, 2, 3], isTruncated: false)
+    }
+
+    private func run(_ submission: UInt32) -> ElementRun {
+        ElementRun(
+            peer: PeerID(1), unit: UnitID(SubmissionNumber(submission), 1), attempt: Attempt(epoch: 1, counter: 1), number: 1, first: 0,
+            elements: [.init(index: 0, encoding: 1, bytes: [1, 2])], isClosed: true)
+    }
+
+    @Test func output_isRemovedBySubmission() throws {
+        var spool = try OutputDatabase(try DataDirectory(path: path))
+        try spool.append([record(1, index: 0), record(2, index: 0), record(1, index: 1)])
+        #expect(spool.submissions == [SubmissionNumber(1), SubmissionNumber(2)])
+        try spool.forget([SubmissionNumber(1), SubmissionNumber(7)])
+        #expect(spool.submissions == [SubmissionNumber(2)])
+        let query = { OutputQuery(submission: SubmissionNumber($0), units: nil, after: 0, limitBytes: 1_000) }
+        #expect(try spool.read(query(1)).records.isEmpty)
+        #expect(try spool.read(query(2)).records == [record(2, index: 0)])
+    }
+
+    @Test func partialResults_areRemovedBySubmission() throws {
+        var spool = try ElementDatabase(try DataDirectory(path: path), totalBytesMax: 1_000)
+        _ = try spool.append([run(1), run(2)])
+        try spool.forget([SubmissionNumber(1), SubmissionNumber(7)])
+        #expect(spool.submissions == [SubmissionNumber(2)])
+    }
+
+    /// Of the coordinator: it forgets by itself, and what a crash has left of that goes with the next start.
+    @Test func submissionThatEnded_isForgotten_withItsOutput_andTheNextStartFindsNothingOfIt() async throws {
+        let configure: @Sendable (inout CoordinatorConfiguration) -> Void = { $0.retentionMilliseconds = 1 }
+        try await TestCoordinator.run(in: path, configure) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(.group([.noop("a")]))
+            try worker.succeed(try worker.assignments(1)[0])
+            var number: UInt64 = 10
+            while true {
+                number += 1
+                let response = try client.request(number, .show(.with { $0.submission = id }))
+                guard case .failed(let error)? = response.body else { continue }
+                #expect(error.message.contains("no submission"), "\(error.message)")
+                break
+            }
+            worker.close()
+            client.close()
+        }
+        do {
+            var spool = try OutputDatabase(try DataDirectory(path: path))
+            try spool.append([record(1, index: 0)])
+            try spool.sync()
+            try spool.close()
+        }
+        try await TestCoordinator.run(in: path, configure) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            guard case .submissions(let list) = try client.request(1, .list(.with { $0.limit = 10 })).body else {
+                throw Timeout(what: "no list")
+            }
+            #expect(list.submissions.isEmpty)
+            client.close()
+        }
+        #expect(try OutputDatabase(try DataDirectory(path: path)).submissions.isEmpty)
+    }
+
+    // MARK: Large values
+
+    @Test func values_thatNothingNames_andThatAreOld_areSwept() throws {
+        var store = try BlobStore(path: temporary.path + "/blobs")
+        let (named, old, touched) = (Data("named".utf8), Data("old".utf8), Data("touched".utf8))
+        let keys = try [named, old, touched].map { try store.store($0) }
+        let past = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+        for key in keys {
+            let name = key.digest.hexadecimal
+            let file = "\(temporary.path)/blobs/\(name.prefix(2))/\(name.dropFirst(2))"
+            try #require(utimensat(AT_FDCWD, file, past, 0) == 0)
+        }
+        _ = try store.store(touched)  // somebody brings it again
+        let (count, bytes) = try store.sweep(keeping: [keys[0].digest], unusedSince: Date(timeIntervalSinceNow: -3_600))
+        #expect(count == 1 && bytes == 3)
+        #expect(keys.map(store.contains) == [true, false, true])
+    }
+
+    @Test func snapshot_isDueWhenSomethingWasForgotten_butNotOneAfterTheOther() {
+        var backlog = SnapshotBacklog(1_000, since: nil, bytes: 0)
+        #expect(!backlog.isDue(at: 0))
+        backlog.noteForgotten()
+        #expect(backlog.isDue(at: 5))
+        backlog.begin(at: 5)
+        backlog.noteForgotten()
+        #expect(!backlog.isDue(at: 6))
+        backlog.end(Snapshot(end: .empty, sections: 1, bytes: 10, digest: []))
+        #expect(!backlog.isDue(at: 5 + CoordinatorLimits.snapshotPauseMilliseconds - 1))
+        #expect(backlog.isDue(at: 5 + CoordinatorLimits.snapshotPauseMilliseconds))
+    }
+}
