@@ -185,7 +185,10 @@ let package = Package(
         ),
         .testTarget(
             name: "DocumentationExampleTests",
-            dependencies: ["AOperation", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "AOperation", "AOperationCombine", .product(name: "OpenCombine", package: "OpenCombine"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -26,12 +26,14 @@ extension ResultableOperation {
     /// ``AOperationError/IsCancelled``.
     ///
     /// ```swift
+    /// queue.callbackQueue = .main  // where the closures are the main actor's
     /// let subscription = CountWords(path: "a.txt").publisher(on: queue)
     ///     .sink { completion in print(completion) } receiveValue: { words in print(words) }
     /// ```
     /// The operation is added to `queue`, as `add(to:)` does, when the subscriber first asks for a value; one that is
     /// in a queue already is only waited for. Cancelling the subscription cancels the operation, and no other. The
-    /// subscriber is called on the queue's callback queue.
+    /// subscriber is called on the queue's callback queue: set that to `.main` where the subscriber belongs to the main actor, as
+    /// closures in top-level code do.
     ///
     /// Every further subscription, e.g. that of `retry(_:)`, runs a fresh operation made by `new()` with the same
     /// conditions and observers; if the operation is no ``RetryableOperation`` it fails with

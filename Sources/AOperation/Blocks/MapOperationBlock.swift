@@ -22,6 +22,7 @@ public final class MapOperationBlock<Input, Output>: ResultableOperation<Output>
     public var receivedValue: Result<Input, AOperationError>?
     private let block: MapBlock
 
+    /// - Parameter block: is given what was received, value or failure, and makes the outcome of it.
     public init(block: @escaping MapBlock) {
         self.block = block
         super.init()

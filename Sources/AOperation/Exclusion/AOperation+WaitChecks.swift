@@ -9,8 +9,8 @@ extension AOperation {
             return true
         }
         guard isNew else { return }
-        WaitForGraph.countCrossing(1)
-        onEnd { _ in WaitForGraph.countCrossing(-1) }
+        WaitForGraph.add(crossing: self)
+        onEnd { WaitForGraph.remove(crossing: $0) }
     }
 
     /// Inside of the scope of a lock, `request` asks for one that the nearest holder does not lend; or it borrows what a retry

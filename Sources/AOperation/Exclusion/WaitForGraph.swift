@@ -19,18 +19,42 @@ enum WaitForGraph {
         var joiner: AOperation?
     }
 
-    /// Waits that lead out of a lock's scope, and joins, among operations that have not ended.
-    private static let crossings = Atomic<Int>(0)
+    /// Operations that have not ended and wait like that.
+    private static let crossings = Guarded<[ObjectIdentifier: Crossing]>([:])
+    /// How many they are, for those who ask before everything else.
+    private static let crossingCount = Atomic<Int>(0)
+
+    private struct Crossing {
+        weak var operation: AOperation?
+    }
+
+    /// If there are no more, it is looked first whether one of them leads to where a circle would close.
+    private static let crossingsLookedAt = 16
 
     /// One at a time, so that of two who would close a circle only one fails.
     private static let searching = Guarded(())
 
-    static func countCrossing(_ step: Int) {
-        crossings.add(step, ordering: .sequentiallyConsistent)
+    static func add(crossing operation: AOperation) {
+        crossings.withLock { $0[ObjectIdentifier(operation)] = Crossing(operation: operation) }
+        crossingCount.add(1, ordering: .sequentiallyConsistent)
+    }
+
+    static func remove(crossing operation: AOperation) {
+        _ = crossings.withLock { $0.removeValue(forKey: ObjectIdentifier(operation)) }
+        crossingCount.subtract(1, ordering: .sequentiallyConsistent)
     }
 
     /// Whether it is worth a search.
-    static var mayHaveCircles: Bool { crossings.load(ordering: .sequentiallyConsistent) > 0 }
+    static var mayHaveCircles: Bool { crossingCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// Whether it is worth a search for a circle through one of `targets`: one of those waits is in it, and leads there. What
+    /// these reach is mostly little, and what is added can be a chain of any length.
+    private static func mayBeClosed(at targets: [WaitEvent]) -> Bool {
+        guard mayHaveCircles else { return false }
+        let known = crossings.withLock { $0.count <= crossingsLookedAt ? $0.values.compactMap(\.operation) : nil }
+        guard let known else { return true }
+        return WaitSearch.leads(from: known.map { .end($0) }, to: targets)
+    }
 
     /// The circle that `request`, which waits, closes: it is withdrawn then.
     static func circle(closedBy request: LockRequest, of operation: AOperation) -> Circle? {
@@ -45,7 +69,9 @@ enum WaitForGraph {
     /// The circle that the dependencies of `operation`, which has not started, close.
     static func circle(through operation: AOperation) -> Circle? {
         guard mayHaveCircles, operation.isWaitedFor else { return nil }
-        return search(from: WaitEvent.start(operation).needs(inLine: true), to: operation.ends + [.start(operation)])
+        let targets = operation.ends + [.start(operation)]
+        guard mayBeClosed(at: targets) else { return nil }
+        return search(from: WaitEvent.start(operation).needs(inLine: true), to: targets)
     }
 
     /// Whether the circle that the dependencies of `operation` close is there in whatever order locks are given out.
@@ -57,7 +83,7 @@ enum WaitForGraph {
 
     /// The circle that is closed when `whole` comes to wait for `part`, which somebody else runs.
     static func circle(from part: Foundation.Operation, to whole: AOperation) -> Circle? {
-        guard mayHaveCircles else { return nil }
+        guard mayBeClosed(at: whole.ends) else { return nil }
         return search(from: WaitEvent.Needs(all: [.init(.end(part))]), to: whole.ends)
     }
 

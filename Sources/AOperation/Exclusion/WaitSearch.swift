@@ -42,6 +42,23 @@ struct WaitSearch {
         staysAway = !comes[0] && propagate(targetsCome: true)[0] ? comes.map { !$0 } : []
     }
 
+    /// Whether something that is needed, directly or not, is one of `targets`: they need not be what keeps it away.
+    ///
+    /// - Complexity: O(what can be reached).
+    static func leads(from events: [WaitEvent], to targets: [WaitEvent]) -> Bool {
+        let targets = Set(targets.map(\.key))
+        var seen: Set<WaitEvent.Key> = []
+        var pending = events
+        while let event = pending.popLast() {
+            guard !targets.contains(event.key) else { return true }
+            guard seen.insert(event.key).inserted else { continue }
+            let needs = event.needs(inLine: true)
+            pending += needs.all.map(\.event)
+            for share in needs.shares { pending += share.holders.map(\.event) }
+        }
+        return false
+    }
+
     private mutating func explore(from first: WaitEvent.Needs) {
         var next = 0
         while next < nodes.count {

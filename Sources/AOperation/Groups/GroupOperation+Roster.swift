@@ -1,6 +1,7 @@
 import Foundation
 
 extension GroupOperation {
+    /// A group of these children, in this order.
     public convenience init(operations: Foundation.Operation...) {
         self.init(operations: operations)
     }

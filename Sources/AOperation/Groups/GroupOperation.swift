@@ -30,6 +30,9 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         var latest: GroupOperation?
     }
 
+    /// A group of these children, in this order.
+    ///
+    /// - Complexity: O(children).
     public init(_ operations: [Foundation.Operation]) {
         super.init()
         let isOrdered = isOrdered
@@ -37,6 +40,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         addOperations(operations)
     }
 
+    /// A group of these children, in this order.
     public convenience init(_ operations: Foundation.Operation...) {
         self.init(operations)
     }
@@ -115,10 +119,14 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     // MARK: Children
 
     /// The children, in child order; of a group that was tried again those of the last attempt.
+    ///
+    /// - Complexity: O(children).
     public final var operations: [Foundation.Operation] { current.roster.withLock { $0.operations } }
 
     /// How each child ended, in child order: one entry per child when the group has ended. Of a group that was tried
     /// again: those of the last attempt.
+    ///
+    /// - Complexity: O(children).
     public final var outcomes: GroupOutcomes { GroupOutcomes(current.roster.withLock { $0.outcomes }) }
 
     /// The group whose children count: itself, or its latest attempt.

@@ -20,11 +20,17 @@ open class OrderedGroupOperation: GroupOperation, @unchecked Sendable {
 
     final override var isOrdered: Bool { true }
 
+    /// An ordered group of these children: each begins when the one before it has finally ended.
+    ///
+    /// - Parameter onFailure: whether the rest is cancelled when one has failed or was cancelled.
     public convenience init(_ operations: [Foundation.Operation], onFailure: FailurePolicy) {
         self.init(operations)
         self.onFailure = onFailure
     }
 
+    /// An ordered group of these children: each begins when the one before it has finally ended.
+    ///
+    /// - Parameter onFailure: whether the rest is cancelled when one has failed or was cancelled.
     public convenience init(_ operations: Foundation.Operation..., onFailure: FailurePolicy) {
         self.init(operations)
         self.onFailure = onFailure

@@ -40,7 +40,7 @@ extension AOperation.Debugger {
             case .finished: "AOperation \(name) finished"
             case .ended: "AOperation \(name) ended"
             case .ignored(let uniqueID): "AOperation \(name) ignored because of uniqueId \(uniqueID)"
-            case .withoutBody: "AOperation  \(name) must override `execute()`."
+            case .withoutBody: "AOperation \(name) must override `execute()`."
             case .deinitialized: "AOperation \(name) deinit"
             }
         }

@@ -3,7 +3,8 @@ import Foundation
 /// Runs operations: each when its dependencies have ended and a slot is free.
 ///
 /// It owns dependencies, readiness and slots; all of adding, starting and ending an operation is constant-time,
-/// whatever else waits. Plain Foundation operations run in it as well, and dependencies work in both directions.
+/// whatever else waits. (Only while operations of the process wait for a lock out of another one's scope, or have joined another
+/// one, it is looked at each addition where these lead, or, if there are more than a few, where the new one leads.) Plain Foundation operations run in it as well, and dependencies work in both directions.
 ///
 /// ```swift
 /// let queue = AOperationQueue()

@@ -7,7 +7,8 @@ final class UniquenessTable: Sendable {
     /// Claims `id` for `operation`. Returns nil if it has it now, else the operation that has it.
     func claim(_ id: String, for operation: AOperation) -> AOperation? {
         claims.withLock { claims in
-            if let first = claims[id], first !== operation { return first }
+            // One that was cancelled while it was added has ended, and is about to free the id.
+            if let first = claims[id], first !== operation, !first.isEnded { return first }
             claims[id] = operation
             return nil
         }

@@ -14,6 +14,7 @@ open class ComposedOperation: GroupOperation, @unchecked Sendable {
     /// The operation it was made of.
     public final let operation: Foundation.Operation
 
+    /// Runs `operation` with conditions, observers and limits of its own.
     public init(operation: Foundation.Operation) {
         self.operation = operation
         super.init([operation])

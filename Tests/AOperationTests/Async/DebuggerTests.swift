@@ -116,7 +116,7 @@ struct DebuggerTests {
             operation.add(to: AOperationQueue())
             await operation.ended()
         }
-        #expect(lines.contains { $0.message == "AOperation  \(name) must override `execute()`." })
+        #expect(lines.contains { $0.message == "AOperation \(name) must override `execute()`." })
     }
 
     @Test func ignoredDuplicate_isSaid() async {

@@ -245,4 +245,21 @@ struct JoinTests {
         await queue.run(all: [after])
         #expect(after.outcome?.isSuccess == true)
     }
+
+    /// A chain that is added from its end, while somebody waits who has joined another one: what is searched for circles is what the
+    /// joiner leads to, and not the chain, for each of its operations.
+    @Test(.timeLimit(.minutes(2))) func whileAJoinerWaits_aLongChainIsAddedAsEver() async {
+        let first = await running()
+        let joiner = joiner()
+        queue.addOperation(joiner)
+        let chain = (0..<10_000).map { _ in Step() }
+        for (operation, before) in zip(chain.dropFirst(), chain) { operation.addDependency(before) }
+        for operation in chain.reversed() { queue.addOperation(operation) }
+        for operation in chain { await operation.ended() }
+        #expect(chain.allSatisfy { $0.outcome?.isSuccess == true })
+        #expect(joiner.outcome == nil)
+        first.open(7)
+        await queue.idle()
+        #expect(joiner.outcome == .success(7))
+    }
 }

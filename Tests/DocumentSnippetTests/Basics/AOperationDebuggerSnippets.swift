@@ -57,7 +57,7 @@ struct AOperationDebuggerSnippets {
         }
         let lines = try debuggerLines(of: result)
         // The document has one space after "AOperation", the library it describes has two.
-        #expect(lines.contains("AOperation  Forgetful must override `execute()`."))
+        #expect(lines.contains("AOperation Forgetful must override `execute()`."))
     }
 
     @Test func ignoredDuplicate_isNamed() async throws {

@@ -28,10 +28,12 @@ public struct AndCondition: AOperationCondition, CompositeCondition {
 
     let components: [any AOperationCondition]
 
+    /// Holds when all of `conditions` do; with none it holds.
     public init(_ conditions: any AOperationCondition...) {
         components = conditions
     }
 
+    /// Holds when all of `conditions` do; with none it holds.
     public init(_ conditions: [any AOperationCondition]) {
         components = conditions
     }

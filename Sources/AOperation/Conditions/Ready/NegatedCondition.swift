@@ -33,6 +33,7 @@ public struct NegatedCondition<T: AOperationCondition>: AOperationCondition, Com
 
     var form: CompositeForm { .negation }
 
+    /// Holds when `condition` fails.
     public init(_ condition: T) {
         components = [condition]
     }

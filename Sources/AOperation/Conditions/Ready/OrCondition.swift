@@ -27,10 +27,12 @@ public struct OrCondition: AOperationCondition, CompositeCondition {
 
     let components: [any AOperationCondition]
 
+    /// Holds when one of `conditions` does.
     public init(_ conditions: any AOperationCondition...) {
         components = conditions
     }
 
+    /// Holds when one of `conditions` does.
     public init(_ conditions: [any AOperationCondition]) {
         components = conditions
     }

@@ -18,6 +18,7 @@ public struct SilentCondition<T: AOperationCondition>: AOperationCondition, Comp
 
     var form: CompositeForm { .silence }
 
+    /// Holds when `condition` does; runs nothing for it.
     public init(_ condition: T) {
         components = [condition]
     }

@@ -13,6 +13,7 @@ public final class Authorize<C: Capability>: ResultableOperation<C.Status>, @unc
     private let capability: C
     private let turns: AuthorizationTurns
 
+    /// Asks for `capability`, if that was not decided yet, and ends with how it stands.
     public convenience init(_ capability: C) {
         self.init(capability, turns: .shared)
     }

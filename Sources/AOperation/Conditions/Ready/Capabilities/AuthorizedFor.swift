@@ -10,6 +10,7 @@
 public struct AuthorizedFor<C: Capability>: AOperationCondition, Sendable {
     private let capability: C
 
+    /// Holds when the program may use `capability`; asks for it where that was not decided yet.
     public init(_ capability: C) {
         self.capability = capability
     }
