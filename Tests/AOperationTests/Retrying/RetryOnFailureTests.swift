@@ -257,6 +257,20 @@ struct RetryOnFailureTests {
         #expect(third.outcome?.isSuccess == true, "the id is free again")
     }
 
+    @Test func D12_plainDependency_isNotCancelledWithItsDependent() async {
+        let dependency = Gate()
+        let second = Attempted(.failing("second", 1))
+        second.addDependency(dependency)
+        second.add(to: queue)
+        await dependency.started.wait()
+        second.cancel()
+        #expect(!dependency.isCancelled)
+        dependency.open()
+        await dependency.ended()
+        #expect(dependency.outcome?.isSuccess == true)
+        #expect(second.outcome?.isCancelled == true)
+    }
+
     @Test func D12_plainDependency_isNotTriedAgainWithItsDependent() async {
         let first = Attempted(.failing("first", 1))
         let second = Attempted(.failing("second", 2)).retry(.times(5))
