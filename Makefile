@@ -59,6 +59,14 @@ cluster-down:  ## remove the cluster in containers, with its keys and its journa
 check-cluster:  ## the acceptance test of the cluster in containers; `make test` runs it around the test build
 	scripts/check-cluster.sh
 
+.PHONY: deb
+deb:  ## the Debian package, with the services
+	scripts/build-deb.sh
+
+.PHONY: check-deb
+check-deb:  ## build the Debian package, and try it in containers
+	scripts/check-deb.sh "$$(scripts/build-deb.sh)"
+
 .PHONY: stress
 stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)
 	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests'

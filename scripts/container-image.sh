@@ -24,7 +24,7 @@ if [ -z "$binary" ]; then
         exec docker build -f deploy/Dockerfile -t "$tag" .
     fi
     echo "the image $toolchain cannot be had here: building with this machine's toolchain" >&2
-    scripts/install-dependencies.sh
+    scripts/install-dependencies.sh libcurl4-openssl-dev   # what is inside a static binary needs it to link
     build=("${SWIFT:-swift}" build -c release --static-swift-stdlib --product aop --scratch-path .build/static)
     "${build[@]}"
     binary=$("${build[@]}" --show-bin-path)/aop
