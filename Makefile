@@ -12,7 +12,7 @@ MEMORY_TESTS = ^(ClusterTestingTests|ConformanceTests)\.
 
 .PHONY: help
 help:  ## what there is
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 .PHONY: dependencies
 dependencies:  ## install the system packages that are missing
@@ -36,6 +36,7 @@ test: dependencies  ## build and run every test
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
+	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
 
 .PHONY: sanitize
 sanitize: export AOP_TEST_LOAD = 0.05
@@ -45,6 +46,26 @@ sanitize: export ASAN_OPTIONS ?= detect_leaks=0
 sanitize: dependencies  ## run the local library's tests under the thread and the address sanitizer
 	$(SWIFT) test --sanitize thread --scratch-path .build/thread-sanitizer --filter '^AOperation(Combine)?Tests\.'
 	$(SWIFT) test --sanitize address --scratch-path .build/address-sanitizer --filter '^AOperation(Combine)?Tests\.'
+
+.PHONY: cluster
+cluster:  ## a cluster in containers on this machine, and a graph through it; WORKERS=n (default 4)
+	scripts/cluster.sh up
+
+.PHONY: cluster-down
+cluster-down:  ## remove the cluster in containers, with its keys and its journal
+	scripts/cluster.sh down
+
+.PHONY: check-cluster
+check-cluster:  ## the acceptance test of the cluster in containers; `make test` runs it around the test build
+	scripts/check-cluster.sh
+
+.PHONY: deb
+deb:  ## the Debian package, with the services
+	scripts/build-deb.sh
+
+.PHONY: check-deb
+check-deb:  ## build the Debian package, and try it in containers
+	scripts/check-deb.sh "$$(scripts/build-deb.sh)"
 
 .PHONY: stress
 stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)

@@ -74,6 +74,7 @@ let package = Package(
             dependencies: ["Wire", .product(name: "Yams", package: "Yams")],
             swiftSettings: strict
         ),
+        .target(name: "Settings", dependencies: ["GraphFile", "Wire"], swiftSettings: strict),
         .target(
             name: "Coordinator",
             dependencies: [
@@ -93,6 +94,7 @@ let package = Package(
             dependencies: [
                 "AOperation",
                 "Executing",
+                "Settings",
                 "Wire",
                 "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -127,6 +129,7 @@ let package = Package(
                 "Cluster",
                 "Coordinator",
                 "GraphFile",
+                "Settings",
                 "Worker",
                 "Wire",
                 "CLinux",
@@ -208,7 +211,8 @@ let package = Package(
             name: "WorkerTests", dependencies: ["AOperation", "Executing", "LocalHTTPServer", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "ClusterTests", dependencies: ["AOperation", "Cluster", "Executing", "TrialOperations", "Wire"], swiftSettings: strict),
-        .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Wire"], swiftSettings: strict),
+        .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
+        .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [

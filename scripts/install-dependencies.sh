@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the system packages that building and running needs, if they are missing (Debian and its kin).
+# Arguments: further packages.
 set -euo pipefail
-packages=(libzmq3-dev libsqlite3-dev pkg-config)
+packages=(libzmq3-dev libsqlite3-dev pkg-config "$@")
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

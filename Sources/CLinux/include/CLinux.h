@@ -80,6 +80,9 @@ int clinux_signal_pipe(const int *signals, int count);
 // Processors this process may run on; at least 1.
 int clinux_processor_count(void);
 
+// Sends `message` to a service manager's socket of datagrams; a path that begins with @ is an abstract name.
+int clinux_notify(const char *path, const char *message);
+
 // Gives memory that the allocator keeps for later back to the system (malloc_trim).
 void clinux_return_free_memory(void);
 

@@ -1,5 +1,5 @@
 /// Finds what was probably meant by a name that does not exist.
-struct Suggestions {
+package struct Suggestions {
     private var comparisonsLeft = FileLimits.suggestionComparisons
 
     /// From here on nothing is suggested: no need to collect names.

@@ -12,7 +12,7 @@ public enum StateDirectory {
     }
 
     /// The user's home directory.
-    static func home(environment: [String: String]) -> String {
+    package static func home(environment: [String: String]) -> String {
         if let home = environment["HOME"], home.hasPrefix("/") { return home }
         return accountHome() ?? "/"
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLinux
 import Foundation
+import Settings
 import Wire
 
 extension WorkerOptions {
@@ -13,6 +14,9 @@ extension WorkerOptions {
             throw ValidationError("--label \"\(label)\": a label has from 1 to 256 bytes")
         }
     }
+
+    /// Checks what files and the environment say of labels and resources.
+    public static func validateSettings() throws { try validate(named: Settings.list(.labels), Settings.list(.resources)) }
 
     /// What this host has, by name: as it was said, and otherwise its processors and its memory.
     static func resources(_ arguments: [String]) throws -> [String: Int64] {

@@ -3,12 +3,12 @@ import CLinux
 import Executing
 import Foundation
 import Logging
+import Settings
 import Wire
 
 /// The flags of `aop worker`, for every binary that is a worker.
 ///
-/// Each has an environment variable that it overrides: `AOP_CONNECT` (or `AOP_COORDINATOR`), `AOP_PROCESSES`,
-/// `AOP_SLOTS`, `AOP_LABELS`, `AOP_RESOURCES`, `AOP_SHELL`, `AOP_PASS_ENV`, `AOP_SECRETS`, `AOP_KEY`, `AOP_KEYS`, `AOP_GRACE`, `AOP_LOG_LEVEL`; lists are separated by commas.
+/// Each has an environment variable and a setting of configuration files that it overrides (`Setting`).
 public struct WorkerOptions: ParsableArguments, Sendable {
     /// Whether commands may be run.
     public enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -16,23 +16,23 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     }
 
     @Option(name: .long, help: ArgumentHelp("The coordinator's address.", valueName: "url"))
-    public var connect = WorkerEnvironment.text("AOP_CONNECT", "AOP_COORDINATOR") ?? Endpoint.standard.description
+    public var connect = Settings.text(.connect) ?? Settings.text(.coordinator) ?? Endpoint.standard.description
 
     @Option(name: .long, help: ArgumentHelp("Executor processes.", valueName: "n"))
-    public var processes = WorkerEnvironment.number("AOP_PROCESSES") ?? 1
+    public var processes = Settings.number(.processes).map { Int($0) } ?? 1
 
     @Option(name: .long, help: ArgumentHelp("Operations at once, per process; as many as processors by default.", valueName: "n"))
-    public var slots = WorkerEnvironment.number("AOP_SLOTS") ?? Int(clinux_processor_count())
+    public var slots = Settings.number(.slots).map { Int($0) } ?? Int(clinux_processor_count())
 
     @Option(name: .long, help: ArgumentHelp("A label of this host, e.g. fast or zone=a; may be repeated.", valueName: "label"))
-    public var label: [String] = WorkerEnvironment.list("AOP_LABELS")
+    public var label: [String] = Settings.list(.labels)
 
     @Option(
         name: .long,
         help: ArgumentHelp(
             "What this host has, e.g. gpus=2, licence=3 or memory=16GiB; may be repeated. cpus and memory are what there is by default.",
             valueName: "name=amount"))
-    public var resource: [String] = WorkerEnvironment.list("AOP_RESOURCES")
+    public var resource: [String] = Settings.list(.resources)
 
     @Option(name: .long, help: "Whether commands may be run: on by default over loopback or ipc, off otherwise.")
     public var shell: Shell?
@@ -40,7 +40,7 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("pass-env"),
         help: ArgumentHelp("An environment variable that commands get; may be repeated.", valueName: "name"))
-    public var passedNames: [String] = WorkerEnvironment.list("AOP_PASS_ENV")
+    public var passedNames: [String] = Settings.list(.passEnv)
 
     @Option(
         name: .long,
@@ -64,12 +64,19 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     @Option(
         name: .long,
         help: ArgumentHelp("What running operations get when the worker is told to end, e.g. 30s.", valueName: "duration"))
-    public var grace = WorkerEnvironment.text("AOP_GRACE") ?? "30s"
+    public var grace = Settings.text(.grace) ?? "30s"
 
     @Option(
         name: .long,
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical; notice by default.", valueName: "level"))
     public var logLevel: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The configuration file; ~/.config/aop/config.yaml and /etc/aop/config.yaml by default. AOP_CONFIG sets it, too.",
+            valueName: "file"))
+    public var config: String?
 
     @Flag(name: .customLong("pass-everything"), help: ArgumentHelp("Commands get this process's environment.", visibility: .hidden))
     public var passesEverything = false
@@ -83,23 +90,34 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     public init() {}
 
     public mutating func validate() throws {
+        if case .failure(let error) = Settings.current { throw ValidationError("\(error)") }
+        shell = shell ?? Settings.text(.shell).flatMap { Shell(rawValue: $0) }
+        secrets = secrets ?? Settings.text(.secrets)
+        logLevel = logLevel ?? Settings.text(.logLevel)
         _ = try endpoint()
         for (name, value) in [("processes", processes), ("slots", slots)] where !(1...4096).contains(value) {
             throw ValidationError("--\(name) is \(value): it must be from 1 to 4096")
         }
-        try Self.validate(labels: label, resources: resource)
+        try Self.validate(named: label, resource)
         for name in passedNames where name.isEmpty || name.contains("=") {
             throw ValidationError("--pass-env \(name): give the name of a variable, without its value")
         }
-        if shell == nil, let text = WorkerEnvironment.text("AOP_SHELL") {
-            guard let value = Shell(rawValue: text) else { throw ValidationError("AOP_SHELL is \"\(text)\": it must be on or off") }
-            shell = value
-        }
-        secrets = secrets ?? WorkerEnvironment.text("AOP_SECRETS")
-        logLevel = logLevel ?? WorkerEnvironment.text("AOP_LOG_LEVEL")
         _ = try graceMilliseconds()
         _ = try level()
         _ = try secretsDirectory()
+    }
+
+    static func validate(named labels: [String], _ resources: [String]) throws {
+        try from(.labels, labels) { try validate(labels: labels, resources: []) }
+        try from(.resources, resources) { try validate(labels: [], resources: resources) }
+    }
+
+    /// Errors of a value that no flag has given say where it comes from.
+    private static func from(_ setting: Setting, _ value: [String], check: () throws -> Void) throws {
+        do { try check() } catch let error as ValidationError {
+            guard let said = Settings.value(setting), said.texts == value else { throw error }
+            throw ValidationError("\(said.origin): \(setting.name): \(error.message)")
+        }
     }
 
     /// Absolute: executors may have another working directory.
@@ -138,19 +156,4 @@ public struct WorkerOptions: ParsableArguments, Sendable {
 
     /// Whether `shell` is registered: as asked for, else only where nobody but this host can reach the coordinator.
     func allowsShell() throws -> Bool { try shell.map { $0 == .on } ?? endpoint().isLoopback }
-}
-
-/// Defaults from the environment.
-enum WorkerEnvironment {
-    static func text(_ names: String...) -> String? {
-        let environment = ProcessInfo.processInfo.environment
-        return names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-    }
-
-    /// Text that is no number becomes -1, which is refused by name as any number out of range.
-    static func number(_ name: String) -> Int? { text(name).map { Int($0) ?? -1 } }
-
-    static func list(_ name: String) -> [String] {
-        text(name).map { $0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } } ?? []
-    }
 }

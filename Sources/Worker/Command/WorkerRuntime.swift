@@ -1,6 +1,7 @@
 import AOperation
 import Foundation
 import Logging
+import Settings
 import Wire
 
 /// Runs the two kinds of process that a worker is made of.
@@ -34,7 +35,8 @@ public enum WorkerRuntime {
         let logger = WorkerLog.make("aop.worker", level: level ?? .notice)
         let key: PeerKey?
         do throws(KeyError) {
-            key = try KeyChoice(file: options.keyFile, directory: options.keys).key(for: endpoint, names: KeyDirectory.workerFiles)
+            key = try KeyChoice(file: options.keyFile, directory: options.keys, environment: Settings.keyEnvironment).key(
+                for: endpoint, names: KeyDirectory.workerFiles)
         } catch {
             logger.error("\(error)")
             return 77

@@ -24,6 +24,6 @@ struct AOP: AsyncParsableCommand {
             RunCommand.self, CoordinatorCommand.self, WorkerSubcommand.self, ExecutorSubcommand.self, SubmitCommand.self,
             CheckCommand.self, ListCommand.self, ShowCommand.self, WaitCommand.self, ResultCommand.self,
             LogsCommand.self, CancelCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self, WorkersCommand.self,
-            LocksCommand.self, JournalCommand.self, KeysCommand.self, BenchCommand.self,
+            LocksCommand.self, JournalCommand.self, KeysCommand.self, ConfigCommand.self, BenchCommand.self,
         ])
 }

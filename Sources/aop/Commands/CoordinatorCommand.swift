@@ -3,6 +3,7 @@ import Coordinator
 import Foundation
 import Logging
 import ServiceLifecycle
+import Settings
 import Synchronization
 import Wire
 
@@ -24,10 +25,17 @@ struct CoordinatorCommand: ToolCommand {
     static let handlesInterruption = true
     static let defaultLogLevel = Logger.Level.notice
 
+    /// In bytes.
+    enum Defaults {
+        static let partialResultBytes: Int64 = 1 << 30
+        static let diskReserve: Int64 = 1 << 30
+        static let snapshotBytes: Int64 = 64 << 20
+    }
+
     @Option(help: "Where workers and clients connect; may be repeated. (default: \(Endpoint.standard))")
-    var listen: [Endpoint] = []
-    @Option(help: "Where HTTP is served: /healthz.")
-    var http: String = "127.0.0.1:7601"
+    var listen: [Endpoint] = Settings.list(.listen).compactMap(Endpoint.init(argument:))
+    @Option(help: "Where HTTP is served: /healthz. off: nowhere.")
+    var http: String = Settings.text(.http) ?? "127.0.0.1:7601"
     @Flag(name: .customLong("no-http"), help: "Serve no HTTP.")
     var noHTTP = false
     @OptionGroup var data: DataOption
@@ -39,17 +47,17 @@ struct CoordinatorCommand: ToolCommand {
     @Option(
         help: ArgumentHelp(
             "Bytes of partial results kept of all submissions together; operations that send more are held back.", valueName: "bytes"))
-    var partialResultBytes: Int64 = 1 << 30
+    var partialResultBytes: Int64 = Settings.number(.partialResultBytes) ?? Defaults.partialResultBytes
     @Option(
         help: ArgumentHelp(
             "Bytes that must be free on the disk of --data for new submissions; with less they are answered \"busy\", and what runs goes on. 0: any.",
             valueName: "bytes"))
-    var diskReserve: Int64 = 1 << 30
+    var diskReserve: Int64 = Settings.number(.diskReserve) ?? Defaults.diskReserve
     @Option(
         help: ArgumentHelp(
             "Bytes of new facts in the journal after which a snapshot takes the place of old ones: what a start reads. 0: never.",
             valueName: "bytes"))
-    var snapshotBytes: Int64 = 64 << 20
+    var snapshotBytes: Int64 = Settings.number(.snapshotBytes) ?? Defaults.snapshotBytes
     @Option(
         help: ArgumentHelp(
             "How long a submission is known after its end, with its results and output: at least 1m, or `forever`. Its key is free then.",
@@ -88,11 +96,13 @@ struct CoordinatorCommand: ToolCommand {
         configuration.snapshotBytes = snapshotBytes
         configuration.retentionMilliseconds = retain.milliseconds
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
-        configuration.http = noHTTP ? nil : try HTTPAddress(http)
+        configuration.http = noHTTP || http == "off" ? nil : try HTTPAddress(http)
         // Off loopback is refused before anything is made.
         let logger = Logger(label: "aop.coordinator")
         if privateDirectory == nil {
-            do throws(KeyError) { configuration.keys = try CoordinatorKeys.find(directory: keys) } catch {
+            do throws(KeyError) {
+                configuration.keys = try CoordinatorKeys.find(directory: keys, environment: Settings.keyEnvironment)
+            } catch {
                 throw CoordinatorError.keys(error)
             }
             // Without keys off loopback it does not come to anybody asking for it.
@@ -102,6 +112,7 @@ struct CoordinatorCommand: ToolCommand {
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
+            ServiceManager.ready(status: "listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))")
             try await announce(addresses, keys: configuration.keys?.authorizedPath, console)
         }
         defer { announcement.cancel() }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Settings
 import Wire
 
 struct KeysCommand: AsyncParsableCommand {
@@ -30,7 +31,7 @@ struct KeyDirectoryOptions: ParsableArguments, Sendable {
     var dir: String?
 
     var path: String {
-        if case .directory(let directory) = KeyChoice(file: nil, directory: dir, environment: ["AOP_KEYS": Environment["AOP_KEYS"]]) {
+        if case .directory(let directory) = KeyChoice(file: nil, directory: dir, environment: ["AOP_KEYS": Settings.text(.keys) ?? ""]) {
             return directory
         }
         return KeyDirectory.standard()

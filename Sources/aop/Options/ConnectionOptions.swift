@@ -1,14 +1,18 @@
 import ArgumentParser
 import Cluster
+import Settings
 import Wire
 
 /// How a client finds its coordinator.
 struct ConnectionOptions: ParsableArguments, Sendable {
+    static let standardTimeout = DurationArgument(milliseconds: 10_000)
+
     @Option(help: "Where the coordinator listens. AOP_COORDINATOR sets it, too. (default: \(Endpoint.standard))")
     var coordinator: Endpoint?
 
     @Option(help: "How long to try to reach the coordinator before exit code 69.")
-    var connectTimeout: DurationArgument = DurationArgument(milliseconds: 10_000)
+    var connectTimeout: DurationArgument =
+        Settings.text(.connectTimeout).flatMap(DurationArgument.init(argument:)) ?? Self.standardTimeout
 
     @Option(
         help: ArgumentHelp(
@@ -21,26 +25,18 @@ struct ConnectionOptions: ParsableArguments, Sendable {
             "Where keys are: ~/.config/aop/keys, for root /etc/aop/keys, by default. AOP_KEYS sets it, too.", valueName: "directory"))
     var keys: String?
 
-    func endpoint() throws -> Endpoint {
-        if let coordinator { return coordinator }
-        let named = Environment["AOP_COORDINATOR"]
-        guard !named.isEmpty else { return .standard }
-        do {
-            return try Endpoint(named)
-        } catch {
-            throw ToolError(.usage, "usage", "AOP_COORDINATOR: \(error)")
-        }
-    }
+    func endpoint() -> Endpoint { coordinator ?? Settings.text(.coordinator).flatMap(Endpoint.init(argument:)) ?? .standard }
 
     /// Whether the user said which coordinator is meant.
-    var isExplicit: Bool { coordinator != nil || !Environment["AOP_COORDINATOR"].isEmpty }
+    var isExplicit: Bool { coordinator != nil || Settings.value(.coordinator) != nil }
 
     func connect(timeout: DurationArgument? = nil) async throws -> ClusterConnection {
-        let endpoint = try endpoint()
+        let endpoint = endpoint()
         // Made here if need be: whoever starts first, the coordinator finds the same one.
         let key: PeerKey?
         do throws(KeyError) {
-            key = try KeyChoice(file: keyFile, directory: keys).key(for: endpoint, names: KeyDirectory.clientFiles)
+            key = try KeyChoice(file: keyFile, directory: keys, environment: Settings.keyEnvironment).key(
+                for: endpoint, names: KeyDirectory.clientFiles)
         } catch { throw ToolError(.notPermitted, "key", "\(error)") }
         let cookie = endpoint.isLoopback && key == nil ? try Cookie.loadOrCreate() : nil
         return try await ClusterConnection.connect(

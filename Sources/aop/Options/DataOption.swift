@@ -1,17 +1,25 @@
 import ArgumentParser
 import Foundation
+import Settings
 import Wire
 
 /// Where a coordinator keeps everything.
 struct DataOption: ParsableArguments {
     @Option(
-        help: "The directory that holds everything. (default: $XDG_STATE_HOME/aop, under systemd its state directory)",
+        help:
+            "The directory that holds everything. AOP_DATA sets it, too. (default: $XDG_STATE_HOME/aop, under systemd its state directory)",
         completion: .directory)
     var data: String?
 
     /// Absolute.
     var path: String {
-        if let data { return data.hasPrefix("/") ? data : FileManager.default.currentDirectoryPath + "/" + data }
+        if let data = data ?? Settings.text(.data) {
+            return data.hasPrefix("/") ? data : FileManager.default.currentDirectoryPath + "/" + data
+        }
+        return Self.standard
+    }
+
+    static var standard: String {
         let systemd = Environment["STATE_DIRECTORY"]
         return systemd.isEmpty ? StateDirectory.path() : systemd
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import Settings
 
 /// What standard output carries.
 enum OutputMode: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -17,13 +18,23 @@ struct OutputOptions: ParsableArguments, Sendable {
     var output: OutputMode = .text
 
     @Option(help: "Colours: auto, always or never. NO_COLOR turns `auto` off.")
-    var color: ColorMode = .auto
+    var color: ColorMode = Settings.text(.color).flatMap(ColorMode.init(rawValue:)) ?? .auto
 
     @Option(help: "Stop after this time, e.g. 90s or 1h30m, with exit code 124.")
     var timeout: DurationArgument?
 
     @Option(help: "Log messages from this level on: trace, debug, info, notice, warning, error, critical. AOP_LOG_LEVEL sets it, too.")
     var logLevel: Logger.Level?
+
+    @Option(
+        help: ArgumentHelp(
+            "The configuration file; ~/.config/aop/config.yaml and /etc/aop/config.yaml by default. AOP_CONFIG sets it, too.",
+            valueName: "file"), completion: .file(extensions: ["yaml"]))
+    var config: String?
+
+    func validate() throws {
+        if case .failure(let error) = Settings.current { throw ValidationError("\(error)") }
+    }
 
     func style(for output: FileOutput) -> Style {
         switch color {
@@ -37,7 +48,7 @@ struct OutputOptions: ParsableArguments, Sendable {
 
     /// Log level by flag, then environment, then the command's default.
     func effectiveLogLevel(default level: Logger.Level) -> Logger.Level {
-        logLevel ?? Logger.Level(rawValue: Environment["AOP_LOG_LEVEL"].lowercased()) ?? level
+        logLevel ?? Settings.text(.logLevel).flatMap { Logger.Level(rawValue: $0.lowercased()) } ?? level
     }
 }
 

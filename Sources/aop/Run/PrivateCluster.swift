@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Settings
 import Wire
 
 /// A coordinator and a worker host for one run, in processes of their own, over ipc in a private directory.
@@ -29,7 +30,7 @@ struct PrivateCluster: Sendable {
             arguments: [
                 "coordinator", "--listen", directory.endpoint, "--no-http", "--data", options.data ?? "\(directory.path)/data",
                 "--private-directory", directory.path, "--log-level", options.logLevel,
-            ], onMessage: onMessage)
+            ] + Settings.arguments, onMessage: onMessage)
         worker = ChildProcess(
             name: "worker",
             arguments: [
@@ -38,7 +39,7 @@ struct PrivateCluster: Sendable {
                 // It is told to end when there is nothing left to finish.
                 "--grace", "0s", "--log-level", options.logLevel,
             ] + options.labels.flatMap { ["--label", $0] } + options.resources.flatMap { ["--resource", $0] }
-                + (options.secrets.map { ["--secrets", $0] } ?? []), onMessage: onMessage)
+                + (options.secrets.map { ["--secrets", $0] } ?? []) + Settings.arguments, onMessage: onMessage)
     }
 
     /// A connection to the coordinator, as soon as that listens.

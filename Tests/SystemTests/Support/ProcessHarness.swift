@@ -41,7 +41,8 @@ final class ProcessHarness: Sendable {
     var environment: [String: String] {
         [
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": directory, "LANG": "C.UTF-8", "TMPDIR": temporary,
-            "XDG_STATE_HOME": state, "AOP_COORDINATOR": endpoint, "AOP_TEST_MARK": mark, "SWIFT_BACKTRACE": "enable=no",
+            "XDG_STATE_HOME": state, "AOP_COORDINATOR": endpoint, "AOP_TEST_MARK": mark,
+            "AOP_CONFIG": "/dev/null", "SWIFT_BACKTRACE": "enable=no",
         ]
     }
 

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CLinux
+import Foundation
+import Settings
+import Wire
+import Worker
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "What is configured: settings of files and of the environment.",
+        discussion: """
+            Example:
+              aop config show
+            """,
+        subcommands: [ConfigShowCommand.self])
+}
+
+struct ConfigShowCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Every setting, its value, and where that comes from.",
+        discussion: """
+            A flag outranks its environment variable, which outranks the configuration file, which outranks the default.
+
+            Examples:
+              aop config show
+              aop config show --config cluster.yaml -o json
+            """)
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        // What a worker would say of labels and resources.
+        try WorkerOptions.validateSettings()
+    }
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        let settings: Settings
+        do throws(SettingsError) { settings = try Settings.current.get() } catch { throw ToolError(.usage, "usage", "\(error)") }
+        switch console.mode {
+        case .json, .jsonl:
+            try await console.writeValue(
+                .shape([
+                    (
+                        "files",
+                        .array(settings.files.map { .object([("path", .string($0.path)), ("isThere", .bool($0.isThere))]) })
+                    ), ("settings", .array(Setting.allCases.map { Self.json($0, settings[$0]) })),
+                ]))
+        case .quiet, .text:
+            var table = Table(["SETTING", "VALUE", "FROM"])
+            for setting in Setting.allCases {
+                let value = settings[setting]
+                let text = (value?.texts ?? Self.standard(setting)).joined(separator: ", ")
+                table.add([setting.name, text.isEmpty ? "-" : text, value.map { "\($0.origin)" } ?? "default"])
+            }
+            try await console.write(table.text)
+            for file in settings.files { console.hint("\(file.path): \(file.isThere ? "read" : "not there")") }
+        }
+        return .success
+    }
+
+    private static func json(_ setting: Setting, _ value: Settings.Value?) -> JSONValue {
+        let texts = value?.texts ?? standard(setting)
+        var members: [(String, JSONValue)] = [
+            ("name", .string(setting.name)), ("variable", .string(setting.variable)), ("flag", .string(setting.flag)),
+            ("value", setting.form.isList ? .array(texts.map { .string($0) }) : texts.first.map { .string($0) } ?? .null),
+        ]
+        switch value?.origin {
+        case nil: members.append(("from", .string("default")))
+        case .environment: members.append(("from", .string("environment")))
+        case .file(let path, let line):
+            members += [("from", .string("file")), ("file", .string(path)), ("line", .integer(Int64(line)))]
+        }
+        return .object(members)
+    }
+
+    /// What holds where nobody says anything; empty: nothing, or it depends on the command.
+    private static func standard(_ setting: Setting) -> [String] {
+        switch setting {
+        case .logLevel, .keyFile, .labels, .resources, .shell, .passEnv, .secrets: []
+        case .color: [ColorMode.auto.rawValue]
+        case .coordinator, .connect: [Settings.text(.coordinator) ?? Endpoint.standard.description]
+        case .listen: [Endpoint.standard.description]
+        case .connectTimeout: [ConnectionOptions.standardTimeout.defaultValueDescription]
+        case .keys: [KeyDirectory.standard()]
+        case .http: ["127.0.0.1:7601"]
+        case .data: [DataOption.standard]
+        case .partialResultBytes: ["\(CoordinatorCommand.Defaults.partialResultBytes)"]
+        case .diskReserve: ["\(CoordinatorCommand.Defaults.diskReserve)"]
+        case .snapshotBytes: ["\(CoordinatorCommand.Defaults.snapshotBytes)"]
+        case .processes: ["1"]
+        case .slots: ["\(clinux_processor_count())"]
+        case .grace: ["30s"]
+        }
+    }
+}

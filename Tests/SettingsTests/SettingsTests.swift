@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import Settings
+
+@Suite struct SettingsTests {
+    /// A directory with configuration files that goes with the test.
+    private final class Directory {
+        let path: String
+
+        init() throws {
+            var template = Array("/tmp/aop-settings-XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+            path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func write(_ name: String, _ text: String) throws -> String {
+            try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
+            return "\(path)/\(name)"
+        }
+    }
+
+    private func problems(_ text: String, environment: [String: String] = [:]) throws -> [String] {
+        let directory = try Directory()
+        let file = try directory.write("config.yaml", text)
+        do {
+            _ = try Settings(environment: environment, named: file)
+            return []
+        } catch { return error.problems.map { $0.replacing(directory.path + "/", with: "") } }
+    }
+
+    @Test func environment_outranksTheUsersFile_whichOutranksTheHosts_andEachSaysWhereItIsFrom() throws {
+        let directory = try Directory()
+        let user = try directory.write("user.yaml", "# mine\nslots: 3\nlabels: [fast, zone=a]\n")
+        let host = try directory.write("host.yaml", "slots: 9\nprocesses: 2\ngrace: 10s\n")
+        let settings = try Settings(
+            environment: ["AOP_PROCESSES": "4", "AOP_RESOURCES": "gpus=2, licence=1", "AOP_GRACE": ""], standardFiles: [user, host])
+        #expect(settings[.slots] == .init(texts: ["3"], origin: .file(path: user, line: 2)))
+        #expect(settings[.labels] == .init(texts: ["fast", "zone=a"], origin: .file(path: user, line: 3)))
+        #expect(settings[.processes] == .init(texts: ["4"], origin: .environment("AOP_PROCESSES")))
+        #expect(settings[.resources]?.texts == ["gpus=2", "licence=1"])
+        #expect(settings[.grace]?.origin == .file(path: host, line: 3))
+        #expect(settings[.shell] == nil)
+        #expect(settings.files.map(\.path) == [user, host] && settings.files.allSatisfy(\.isThere))
+    }
+
+    @Test func namedFile_isTheOnlyOne_andMustBeThere() throws {
+        let directory = try Directory()
+        let named = try directory.write("named.yaml", "slots: 5\n")
+        let host = try directory.write("host.yaml", "processes: 2\n")
+        for environment in [["AOP_CONFIG": named], [:]] {
+            let settings = try Settings(
+                environment: environment, named: environment.isEmpty ? named : nil, standardFiles: [host])
+            #expect(settings[.slots]?.texts == ["5"])
+            #expect(settings[.processes] == nil)
+        }
+        #expect(throws: SettingsError(problems: ["/nowhere/config.yaml: no such file"])) {
+            try Settings(environment: ["AOP_CONFIG": "/nowhere/config.yaml"])
+        }
+        #expect(try Settings(environment: [:], standardFiles: ["/nowhere/config.yaml"]).files.map(\.isThere) == [false])
+        #expect(Settings.named(["aop", "list", "--config", "a", "--", "--config=b"]) == "a")
+        #expect(Settings.named(["aop", "--config=b"]) == "b")
+        #expect(Settings.named(["aop", "run", "--", "--config", "a"]) == nil)
+        #expect(
+            Settings.standardFiles(environment: ["HOME": "/h", "XDG_CONFIG_HOME": "relative"])
+                == ["/h/.config/aop/config.yaml", "/etc/aop/config.yaml"])
+        #expect(Settings.standardFiles(environment: ["XDG_CONFIG_HOME": "/c"])[0] == "/c/aop/config.yaml")
+    }
+
+    @Test func keyOfTheEnvironment_isNotMixedWithThatOfAFile() throws {
+        let directory = try Directory()
+        let file = try directory.write("config.yaml", "key-file: /file.key\nslots: 2\n")
+        let settings = try Settings(environment: ["AOP_KEYS": "/keys"], named: file)
+        #expect(settings[.keyFile] == nil)
+        #expect(settings[.keys]?.texts == ["/keys"])
+        #expect(settings[.slots] != nil)
+        #expect(try Settings(environment: [:], named: file)[.keyFile]?.texts == ["/file.key"])
+    }
+
+    @Test func everyError_isNamedAtOnce_withFileLineSettingAndRemedy() throws {
+        let found = try problems(
+            """
+            slot: 4
+            slots: many
+            shell: true
+            listen: [tcp://0.0.0.0:7600, nowhere]
+            grace: soon
+            connect:
+              - tcp://a:1
+              - tcp://b:1
+            data: ""
+            """, environment: ["AOP_PROCESSES": "0", "AOP_LOG_LEVEL": "loud", "AOP_CONNECT": "host"])
+        #expect(
+            found == [
+                "AOP_LOG_LEVEL is `loud`; it must be one of trace, debug, info, notice, warning, error, critical",
+                "AOP_CONNECT is `host`; write tcp://host", "AOP_PROCESSES is `0`; it must be a whole number from 1 to 4096",
+                "config.yaml:1: unknown setting `slot`, did you mean `slots`?; `aop config show` lists all of them",
+                "config.yaml:2: slots is `many`; it must be a whole number from 1 to 4096",
+                "config.yaml:3: shell is `true`; it must be one of on, off",
+                "config.yaml:4: listen is `nowhere`; write tcp://nowhere",
+                "config.yaml:5: grace is `soon`; write a duration as 30s, 1m30s or 500ms",
+                "config.yaml:6: connect is a list; it has one value", "config.yaml:9: data is empty; leave it out, or give it a value",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            ("slots: [1\n", "config.yaml:2:1: not valid YAML"),
+            ("- slots\n", "config.yaml:1:1: expected settings as `name: value`, found a list"),
+            ("slots: 1\nslots: 2\n", "config.yaml:2:1: `slots` is named twice"),
+            ("worker: {slots: 1}\n", "config.yaml:1:9: worker: expected a value or a list, found a map"),
+            ("labels: [[a]]\n", "config.yaml:1:10: labels: expected a list of texts or numbers, found a list in it"),
+        ]) func whatIsNoSuchFile_isSaidWithItsPlace(_ text: String, _ message: String) throws
+    {
+        let found = try problems(text)
+        #expect(found.count == 1 && found[0].hasPrefix(message), "\(found)")
+    }
+
+    @Test(arguments: ["", "# nothing yet\n", "log-level: WARNING\nshell: on\nlisten: ipc:///run/x\n"]) func soundFiles_areRead(
+        _ text: String
+    ) throws { #expect(try problems(text).isEmpty) }
+
+    @Test func everySetting_hasAVariableAndAFlagOfItsOwn() {
+        #expect(Set(Setting.allCases.map(\.variable)).count == Setting.allCases.count)
+        #expect(Set(Setting.allCases.map(\.flag)).count == Setting.allCases.count)
+        #expect(Setting.allCases.allSatisfy { $0.variable.hasPrefix("AOP_") && $0.flag.hasPrefix("--") })
+    }
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Makes the Debian package of aop and prints where it is: build-deb.sh [BINARY]
+#
+# Without a binary one is built, with the toolchain's libraries inside.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+binary=${1:-}
+if [ -z "$binary" ]; then
+    scripts/install-dependencies.sh libcurl4-openssl-dev   # what is inside a static binary needs it to link
+    build=("${SWIFT:-swift}" build -c release --static-swift-stdlib --product aop --scratch-path .build/static)
+    "${build[@]}" >&2
+    binary=$("${build[@]}" --show-bin-path)/aop
+fi
+if ldd "$binary" | grep -q libswiftCore; then
+    echo "$binary needs the libraries of the Swift toolchain: build it with --static-swift-stdlib" >&2
+    exit 1
+fi
+version=$("$binary" --version | awk '{print $2}')
+architecture=$(dpkg --print-architecture)
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+root=$stage/root
+install -D -m 755 "$binary" "$root/usr/bin/aop"
+strip --strip-unneeded "$root/usr/bin/aop"
+install -D -m 644 -t "$root/usr/lib/systemd/system" deploy/systemd/*.service
+install -D -m 644 deploy/systemd/sysusers.conf "$root/usr/lib/sysusers.d/aop.conf"
+install -D -m 644 deploy/systemd/tmpfiles.conf "$root/usr/lib/tmpfiles.d/aop.conf"
+install -D -m 644 deploy/config.yaml "$root/etc/aop/config.yaml"
+install -D -m 644 -t "$root/usr/share/doc/aop" README.md SECURITY.md CHANGELOG.md docs/*.md
+install -D -m 644 -t "$root/usr/share/doc/aop/examples" examples/*
+
+# What it needs of the system, with versions where dpkg-dev can tell them.
+depends="libc6, libcurl4, libsqlite3-0, libstdc++6, libzmq5"
+if command -v dpkg-shlibdeps >/dev/null; then
+    mkdir "$stage/debian"
+    printf 'Source: aop\n\nPackage: aop\nArchitecture: any\n' >"$stage/debian/control"
+    depends=$(cd "$stage" && dpkg-shlibdeps -O root/usr/bin/aop 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+fi
+mkdir -p "$root/DEBIAN"
+install -m 755 deploy/debian/* "$root/DEBIAN/"
+echo /etc/aop/config.yaml >"$root/DEBIAN/conffiles"
+cat >"$root/DEBIAN/control" <<END
+Package: aop
+Version: $version
+Architecture: $architecture
+Maintainer: AOperation Cluster <root@localhost>
+Section: admin
+Priority: optional
+Installed-Size: $(du -sk "$root" | cut -f1)
+Depends: $depends, passwd
+Description: runs graphs of operations on a cluster of worker processes
+ A coordinator keeps graphs of commands and operations on disk and gives what is ready to workers. The package has the
+ one binary, aop, and a service for each: aop-coordinator and aop-worker. Neither is started by installing it.
+END
+package=.build/aop_${version}_$architecture.deb
+mkdir -p .build
+dpkg-deb --root-owner-group -Zxz -z2 --build "$root" "$package" >&2
+echo "$package"

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# The Debian package, in containers: installs, runs as services with their sandboxing on, stops, is removed and purged.
+#
+#   check-deb.sh PACKAGE.deb
+#
+# Where no engine answers, or systemd cannot be run in a container, it says what was skipped, and why.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/compose.sh
+package=${1:?usage: check-deb.sh PACKAGE.deb}
+reason=$(why_no_engine)
+if [ -n "$reason" ]; then
+    echo "skipped: the Debian package ($reason)"
+    exit 0
+fi
+name=aop-deb-$$
+files=$(mktemp -d)
+trap 'docker rm -f "$name" >/dev/null 2>&1; docker image rm "$name" >/dev/null 2>&1; rm -rf "$files"' EXIT
+fail() {
+    echo "check-deb: $*" >&2
+    docker exec "$name" journalctl --no-pager -n 60 >&2 2>/dev/null || true
+    exit 1
+}
+in_it() { docker exec "$name" "$@"; }
+until_true() {
+    local end=$((SECONDS + $1)) what=$2
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || fail "$what has not come about in time"
+        sleep 0.5
+    done
+}
+cp "$package" "$files/aop.deb"
+
+echo "it installs, and removes and purges all of itself, where there is no systemd"
+docker run --rm -v "$files:/package:ro" debian:bookworm-slim sh -euc '
+    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends /package/aop.deb >/dev/null 2>&1
+    aop --version
+    [ "$(stat -c "%U %a" /etc/aop/coordinator)" = "aop 700" ] && [ "$(stat -c "%U %a" /etc/aop/worker)" = "aop-worker 700" ]
+    aop config show >/dev/null 2>&1
+    echo "slots: 3" >>/etc/aop/config.yaml
+    dpkg -r aop >/dev/null 2>&1
+    grep -q "slots: 3" /etc/aop/config.yaml && ! command -v aop >/dev/null
+    dpkg -P aop >/dev/null 2>&1
+    [ ! -e /etc/aop ] && [ ! -e /usr/share/doc/aop ]' || fail "installing or removing it"
+
+cat >"$files/Dockerfile" <<'END'
+FROM debian:bookworm-slim
+RUN apt-get update && apt-get install -y --no-install-recommends systemd systemd-sysv dbus && rm -rf /var/lib/apt/lists/*
+COPY aop.deb /
+RUN apt-get update && apt-get install -y --no-install-recommends /aop.deb && rm -rf /var/lib/apt/lists/*
+END
+docker build -q -t "$name" "$files" >/dev/null 2>&1 || fail "the image with systemd cannot be made"
+
+# What systemd needs of a container: more than it should have anywhere but in a test.
+boot() { docker run -d --name "$name" --tmpfs /run --tmpfs /run/lock --tmpfs /tmp -e container=docker "$@" "$name" /sbin/init >/dev/null 2>&1; }
+boot_privileged() { boot --privileged --cgroupns=private || boot --privileged; }
+boot_with_capabilities() {
+    local capabilities=()
+    for capability in SYS_ADMIN NET_ADMIN SYS_PTRACE SYS_NICE DAC_READ_SEARCH LINUX_IMMUTABLE IPC_LOCK LEASE SYSLOG AUDIT_CONTROL; do
+        capabilities+=(--cap-add "$capability")
+    done
+    boot "${capabilities[@]}" --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
+        -v /sys/fs/cgroup/systemd:/sys/fs/cgroup/systemd
+}
+boots() {
+    local end=$((SECONDS + 20))
+    until in_it systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.5
+    done
+}
+for how in boot_privileged boot_with_capabilities; do
+    if $how && boots; then booted=yes && break; fi
+    docker rm -f "$name" >/dev/null 2>&1 || true
+done
+if [ -z "${booted:-}" ]; then
+    echo "skipped: the services (systemd cannot be run in a container of this engine)"
+    exit 0
+fi
+
+echo "the units are sound"
+in_it systemd-analyze verify aop-coordinator.service aop-worker.service || fail "systemd-analyze verify"
+
+echo "without keys a coordinator says so, and is not tried again"
+in_it systemctl start aop-coordinator.service >/dev/null 2>&1 && fail "it started without keys"
+in_it systemctl show -p ExecMainStatus --value aop-coordinator.service | grep -qx 77 || fail "it did not exit with 77"
+in_it journalctl -u aop-coordinator.service | grep -q 'aop keys init' || fail "the journal does not say what to do"
+
+echo "with keys both start with their sandboxing on, and commands run"
+in_it runuser -u aop -- aop keys init --dir /etc/aop/coordinator -o quiet >/dev/null
+in_it install -m 600 -o aop-worker -g aop-worker /etc/aop/coordinator/worker.key /etc/aop/worker/
+in_it systemctl reset-failed
+in_it systemctl enable --now aop-coordinator.service aop-worker.service >/dev/null 2>&1 || fail "systemctl enable --now"
+in_it systemctl status aop-coordinator.service | grep -q 'Status: "listening on' || fail "the coordinator does not notify"
+admin() { docker exec -i "$name" runuser -u aop -- aop "$@" --keys /etc/aop/coordinator; }
+run_graph() { printf 'name: probe\ngroup:\n  - id: probe\n    run: |\n      %s\n' "$1" | admin submit - --wait -o json; }
+expect() {
+    run_graph "$1" >"$files/answer" 2>"$files/errors" || fail "the command $1: $(cat "$files/answer" "$files/errors")"
+    grep -qF "$2" "$files/answer" || fail "the command $1: $(cat "$files/answer")"
+}
+expect 'id -un' 'aop-worker'
+expect 'touch /usr/x /etc/x 2>/dev/null || echo read-only' 'read-only'
+expect 'touch here /tmp/there /var/lib/aop-worker/there && echo written' 'written'
+expect 'cat /etc/aop/coordinator/admin.key 2>/dev/null || echo secret' 'secret'
+expect 'grep NoNewPrivs /proc/self/status | tr "\t" " "' 'NoNewPrivs: 1'
+in_it test ! -e /tmp/there || fail "the worker has no /tmp of its own"
+
+echo "what crashes is started again"
+for unit in aop-coordinator aop-worker; do
+    before=$(in_it systemctl show -p MainPID --value $unit.service)
+    in_it kill -9 "$before"
+    until_true 20 "another $unit" sh -c "pid=\$(docker exec $name systemctl show -p MainPID --value $unit.service); [ \$pid != 0 ] && [ \$pid != $before ]"
+    until_true 20 "an active $unit" docker exec "$name" systemctl is-active "$unit.service"
+done
+expect 'echo again' 'again'
+
+echo "they stop in order, and leave no process"
+in_it systemctl stop aop-worker.service aop-coordinator.service
+for unit in aop-coordinator aop-worker; do
+    in_it systemctl show -p Result --value $unit.service | grep -qx success || fail "$unit did not stop in order"
+done
+[ -z "$(in_it pgrep -f /usr/bin/aop || true)" ] || fail "a process is left"
+
+echo "it is upgraded, removed and purged"
+in_it systemctl start aop-coordinator.service
+before=$(in_it systemctl show -p MainPID --value aop-coordinator.service)
+in_it dpkg -i /aop.deb >/dev/null 2>&1 || fail "installing it again"
+[ "$(in_it systemctl show -p MainPID --value aop-coordinator.service)" != "$before" ] || fail "what runs has not been restarted"
+in_it systemctl is-active --quiet aop-coordinator.service || fail "it does not run after the upgrade"
+in_it dpkg -r aop >/dev/null 2>&1 || fail "dpkg -r"
+in_it test -e /etc/aop/coordinator/coordinator.key || fail "its removal took the keys along"
+in_it systemctl is-active aop-coordinator.service >/dev/null && fail "it runs on after its removal"
+in_it dpkg -P aop >/dev/null 2>&1 || fail "dpkg -P"
+for path in /etc/aop /var/lib/aop /var/lib/aop-worker /usr/bin/aop; do in_it test ! -e $path || fail "$path is left"; done
+echo "the Debian package installs, serves and goes"
