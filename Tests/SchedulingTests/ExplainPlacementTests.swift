@@ -49,6 +49,24 @@ import Testing
         #expect(cluster.explain("a")?.state == .running)
     }
 
+    @Test func workerThatHasNotComeBack_afterARestart_isNamed() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        try cluster.restart()
+        let explained = try cluster.explained("a")
+        guard case .worker(let wait)? = explained.blockers.first, case .unheard("h/1", since: 0, let until) = wait.reason else {
+            return #expect(Bool(false), "\(explained)")
+        }
+        #expect(until > explained.at && explained.state == .queued)
+        #expect(
+            explained.blockers[0].text(now: explained.at).hasPrefix("is on h/1, which has not come back since the coordinator started; by ")
+        )
+        cluster.reattach(1)
+        #expect(cluster.explain("a")?.blockers == [])
+    }
+
     @Test func groupThatCannotAskForItsLocks_namesWhatInItNobodyCouldRun() {
         var cluster = FakeCluster()
         cluster.attach(1)

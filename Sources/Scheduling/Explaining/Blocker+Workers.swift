@@ -3,7 +3,7 @@ extension WorkerWait {
     func text(now: Int64) -> String {
         switch reason {
         case .unheard(let worker, let since, let until):
-            "is on \(worker), which is not heard since \(Moment.since(since, now)); by \(Moment.until(until, now)) it is back,"
+            "is on \(worker), which \(since == 0 ? "has not come back since the coordinator started" : "is not heard since \(Moment.since(since, now))"); by \(Moment.until(until, now)) it is back,"
                 + " or others get it"
         case .noWorker, .operation, .version, .condition, .requirements, .together:
             "\(reason.text)\(operation.isEmpty ? "" : ", for \(operation)")"

@@ -123,7 +123,7 @@ public struct WorkerWait: Hashable, Sendable {
         case requirements(Requirements)
         /// Each has something of it.
         case together
-        /// It is on this worker, which was last heard at `since`; by `until` it comes back, or the unit is taken from it.
+        /// It is on this worker, which was last heard at `since` (0: not since the coordinator started); by `until` it comes back, or the unit is taken from it.
         case unheard(worker: String, since: Int64, until: Int64)
     }
     public var reason: Reason

@@ -9,7 +9,7 @@ extension Explainer {
     }
 
     /// So many units are looked at.
-    static let unitsMax = 100_000
+    static let unitsMax = 20_000
     /// So many different things that are waited for are told.
     private static let waitingMax = 20
 
