@@ -107,6 +107,8 @@ public enum Request: Sendable {
     case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.
     case locate(submission: String, path: String)
+    /// Why it waits, or ended as it did; `path` empty: the submission as a whole.
+    case explain(submission: String, path: String)
     /// Resolves an operation for a reader of its partial results.
     case locateOperation(submission: String, path: String)
 }

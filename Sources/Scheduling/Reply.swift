@@ -11,6 +11,7 @@ public enum Reply: Sendable {
     case operations([OperationView], next: Int, id: String)
     case following(SubmissionView)
     case workers([WorkerView])
+    case explanation(Explanation)
     /// `next`: where to continue; 0: there are no more.
     case locks([LockView], next: Int)
     /// `units`: indices of the named operation and everything in it; nil: the whole submission.

@@ -14,6 +14,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case partialResultBytes = "partial-result-bytes"
     case diskReserve = "disk-reserve"
     case snapshotBytes = "snapshot-bytes"
+    case retain
     case connect
     case processes
     case slots
@@ -35,6 +36,8 @@ public enum Setting: String, CaseIterable, Sendable {
         case number(ClosedRange<Int64>)
         /// `90s`, `1h30m`
         case duration
+        /// A duration of at least a minute, or `forever`.
+        case retention
         case choice([String])
 
         /// Several values; between commas in the environment.
@@ -71,6 +74,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .partialResultBytes: Row(variable: "AOP_PARTIAL_RESULT_BYTES", form: .number(1...(1 << 60)), users: .coordinator)
         case .diskReserve: Row(variable: "AOP_DISK_RESERVE", form: .number(Self.byteCounts), users: .coordinator)
         case .snapshotBytes: Row(variable: "AOP_SNAPSHOT_BYTES", form: .number(Self.byteCounts), users: .coordinator)
+        case .retain: Row(variable: "AOP_RETAIN", form: .retention, users: .coordinator)
         case .connect: Row(variable: "AOP_CONNECT", form: .endpoint, users: .worker)
         case .processes: Row(variable: "AOP_PROCESSES", form: .number(1...4096), users: .worker)
         case .slots: Row(variable: "AOP_SLOTS", form: .number(1...4096), users: .worker)
@@ -112,6 +116,9 @@ public enum Setting: String, CaseIterable, Sendable {
             return "it must be a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .duration:
             return value.wholeMatch(of: /([0-9]{1,9}(ms|s|m|h|d))+/) == nil ? "write a duration as 30s, 1m30s or 500ms" : nil
+        case .retention:
+            let isLong = value.wholeMatch(of: /0*[1-9][0-9]{0,8}(m|h|d)([0-9]{1,9}(ms|s|m|h|d))*/) != nil
+            return isLong || value == "forever" ? nil : "write it as 7d, 12h or 1h30m, at least 1m, or forever"
         case .choice(let words):
             return words.contains(self == .logLevel ? value.lowercased() : value)
                 ? nil : "it must be one of \(words.joined(separator: ", "))"

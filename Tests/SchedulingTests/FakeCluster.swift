@@ -23,6 +23,7 @@ struct FakeCluster {
     var isOnceChecked = true
     private var handedOutOnce = Set<UnitID>()
     private var begun = Set<Attempt>()
+    private var stepCount = 0
     private var lastTokens: [String: UInt64] = [:]
     private var cutOffSince: [Int: Int64] = [:]
     private var hosts: [Int: FakeHost] = [:]
@@ -37,7 +38,8 @@ struct FakeCluster {
     private mutating func boot() {
         var outputs = Outputs()
         scheduler.start(at: now, incarnation: Incarnation(UInt64(journal.count) + 7), into: &outputs)
-        absorb(outputs)
+        // Nothing can be asked before the first step.
+        absorb(outputs, isExplained: false)
     }
 
     // MARK: Stepping
@@ -48,7 +50,7 @@ struct FakeCluster {
         absorb(outputs)
     }
 
-    private mutating func absorb(_ outputs: Outputs) {
+    private mutating func absorb(_ outputs: Outputs, isExplained: Bool = true) {
         journal += outputs.facts
         wakeAt = outputs.wakeAt
         sends = outputs.sends
@@ -77,6 +79,9 @@ struct FakeCluster {
         }
         checkResources()
         for violation in scheduler.violations() + scheduler.idleViolations() { Issue.record("\(violation)") }
+        stepCount += 1
+        guard isExplained, stepCount.isMultiple(of: 4) else { return }
+        for violation in scheduler.explanationViolations(upTo: 300) { Issue.record("\(violation)") }
     }
 
     /// Tokens rise by key, and of the keys that the test named never more run than may. An executor that is cut off

@@ -179,7 +179,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel", "retry", "pause",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel", "retry",
+            "pause",
             "resume", "workers", "locks", "keys", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
@@ -199,8 +200,8 @@ extension SystemTests {
                 }
                 #expect(
                     Set(offered) == [
-                        "run", "coordinator", "worker", "submit", "check", "list", "show", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "keys", "journal", "bench",
+                        "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel",
+                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench",
                     ])
             }
         }

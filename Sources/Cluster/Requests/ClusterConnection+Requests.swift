@@ -30,6 +30,17 @@ extension ClusterConnection {
         return list.workers
     }
 
+    /// Why a submission waits or ended as it did, or the operation or group at `path` within it: everything that is in its way, the
+    /// causes of its end, and what has happened to it.
+    public func explain(_ id: String, path: String = "") async throws -> WireExplanation {
+        let request = WireExplain.with {
+            $0.submission = id
+            $0.path = path
+        }
+        guard case .explanation(let explanation) = try await core.ask(.explain(request)) else { throw RequestLedger.unexpected }
+        return explanation
+    }
+
     /// The locks that somebody holds or waits for, in the order in which their keys were first named; `key`: only its.
     /// Those that members of a group take in turns inside of it are not among them.
     public func locks(key: String = "") async throws -> [WireLockView] {

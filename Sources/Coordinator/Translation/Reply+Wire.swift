@@ -62,6 +62,7 @@ extension Reply {
             wire.locks = views.map(\.wire)
             wire.next = UInt32(clamping: next)
             return .locks(wire)
+        case .explanation(let explanation): return .explanation(explanation.wire)
         case .located, .locatedOperation, .done: return nil
         }
     }

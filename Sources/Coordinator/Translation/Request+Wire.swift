@@ -65,6 +65,9 @@ enum ClientRequest {
         case .locks(let locks):
             try Self.checkText(locks.key, "the lock's key")
             self = .scheduler(.locks(key: locks.key, from: Int(locks.from)))
+        case .explain(let explain):
+            try Self.checkText(explain.submission, "the submission's id")
+            self = .scheduler(.explain(submission: explain.submission, path: explain.path))
         case .output(let output):
             try Self.checkText(output.submission, "the submission's id")
             guard let after = Int64(exactly: output.after) else {

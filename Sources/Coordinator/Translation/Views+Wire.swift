@@ -69,7 +69,7 @@ extension Scheduling.OperationView {
 }
 
 extension HistoryEntry {
-    fileprivate var wire: WireHistoryEntry {
+    var wire: WireHistoryEntry {
         .with {
             $0.at = at
             $0.event = event.rawValue
@@ -106,7 +106,7 @@ extension ProductReceipt {
 }
 
 extension OperationState {
-    fileprivate var wire: WireOperationState { WireOperationState(rawValue: Int(rawValue)) ?? .blocked }
+    var wire: WireOperationState { WireOperationState(rawValue: Int(rawValue)) ?? .blocked }
 }
 
 extension WorkerView {

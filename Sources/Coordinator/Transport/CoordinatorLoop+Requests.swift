@@ -92,7 +92,7 @@ extension Request {
         switch self {
         case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation,
-            .retry, .releaseLock:
+            .retry, .releaseLock, .explain:
             []
         }
     }

@@ -164,5 +164,10 @@ public struct ConditionView: Hashable, Sendable {
     public var key: String
     public var verdict: Verdict
 
+    public init(key: String, verdict: Verdict) {
+        self.key = key
+        self.verdict = verdict
+    }
+
     var approximateBytes: Int { 48 + key.utf8.count + verdict.reason.utf8.count + verdict.evaluator.utf8.count }
 }

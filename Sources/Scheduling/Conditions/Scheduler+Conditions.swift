@@ -125,7 +125,7 @@ extension Scheduler {
     }
 
     /// Whether it stands in a line, or did and was just called.
-    private func isInTurn(_ unit: UnitID) -> Bool {
+    func isInTurn(_ unit: UnitID) -> Bool {
         if case .postponed(.turn) = durable.phase(unit) { true } else { false }
     }
 

@@ -26,7 +26,7 @@ extension Scheduler {
         }
     }
 
-    private func lockView(_ id: LockID, shown: Int) -> LockView? {
+    func lockView(_ id: LockID, shown: Int) -> LockView? {
         guard let lock = durable.locks.locks[id] else { return nil }
         return LockView(
             key: durable.locks.keys[Int(id.key)], limit: Int(lock.limit),

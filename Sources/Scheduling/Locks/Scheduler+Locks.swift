@@ -78,13 +78,20 @@ extension Scheduler {
     private func canBeDispatched(_ unit: UnitID) -> Bool {
         let index = durable.index(of: unit.submission)
         let first = Int(durable.submissions[index].units[unit.index].node)
-        let nodes = durable.submissions[index].layout.graph.nodes
-        for node in durable.submissions[index].layout.subtree(of: first) {
-            if needsExecutor(nodes[node]), !isLive(Int(nodeClasses[index][node])), !isForGoneSubmitter(nodes[node], index) { return false }
-            // What has no submitter any more fails when its turn comes.
-            if nodes[node].isAskedAtSubmitter, !isLive(Int(submitterClasses[index])), !isSubmitterGone(index) { return false }
-        }
-        return true
+        return !durable.submissions[index].layout.subtree(of: first).contains { lacksExecutor($0, index) || awaitsSubmitter($0, index) }
+    }
+
+    /// Whether nobody is there who could run the node, or decide, or evaluate for it.
+    func lacksExecutor(_ place: Int, _ index: Int) -> Bool {
+        let node = durable.submissions[index].layout.graph.nodes[place]
+        return needsExecutor(node) && !isLive(Int(nodeClasses[index][place])) && !isForGoneSubmitter(node, index)
+    }
+
+    /// Whether the process is not there that has to evaluate the node's conditions. What has none any more fails when its turn
+    /// comes.
+    func awaitsSubmitter(_ place: Int, _ index: Int) -> Bool {
+        durable.submissions[index].layout.graph.nodes[place].isAskedAtSubmitter && !isLive(Int(submitterClasses[index]))
+            && !isSubmitterGone(index)
     }
 
     private func needsExecutor(_ node: Node) -> Bool {

@@ -66,12 +66,12 @@ extension Scheduler {
     }
 
     private func waiting(_ lane: Int, _ unit: UnitID) -> WaitingView? {
-        let there = workers.sessions.indices.filter {
-            workers.sessions[$0].isAttached && workers.sessions[$0].isAccepting && !durable.workers[$0].identity.isSubmitter
-        }
+        let there = workersThere
         if isForSubmitter(unit) { return nil }
         guard there.contains(where: { couldTake(lane, worker: $0) }) else {
-            return WaitingView(kind: .worker, text: missing(unit, there: there))
+            let index = durable.index(of: unit.submission)
+            let node = Int(durable.submissions[index].units[unit.index].node)
+            return WaitingView(kind: .worker, text: gap(ofNode: node, index, there: there).text)
         }
         guard classes.takesResources(lane) else { return nil }
         let takers = there.filter { workers.sessions[$0].demandingLanes.contains(lane) }
@@ -81,14 +81,18 @@ extension Scheduler {
     }
 
     private func shortage(_ lane: Int, worker: Int) -> String {
+        "waits for \(Requirements(resources: classes.need(of: lane)).text); \(spare(lane, worker: worker))"
+    }
+
+    /// What is free of what the class needs where the worker is.
+    func spare(_ lane: Int, worker: Int) -> String {
         let place = host(of: worker)
         let spare = classes.need(of: lane).map { need in
             "\(ResourceAmount(name: need.name, amount: max(0, free(need.name, onHost: place))).shortText) of "
                 + ResourceAmount(name: need.name, amount: workers.hosts[place].capacity.amount(of: need.name)).text
         }
         let kept = workers.hosts[place].keptFor == lane ? ", which are kept for it" : ""
-        return "waits for \(Requirements(resources: classes.need(of: lane)).text); on \(durable.workers[worker].identity.host) "
-            + "\(spare.joined(separator: ", ")) are free\(kept)"
+        return "on \(durable.workers[worker].identity.host) \(spare.joined(separator: ", ")) are free\(kept)"
     }
 
     /// How much of what the class needs is free, in thousandths.
@@ -96,25 +100,21 @@ extension Scheduler {
         classes.need(of: lane).map { free($0.name, onHost: host(of: worker)) / max(1, $0.amount / 1_000) }.min() ?? 0
     }
 
-    private func missing(_ unit: UnitID, there: [Int]) -> String {
-        guard !there.isEmpty else { return "no worker is there" }
-        let index = durable.index(of: unit.submission)
-        let node = durable.submissions[index].node(unit.index)
+    /// What none of these workers has for the node.
+    func gap(ofNode place: Int, _ index: Int, there: [Int]) -> WorkerWait.Reason {
+        guard !there.isEmpty else { return .noWorker }
+        let node = durable.submissions[index].layout.graph.nodes[place]
         if let operation = node.registered {
             let signatures = there.compactMap { worker in workers.sessions[worker].operations.first { $0.name == operation.type } }
-            guard !signatures.isEmpty else { return "no worker that is there has the operation `\(operation.type)`" }
+            guard !signatures.isEmpty else { return .operation(operation.type) }
             guard signatures.contains(where: { $0.takes(version: operation.version) }) else {
-                return "no worker that is there has version \(operation.version) of the operation `\(operation.type)`"
+                return .version(operation.version, of: operation.type)
             }
         }
         for type in node.probeTypes where !there.contains(where: { workers.sessions[$0].conditions.contains(type) }) {
-            return "no worker that is there has the condition `\(type)`"
+            return .condition(type)
         }
-        let plan = durable.submissions[index].layout.requirements
-        guard let requirements = plan?.requirements(of: Int(durable.submissions[index].units[unit.index].node)) else {
-            return "no worker that is there has all that it needs"
-        }
-        return "no worker that is there has \(requirements.text)"
+        return durable.submissions[index].layout.requirements?.requirements(of: place).map { .requirements($0) } ?? .together
     }
 
     func resourceViews(of worker: Int) -> [ResourceView] {

@@ -75,7 +75,7 @@ extension Request {
     var need: Need {
         switch self {
         case .submit, .retry, .cancel, .pause, .resume: .submitting
-        case .check, .list, .show, .operations, .follow, .unfollow, .locate, .locateOperation: .submittingOrObserving
+        case .check, .list, .show, .operations, .follow, .unfollow, .locate, .locateOperation, .explain: .submittingOrObserving
         case .workers, .locks: .observing
         case .releaseLock: .administering
         }
@@ -90,7 +90,7 @@ extension Request {
         case .resume: "resume"
         case .retry: "submit again"
         case .list: "list submissions"
-        case .show, .operations, .locate, .locateOperation: "read"
+        case .show, .operations, .locate, .locateOperation, .explain: "read"
         case .follow, .unfollow: "follow"
         case .workers: "list the workers"
         case .locks: "list the locks"

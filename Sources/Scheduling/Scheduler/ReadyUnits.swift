@@ -172,6 +172,21 @@ struct ReadyUnits {
     /// Of those of the class that wait.
     func highestPriority(lane: Int) -> Int? { isWaiting(lane: lane) ? lanes[lane].levels.map(\.priority).max() : nil }
 
+    /// How many units of the class that `counts` are taken out before `unit`, if nothing comes or goes, `limit` at most; 0 if it
+    /// does not wait.
+    /// - Complexity: O(waiting units of the class).
+    func countBefore(_ unit: UnitID, lane: Int, upTo limit: Int, _ counts: (UnitID) -> Bool) -> Int {
+        var rest = self
+        var before = 0
+        while before < limit, let (next, place) = rest.pop(among: [lane]) {
+            if next == unit { return before }
+            guard counts(next) else { continue }
+            rest.noteServed(place, among: [lane])
+            before += 1
+        }
+        return before < limit ? 0 : before
+    }
+
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }
     mutating func removeSuspects() -> Deque<UnitID> {
         defer { suspects = [] }

@@ -34,6 +34,9 @@ extension Scheduler {
             reply = .workers(workerViews())
         case .locks(let key, let from):
             reply = lockViews(of: key, from: from)
+        case .explain(let submission, let path):
+            explanationsAsked.append(ExplanationRequest(request: request, submission: submission, path: path, authority: authority))
+            return
         case .locate(let submission, let path):
             reply = resolving(submission, by: authority) { number in locate(path, in: number) }
         case .locateOperation(let submission, let path):

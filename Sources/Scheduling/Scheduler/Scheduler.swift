@@ -70,6 +70,9 @@ public struct Scheduler {
     /// Sections of a snapshot that were announced and have not come.
     var missingSections = 0
 
+    /// To be answered with the end of the step.
+    var explanationsAsked: [ExplanationRequest] = []
+
     // What the current step has gathered.
     var pending = PendingSends()
     private var effects: [Effect] = []
@@ -241,6 +244,7 @@ public struct Scheduler {
     }
 
     private mutating func finishStep(_ outputs: inout Outputs) {
+        answerExplanations()
         flushSends(&outputs)
         outputs.wakeAt = nextWake
         promisedWake = nextWake

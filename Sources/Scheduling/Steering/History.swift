@@ -41,7 +41,8 @@ extension Submission {
         histories[Int32(unit), default: []].append(HistoryEntry(at: at, event: .requested, text: text))
     }
 
-    private func requestText(of unit: Int, _ reason: Unit.Stop) -> String {
+    /// Why it is to stop.
+    func requestText(of unit: Int, _ reason: Unit.Stop) -> String {
         switch reason {
         case .cancelled: cancelReason.isEmpty ? "cancelled" : "cancelled: \(cancelReason)"
         case .siblingFailed: "what it is part of stops"

@@ -3757,6 +3757,14 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .releaseLock(newValue)}
   }
 
+  public var explain: WireExplain {
+    get {
+      if case .explain(let v)? = body {return v}
+      return WireExplain()
+    }
+    set {body = .explain(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -3776,6 +3784,7 @@ public nonisolated struct WireRequest: Sendable {
     case elements(WireReadElements)
     case retry(WireRetry)
     case releaseLock(WireReleaseLock)
+    case explain(WireExplain)
 
   }
 
@@ -3911,6 +3920,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .lockReleased(newValue)}
   }
 
+  public var explanation: WireExplanation {
+    get {
+      if case .explanation(let v)? = body {return v}
+      return WireExplanation()
+    }
+    set {body = .explanation(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -3929,6 +3946,7 @@ public nonisolated struct WireResponse: Sendable {
     case elements(WireElementPage)
     case retried(WireRetried)
     case lockReleased(WireLockReleased)
+    case explanation(WireExplanation)
 
   }
 
@@ -5280,6 +5298,385 @@ public nonisolated struct WireLockWaiter: Sendable {
   public var operation: String = String()
 
   public var since: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Why it waits, or ended as it did.
+public nonisolated struct WireExplain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// id or unique prefix or "last"
+  public var submission: String = String()
+
+  /// empty: the submission as a whole
+  public var path: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireExplanation: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// whole id
+  public var submission: String {
+    get {_storage._submission}
+    set {_uniqueStorage()._submission = newValue}
+  }
+
+  public var path: String {
+    get {_storage._path}
+    set {_uniqueStorage()._path = newValue}
+  }
+
+  public var kind: WireOperationView.Kind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
+
+  public var type: String {
+    get {_storage._type}
+    set {_uniqueStorage()._type = newValue}
+  }
+
+  public var state: WireOperationState {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
+
+  /// milliseconds since 1970; 0: not known
+  public var since: Int64 {
+    get {_storage._since}
+    set {_uniqueStorage()._since = newValue}
+  }
+
+  /// the nearest first
+  public var blockers: [WireBlocker] {
+    get {_storage._blockers}
+    set {_uniqueStorage()._blockers = newValue}
+  }
+
+  /// that did not fit
+  public var moreBlockers: UInt32 {
+    get {_storage._moreBlockers}
+    set {_uniqueStorage()._moreBlockers = newValue}
+  }
+
+  /// of what has failed or was cancelled: from it to where that was born
+  public var causes: [WireCause] {
+    get {_storage._causes}
+    set {_uniqueStorage()._causes = newValue}
+  }
+
+  /// and: submitted, queued, locksAsked, locksTaken, verdict, started, paused, ended
+  public var history: [WireHistoryEntry] {
+    get {_storage._history}
+    set {_uniqueStorage()._history = newValue}
+  }
+
+  /// of a group: what in it waits
+  public var inside: [WireWaitingOperations] {
+    get {_storage._inside}
+    set {_uniqueStorage()._inside = newValue}
+  }
+
+  /// of a group: more that wait, for something else
+  public var moreInside: UInt32 {
+    get {_storage._moreInside}
+    set {_uniqueStorage()._moreInside = newValue}
+  }
+
+  /// of a group: there is more in it than was looked at
+  public var insidePartial: Bool {
+    get {_storage._insidePartial}
+    set {_uniqueStorage()._insidePartial = newValue}
+  }
+
+  /// of the submission as a whole
+  public var view: WireSubmissionView {
+    get {_storage._view ?? WireSubmissionView()}
+    set {_uniqueStorage()._view = newValue}
+  }
+  /// Returns true if `view` has been explicitly set.
+  public var hasView: Bool {_storage._view != nil}
+  /// Clears the value of `view`. Subsequent reads from it will return its default value.
+  public mutating func clearView() {_uniqueStorage()._view = nil}
+
+  /// when that was so; milliseconds since 1970
+  public var at: Int64 {
+    get {_storage._at}
+    set {_uniqueStorage()._at = newValue}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// which fields there are, the kind says
+public nonisolated struct WireBlocker: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// dependency, delivery, order, group, maxConcurrent, delay, paused, lock, condition, join, worker,
+  public var kind: String {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
+
+  /// slots, retry, submitter, stopping, partialResults
+  public var text: String {
+    get {_storage._text}
+    set {_uniqueStorage()._text = newValue}
+  }
+
+  /// what to do; empty: nothing but wait
+  public var remedy: String {
+    get {_storage._remedy}
+    set {_uniqueStorage()._remedy = newValue}
+  }
+
+  /// submission and path of what is waited for
+  public var operation: String {
+    get {_storage._operation}
+    set {_uniqueStorage()._operation = newValue}
+  }
+
+  /// of that
+  public var state: String {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
+
+  /// of that, or of the operation itself
+  public var worker: String {
+    get {_storage._worker}
+    set {_uniqueStorage()._worker = newValue}
+  }
+
+  /// milliseconds since 1970; 0: not known
+  public var since: Int64 {
+    get {_storage._since}
+    set {_uniqueStorage()._since = newValue}
+  }
+
+  /// milliseconds since 1970; 0: not known
+  public var until: Int64 {
+    get {_storage._until}
+    set {_uniqueStorage()._until = newValue}
+  }
+
+  /// how many are before it in the line
+  public var ahead: UInt32 {
+    get {_storage._ahead ?? 0}
+    set {_uniqueStorage()._ahead = newValue}
+  }
+  /// Returns true if `ahead` has been explicitly set.
+  public var hasAhead: Bool {_storage._ahead != nil}
+  /// Clears the value of `ahead`. Subsequent reads from it will return its default value.
+  public mutating func clearAhead() {_uniqueStorage()._ahead = nil}
+
+  public var limit: UInt32 {
+    get {_storage._limit}
+    set {_uniqueStorage()._limit = newValue}
+  }
+
+  public var taken: UInt32 {
+    get {_storage._taken}
+    set {_uniqueStorage()._taken = newValue}
+  }
+
+  public var lock: WireLockView {
+    get {_storage._lock ?? WireLockView()}
+    set {_uniqueStorage()._lock = newValue}
+  }
+  /// Returns true if `lock` has been explicitly set.
+  public var hasLock: Bool {_storage._lock != nil}
+  /// Clears the value of `lock`. Subsequent reads from it will return its default value.
+  public mutating func clearLock() {_uniqueStorage()._lock = nil}
+
+  public var condition: String {
+    get {_storage._condition}
+    set {_uniqueStorage()._condition = newValue}
+  }
+
+  /// of a condition: notYet, preparing, evaluating, notNow; of a delivery: value, begin, end
+  public var stage: String {
+    get {_storage._stage}
+    set {_uniqueStorage()._stage = newValue}
+  }
+
+  public var verdict: WireConditionView {
+    get {_storage._verdict ?? WireConditionView()}
+    set {_uniqueStorage()._verdict = newValue}
+  }
+  /// Returns true if `verdict` has been explicitly set.
+  public var hasVerdict: Bool {_storage._verdict != nil}
+  /// Clears the value of `verdict`. Subsequent reads from it will return its default value.
+  public mutating func clearVerdict() {_uniqueStorage()._verdict = nil}
+
+  public var uniqueID: String {
+    get {_storage._uniqueID}
+    set {_uniqueStorage()._uniqueID = newValue}
+  }
+
+  /// the next one, from 2
+  public var attempt: UInt32 {
+    get {_storage._attempt}
+    set {_uniqueStorage()._attempt = newValue}
+  }
+
+  /// at most
+  public var attempts: UInt32 {
+    get {_storage._attempts}
+    set {_uniqueStorage()._attempts = newValue}
+  }
+
+  /// of the last attempt
+  public var failure: WireOperationFailure {
+    get {_storage._failure ?? WireOperationFailure()}
+    set {_uniqueStorage()._failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  public var hasFailure: Bool {_storage._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  public mutating func clearFailure() {_uniqueStorage()._failure = nil}
+
+  /// of workers: worker, operation, version, condition, requirements, together, unheard
+  public var missing: String {
+    get {_storage._missing}
+    set {_uniqueStorage()._missing = newValue}
+  }
+
+  /// workers that could take it, and are not heard or take no new work
+  public var absent: [String] {
+    get {_storage._absent}
+    set {_uniqueStorage()._absent = newValue}
+  }
+
+  /// of many only the first
+  public var takers: [WireSlotTaker] {
+    get {_storage._takers}
+    set {_uniqueStorage()._takers = newValue}
+  }
+
+  public var takerCount: UInt32 {
+    get {_storage._takerCount}
+    set {_uniqueStorage()._takerCount = newValue}
+  }
+
+  /// of a group that is being stopped: how many in it have not ended
+  public var `open`: UInt32 {
+    get {_storage._open}
+    set {_uniqueStorage()._open = newValue}
+  }
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireSlotTaker: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var worker: String = String()
+
+  public var slots: UInt32 = 0
+
+  public var taken: UInt32 = 0
+
+  /// full, suspected, alone, kept, resources, queued
+  public var obstacle: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireCause: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// submission and path
+  public var operation: String {
+    get {_storage._operation}
+    set {_uniqueStorage()._operation = newValue}
+  }
+
+  /// what it is to the one before: itself, producer, dependency, child, sibling, group, preparation, duplicate
+  public var link: String {
+    get {_storage._link}
+    set {_uniqueStorage()._link = newValue}
+  }
+
+  public var text: String {
+    get {_storage._text}
+    set {_uniqueStorage()._text = newValue}
+  }
+
+  /// milliseconds since 1970; 0: it has not ended
+  public var at: Int64 {
+    get {_storage._at}
+    set {_uniqueStorage()._at = newValue}
+  }
+
+  /// of the last one
+  public var failure: WireOperationFailure {
+    get {_storage._failure ?? WireOperationFailure()}
+    set {_uniqueStorage()._failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  public var hasFailure: Bool {_storage._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  public mutating func clearFailure() {_uniqueStorage()._failure = nil}
+
+  /// that has failed
+  public var condition: WireConditionView {
+    get {_storage._condition ?? WireConditionView()}
+    set {_uniqueStorage()._condition = newValue}
+  }
+  /// Returns true if `condition` has been explicitly set.
+  public var hasCondition: Bool {_storage._condition != nil}
+  /// Clears the value of `condition`. Subsequent reads from it will return its default value.
+  public mutating func clearCondition() {_uniqueStorage()._condition = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireWaitingOperations: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// of the blocker
+  public var kind: String = String()
+
+  public var text: String = String()
+
+  public var count: UInt32 = 0
+
+  /// paths of the first
+  public var operations: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -10347,7 +10744,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10564,6 +10961,19 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .releaseLock(v)
         }
       }()
+      case 422: try {
+        var v: WireExplain?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .explain(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .explain(v)
+        }
+      }()
       default: break
       }
     }
@@ -10642,6 +11052,10 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .releaseLock(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 380)
     }()
+    case .explain?: try {
+      guard case .explain(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 422)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -10657,7 +11071,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10861,6 +11275,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .lockReleased(v)
         }
       }()
+      case 422: try {
+        var v: WireExplanation?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .explanation(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .explanation(v)
+        }
+      }()
       default: break
       }
     }
@@ -10934,6 +11361,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .lockReleased?: try {
       guard case .lockReleased(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 380)
+    }()
+    case .explanation?: try {
+      guard case .explanation(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 422)
     }()
     case nil: break
     }
@@ -13323,6 +13754,635 @@ nonisolated extension WireLockWaiter: SwiftProtobuf.Message, SwiftProtobuf._Mess
   public static func ==(lhs: WireLockWaiter, rhs: WireLockWaiter) -> Bool {
     if lhs.operation != rhs.operation {return false}
     if lhs.since != rhs.since {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireExplain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Explain"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.path) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.submission.isEmpty {
+      try visitor.visitSingularStringField(value: self.submission, fieldNumber: 1)
+    }
+    if !self.path.isEmpty {
+      try visitor.visitSingularStringField(value: self.path, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireExplain, rhs: WireExplain) -> Bool {
+    if lhs.submission != rhs.submission {return false}
+    if lhs.path != rhs.path {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireExplanation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Explanation"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}since\0\u{1}blockers\0\u{3}more_blockers\0\u{1}causes\0\u{1}history\0\u{1}inside\0\u{3}more_inside\0\u{3}inside_partial\0\u{1}view\0\u{1}at\0")
+
+  fileprivate class _StorageClass {
+    var _submission: String = String()
+    var _path: String = String()
+    var _kind: WireOperationView.Kind = .operation
+    var _type: String = String()
+    var _state: WireOperationState = .blocked
+    var _since: Int64 = 0
+    var _blockers: [WireBlocker] = []
+    var _moreBlockers: UInt32 = 0
+    var _causes: [WireCause] = []
+    var _history: [WireHistoryEntry] = []
+    var _inside: [WireWaitingOperations] = []
+    var _moreInside: UInt32 = 0
+    var _insidePartial: Bool = false
+    var _view: WireSubmissionView? = nil
+    var _at: Int64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _submission = source._submission
+      _path = source._path
+      _kind = source._kind
+      _type = source._type
+      _state = source._state
+      _since = source._since
+      _blockers = source._blockers
+      _moreBlockers = source._moreBlockers
+      _causes = source._causes
+      _history = source._history
+      _inside = source._inside
+      _moreInside = source._moreInside
+      _insidePartial = source._insidePartial
+      _view = source._view
+      _at = source._at
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._submission) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._path) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._type) }()
+        case 5: try { try decoder.decodeSingularEnumField(value: &_storage._state) }()
+        case 6: try { try decoder.decodeSingularInt64Field(value: &_storage._since) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._blockers) }()
+        case 8: try { try decoder.decodeSingularUInt32Field(value: &_storage._moreBlockers) }()
+        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._causes) }()
+        case 10: try { try decoder.decodeRepeatedMessageField(value: &_storage._history) }()
+        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._inside) }()
+        case 12: try { try decoder.decodeSingularUInt32Field(value: &_storage._moreInside) }()
+        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._insidePartial) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._view) }()
+        case 15: try { try decoder.decodeSingularInt64Field(value: &_storage._at) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._submission.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._submission, fieldNumber: 1)
+      }
+      if !_storage._path.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._path, fieldNumber: 2)
+      }
+      if _storage._kind != .operation {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 3)
+      }
+      if !_storage._type.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._type, fieldNumber: 4)
+      }
+      if _storage._state != .blocked {
+        try visitor.visitSingularEnumField(value: _storage._state, fieldNumber: 5)
+      }
+      if _storage._since != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._since, fieldNumber: 6)
+      }
+      if !_storage._blockers.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._blockers, fieldNumber: 7)
+      }
+      if _storage._moreBlockers != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._moreBlockers, fieldNumber: 8)
+      }
+      if !_storage._causes.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._causes, fieldNumber: 9)
+      }
+      if !_storage._history.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._history, fieldNumber: 10)
+      }
+      if !_storage._inside.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._inside, fieldNumber: 11)
+      }
+      if _storage._moreInside != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._moreInside, fieldNumber: 12)
+      }
+      if _storage._insidePartial != false {
+        try visitor.visitSingularBoolField(value: _storage._insidePartial, fieldNumber: 13)
+      }
+      try { if let v = _storage._view {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
+      if _storage._at != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._at, fieldNumber: 15)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireExplanation, rhs: WireExplanation) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._submission != rhs_storage._submission {return false}
+        if _storage._path != rhs_storage._path {return false}
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._type != rhs_storage._type {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._since != rhs_storage._since {return false}
+        if _storage._blockers != rhs_storage._blockers {return false}
+        if _storage._moreBlockers != rhs_storage._moreBlockers {return false}
+        if _storage._causes != rhs_storage._causes {return false}
+        if _storage._history != rhs_storage._history {return false}
+        if _storage._inside != rhs_storage._inside {return false}
+        if _storage._moreInside != rhs_storage._moreInside {return false}
+        if _storage._insidePartial != rhs_storage._insidePartial {return false}
+        if _storage._view != rhs_storage._view {return false}
+        if _storage._at != rhs_storage._at {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBlocker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Blocker"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}remedy\0\u{1}operation\0\u{1}state\0\u{1}worker\0\u{1}since\0\u{1}until\0\u{1}ahead\0\u{1}limit\0\u{1}taken\0\u{1}lock\0\u{1}condition\0\u{1}stage\0\u{1}verdict\0\u{3}unique_id\0\u{1}attempt\0\u{1}attempts\0\u{1}failure\0\u{1}missing\0\u{1}absent\0\u{1}takers\0\u{3}taker_count\0\u{1}open\0")
+
+  fileprivate class _StorageClass {
+    var _kind: String = String()
+    var _text: String = String()
+    var _remedy: String = String()
+    var _operation: String = String()
+    var _state: String = String()
+    var _worker: String = String()
+    var _since: Int64 = 0
+    var _until: Int64 = 0
+    var _ahead: UInt32? = nil
+    var _limit: UInt32 = 0
+    var _taken: UInt32 = 0
+    var _lock: WireLockView? = nil
+    var _condition: String = String()
+    var _stage: String = String()
+    var _verdict: WireConditionView? = nil
+    var _uniqueID: String = String()
+    var _attempt: UInt32 = 0
+    var _attempts: UInt32 = 0
+    var _failure: WireOperationFailure? = nil
+    var _missing: String = String()
+    var _absent: [String] = []
+    var _takers: [WireSlotTaker] = []
+    var _takerCount: UInt32 = 0
+    var _open: UInt32 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _kind = source._kind
+      _text = source._text
+      _remedy = source._remedy
+      _operation = source._operation
+      _state = source._state
+      _worker = source._worker
+      _since = source._since
+      _until = source._until
+      _ahead = source._ahead
+      _limit = source._limit
+      _taken = source._taken
+      _lock = source._lock
+      _condition = source._condition
+      _stage = source._stage
+      _verdict = source._verdict
+      _uniqueID = source._uniqueID
+      _attempt = source._attempt
+      _attempts = source._attempts
+      _failure = source._failure
+      _missing = source._missing
+      _absent = source._absent
+      _takers = source._takers
+      _takerCount = source._takerCount
+      _open = source._open
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._kind) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._text) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._remedy) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._operation) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._state) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._worker) }()
+        case 7: try { try decoder.decodeSingularInt64Field(value: &_storage._since) }()
+        case 8: try { try decoder.decodeSingularInt64Field(value: &_storage._until) }()
+        case 9: try { try decoder.decodeSingularUInt32Field(value: &_storage._ahead) }()
+        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._limit) }()
+        case 11: try { try decoder.decodeSingularUInt32Field(value: &_storage._taken) }()
+        case 12: try { try decoder.decodeSingularMessageField(value: &_storage._lock) }()
+        case 13: try { try decoder.decodeSingularStringField(value: &_storage._condition) }()
+        case 14: try { try decoder.decodeSingularStringField(value: &_storage._stage) }()
+        case 15: try { try decoder.decodeSingularMessageField(value: &_storage._verdict) }()
+        case 16: try { try decoder.decodeSingularStringField(value: &_storage._uniqueID) }()
+        case 17: try { try decoder.decodeSingularUInt32Field(value: &_storage._attempt) }()
+        case 18: try { try decoder.decodeSingularUInt32Field(value: &_storage._attempts) }()
+        case 19: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        case 20: try { try decoder.decodeSingularStringField(value: &_storage._missing) }()
+        case 21: try { try decoder.decodeRepeatedStringField(value: &_storage._absent) }()
+        case 22: try { try decoder.decodeRepeatedMessageField(value: &_storage._takers) }()
+        case 23: try { try decoder.decodeSingularUInt32Field(value: &_storage._takerCount) }()
+        case 24: try { try decoder.decodeSingularUInt32Field(value: &_storage._open) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._kind.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._kind, fieldNumber: 1)
+      }
+      if !_storage._text.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._text, fieldNumber: 2)
+      }
+      if !_storage._remedy.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._remedy, fieldNumber: 3)
+      }
+      if !_storage._operation.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._operation, fieldNumber: 4)
+      }
+      if !_storage._state.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._state, fieldNumber: 5)
+      }
+      if !_storage._worker.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._worker, fieldNumber: 6)
+      }
+      if _storage._since != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._since, fieldNumber: 7)
+      }
+      if _storage._until != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._until, fieldNumber: 8)
+      }
+      try { if let v = _storage._ahead {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 9)
+      } }()
+      if _storage._limit != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._limit, fieldNumber: 10)
+      }
+      if _storage._taken != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._taken, fieldNumber: 11)
+      }
+      try { if let v = _storage._lock {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      } }()
+      if !_storage._condition.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._condition, fieldNumber: 13)
+      }
+      if !_storage._stage.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._stage, fieldNumber: 14)
+      }
+      try { if let v = _storage._verdict {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+      } }()
+      if !_storage._uniqueID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._uniqueID, fieldNumber: 16)
+      }
+      if _storage._attempt != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._attempt, fieldNumber: 17)
+      }
+      if _storage._attempts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._attempts, fieldNumber: 18)
+      }
+      try { if let v = _storage._failure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+      } }()
+      if !_storage._missing.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._missing, fieldNumber: 20)
+      }
+      if !_storage._absent.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._absent, fieldNumber: 21)
+      }
+      if !_storage._takers.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._takers, fieldNumber: 22)
+      }
+      if _storage._takerCount != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._takerCount, fieldNumber: 23)
+      }
+      if _storage._open != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._open, fieldNumber: 24)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireBlocker, rhs: WireBlocker) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._text != rhs_storage._text {return false}
+        if _storage._remedy != rhs_storage._remedy {return false}
+        if _storage._operation != rhs_storage._operation {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._worker != rhs_storage._worker {return false}
+        if _storage._since != rhs_storage._since {return false}
+        if _storage._until != rhs_storage._until {return false}
+        if _storage._ahead != rhs_storage._ahead {return false}
+        if _storage._limit != rhs_storage._limit {return false}
+        if _storage._taken != rhs_storage._taken {return false}
+        if _storage._lock != rhs_storage._lock {return false}
+        if _storage._condition != rhs_storage._condition {return false}
+        if _storage._stage != rhs_storage._stage {return false}
+        if _storage._verdict != rhs_storage._verdict {return false}
+        if _storage._uniqueID != rhs_storage._uniqueID {return false}
+        if _storage._attempt != rhs_storage._attempt {return false}
+        if _storage._attempts != rhs_storage._attempts {return false}
+        if _storage._failure != rhs_storage._failure {return false}
+        if _storage._missing != rhs_storage._missing {return false}
+        if _storage._absent != rhs_storage._absent {return false}
+        if _storage._takers != rhs_storage._takers {return false}
+        if _storage._takerCount != rhs_storage._takerCount {return false}
+        if _storage._open != rhs_storage._open {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSlotTaker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".SlotTaker"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}slots\0\u{1}taken\0\u{1}obstacle\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.worker) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.slots) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.taken) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.obstacle) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.worker.isEmpty {
+      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 1)
+    }
+    if self.slots != 0 {
+      try visitor.visitSingularUInt32Field(value: self.slots, fieldNumber: 2)
+    }
+    if self.taken != 0 {
+      try visitor.visitSingularUInt32Field(value: self.taken, fieldNumber: 3)
+    }
+    if !self.obstacle.isEmpty {
+      try visitor.visitSingularStringField(value: self.obstacle, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireSlotTaker, rhs: WireSlotTaker) -> Bool {
+    if lhs.worker != rhs.worker {return false}
+    if lhs.slots != rhs.slots {return false}
+    if lhs.taken != rhs.taken {return false}
+    if lhs.obstacle != rhs.obstacle {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Cause"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}link\0\u{1}text\0\u{1}at\0\u{1}failure\0\u{1}condition\0")
+
+  fileprivate class _StorageClass {
+    var _operation: String = String()
+    var _link: String = String()
+    var _text: String = String()
+    var _at: Int64 = 0
+    var _failure: WireOperationFailure? = nil
+    var _condition: WireConditionView? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _operation = source._operation
+      _link = source._link
+      _text = source._text
+      _at = source._at
+      _failure = source._failure
+      _condition = source._condition
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._operation) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._link) }()
+        case 3: try { try decoder.decodeSingularStringField(value: &_storage._text) }()
+        case 4: try { try decoder.decodeSingularInt64Field(value: &_storage._at) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        case 6: try { try decoder.decodeSingularMessageField(value: &_storage._condition) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._operation.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._operation, fieldNumber: 1)
+      }
+      if !_storage._link.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._link, fieldNumber: 2)
+      }
+      if !_storage._text.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._text, fieldNumber: 3)
+      }
+      if _storage._at != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._at, fieldNumber: 4)
+      }
+      try { if let v = _storage._failure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      try { if let v = _storage._condition {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireCause, rhs: WireCause) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._operation != rhs_storage._operation {return false}
+        if _storage._link != rhs_storage._link {return false}
+        if _storage._text != rhs_storage._text {return false}
+        if _storage._at != rhs_storage._at {return false}
+        if _storage._failure != rhs_storage._failure {return false}
+        if _storage._condition != rhs_storage._condition {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWaitingOperations: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WaitingOperations"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}text\0\u{1}count\0\u{1}operations\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.count) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.operations) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 2)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt32Field(value: self.count, fieldNumber: 3)
+    }
+    if !self.operations.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.operations, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWaitingOperations, rhs: WireWaitingOperations) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.operations != rhs.operations {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

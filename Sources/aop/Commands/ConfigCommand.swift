@@ -89,6 +89,7 @@ struct ConfigShowCommand: ToolCommand {
         case .partialResultBytes: ["\(CoordinatorCommand.Defaults.partialResultBytes)"]
         case .diskReserve: ["\(CoordinatorCommand.Defaults.diskReserve)"]
         case .snapshotBytes: ["\(CoordinatorCommand.Defaults.snapshotBytes)"]
+        case .retain: [RetentionArgument.standard.defaultValueDescription]
         case .processes: ["1"]
         case .slots: ["\(clinux_processor_count())"]
         case .grace: ["30s"]

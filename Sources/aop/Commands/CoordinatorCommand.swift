@@ -62,7 +62,7 @@ struct CoordinatorCommand: ToolCommand {
         help: ArgumentHelp(
             "How long a submission is known after its end, with its results and output: at least 1m, or `forever`. Its key is free then.",
             valueName: "duration"))
-    var retain = RetentionArgument.standard
+    var retain = Settings.text(.retain).flatMap(RetentionArgument.init(argument:)) ?? .standard
     @Option(
         help: ArgumentHelp(
             "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))

@@ -1,0 +1,170 @@
+import Scheduling
+import Wire
+
+extension Explanation {
+    var wire: WireExplanation {
+        .with {
+            $0.submission = submission
+            $0.path = path
+            $0.kind = WireOperationView.Kind(rawValue: Int(kind.rawValue)) ?? .operation
+            $0.type = type
+            $0.state = state.wire
+            $0.since = since
+            let name = path.isEmpty ? submission : "\(submission)/\(path)"
+            $0.blockers = blockers.map { $0.wire(for: name, at: at) }
+            $0.moreBlockers = UInt32(clamping: moreBlockers)
+            $0.causes = causes.enumerated().map { place, cause in cause.wire(isLast: place == causes.count - 1) }
+            $0.history = history.map { event in
+                .with {
+                    $0.at = event.at
+                    $0.event = event.event
+                    $0.text = Failure.cut(event.text, Failure.reasonBytesMax)
+                }
+            }
+            $0.inside = inside.map(\.wire)
+            $0.moreInside = UInt32(clamping: moreInside)
+            $0.insidePartial = isInsidePartial
+            if let view { $0.view = view.wire }
+            $0.at = at
+        }
+    }
+}
+
+extension Cause {
+    /// Only the last one brings its error: the others have the same, or none.
+    fileprivate func wire(isLast: Bool) -> WireCause {
+        .with {
+            $0.operation = operation
+            $0.link = link.rawValue
+            $0.text = Failure.cut(text, Failure.reasonBytesMax)
+            $0.at = at
+            if isLast, let failure { $0.failure = failure.wire }
+            if let condition { $0.condition = condition.wire }
+        }
+    }
+}
+
+extension WaitingUnits {
+    fileprivate var wire: WireWaitingOperations {
+        .with {
+            $0.kind = kind.rawValue
+            $0.text = Failure.cut(text, Failure.reasonBytesMax)
+            $0.count = UInt32(clamping: count)
+            $0.operations = operations
+        }
+    }
+}
+
+extension Blocker {
+    /// - Parameter operation: in whose way it is.
+    fileprivate func wire(for operation: String, at now: Int64) -> WireBlocker {
+        var wire = WireBlocker()
+        wire.kind = kind.rawValue
+        wire.text = Failure.cut(text(now: now), Failure.reasonBytesMax)
+        wire.remedy = remedy(for: operation)
+        switch self {
+        case .dependency(let other), .order(let other), .group(let other): wire.name(other)
+        case .delivery(let other, let delivery):
+            wire.name(other)
+            wire.stage = "\(delivery)"
+        case .maxConcurrent(let wait):
+            wire.name(wait.group)
+            wire.limit = UInt32(clamping: wait.limit)
+            wire.taken = UInt32(clamping: wait.taken)
+            wire.ahead = UInt32(clamping: wait.ahead)
+        case .delay(let until): wire.until = until
+        case .paused(let other, let since):
+            wire.name(other)
+            wire.since = since
+        case .lock(let wait):
+            wire.lock = wait.lock.wire
+            wire.ahead = UInt32(clamping: wait.ahead)
+        case .condition(let wait): wire.describe(wait)
+        case .join(let other, let id):
+            wire.name(other)
+            wire.uniqueID = id
+        case .worker(let wait): wire.describe(wait)
+        case .slots(let wait):
+            wire.takers = wait.takers.map(\.wire)
+            wire.takerCount = UInt32(clamping: wait.takerCount)
+            wire.ahead = UInt32(clamping: wait.ahead)
+        case .retry(let wait):
+            if let tail = wait.decidedBy { wire.name(tail) }
+            wire.attempt = UInt32(clamping: wait.attempt)
+            wire.attempts = UInt32(clamping: wait.attemptsMax)
+            wire.until = wait.until
+            if let failure = wait.failure { wire.failure = failure.wire }
+        case .submitter(let wait):
+            wire.worker = wait.name
+            wire.until = wait.until ?? 0
+        case .stopping(let wait):
+            if let running = wait.running { wire.name(running) }
+            wire.since = wait.since
+            wire.until = wait.until
+            wire.open = UInt32(clamping: wait.open)
+        case .partialResults: break
+        }
+        return wire
+    }
+}
+
+extension WireBlocker {
+    fileprivate mutating func name(_ other: BlockingUnit) {
+        operation = other.operation
+        state = "\(other.state)"
+        worker = other.worker
+    }
+
+    fileprivate mutating func describe(_ wait: ConditionWait) {
+        condition = wait.key
+        switch wait.stage {
+        case .notYet: stage = "notYet"
+        case .preparing(let other):
+            stage = "preparing"
+            name(other)
+        case .evaluating(let worker):
+            stage = "evaluating"
+            self.worker = worker
+        case .notNow(let verdict, let ahead):
+            stage = "notNow"
+            self.verdict = ConditionView(key: wait.key, verdict: verdict).wire
+            if case .notNow(let until) = verdict.finding { self.until = until }
+            since = verdict.at
+            self.ahead = UInt32(clamping: ahead)
+        }
+    }
+
+    fileprivate mutating func describe(_ wait: WorkerWait) {
+        operation = wait.operation
+        absent = wait.absent
+        switch wait.reason {
+        case .noWorker: missing = "worker"
+        case .operation: missing = "operation"
+        case .version: missing = "version"
+        case .condition: missing = "condition"
+        case .requirements: missing = "requirements"
+        case .together: missing = "together"
+        case .unheard(let worker, let since, let until):
+            missing = "unheard"
+            (self.worker, self.since, self.until) = (worker, since, until)
+        }
+    }
+}
+
+extension SlotWait.Taker {
+    fileprivate var wire: WireSlotTaker {
+        .with {
+            $0.worker = worker
+            $0.slots = UInt32(clamping: slots)
+            $0.taken = UInt32(clamping: taken)
+            switch obstacle {
+            case .full: $0.obstacle = "full"
+            case .suspected: $0.obstacle = "suspected"
+            case .alone: $0.obstacle = "alone"
+            case .kept: $0.obstacle = "kept"
+            case .resources: $0.obstacle = "resources"
+            case .queued: $0.obstacle = "queued"
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// What keeps workers from taking a unit, as a person reads it.
+extension WorkerWait {
+    func text(now: Int64) -> String {
+        switch reason {
+        case .unheard(let worker, let since, let until):
+            "is on \(worker), which \(since == 0 ? "has not come back since the coordinator started" : "is not heard since \(Moment.since(since, now))"); by \(Moment.until(until, now)) it is back,"
+                + " or others get it"
+        case .noWorker, .operation, .version, .condition, .requirements, .together:
+            "\(reason.text)\(operation.isEmpty ? "" : ", for \(operation)")"
+        }
+    }
+
+    var remedy: String {
+        switch reason {
+        case .noWorker: "start one with `aop worker`"
+        case .operation(let type): "start a worker that registers `\(type)`"
+        case .version(let version, let type): "start a worker with version \(version) of `\(type)`"
+        case .condition(let type): "start a worker that registers the condition `\(type)`"
+        case .requirements(let requirements): "start one with `aop worker \(requirements.flags)`"
+        case .together: "start one worker that has all of it; `aop workers` shows what each has"
+        case .unheard: "see why that worker does not reach the coordinator (`aop workers`)"
+        }
+    }
+}
+
+extension WorkerWait.Reason {
+    /// As `show` says it, too.
+    var text: String {
+        switch self {
+        case .noWorker: "no worker is there"
+        case .operation(let type): "no worker that is there has the operation `\(type)`"
+        case .version(let version, let type): "no worker that is there has version \(version) of the operation `\(type)`"
+        case .condition(let type): "no worker that is there has the condition `\(type)`"
+        case .requirements(let requirements): "no worker that is there has \(requirements.text)"
+        case .together: "no worker that is there has all that it needs"
+        case .unheard(let worker, _, _): "\(worker) is not heard"
+        }
+    }
+}
+
+extension SlotWait {
+    var headline: String {
+        if takers.first?.obstacle == .queued, let taker = takers.first {
+            return "was given to \(taker.worker), which has not begun it and has \(taker.taken) for its \(taker.slots)"
+                + " slot\(taker.slots == 1 ? "" : "s")"
+        }
+        if runsAlone { return "waits for a worker that has nothing else, because a process has died under it" }
+        return takerCount == 1
+            ? "the worker that could take it takes no more now" : "the \(takerCount) workers that could take it take no more now"
+    }
+
+    /// What is to be said of each, and its place.
+    var details: String {
+        guard takers.first?.obstacle != .queued else { return "" }
+        let shown = takers.map(\.text).joined(separator: "; ")
+        let more = takerCount > takers.count ? "; and \(takerCount - takers.count) more" : ""
+        let place = ahead == 0 ? "" : "; \(ahead >= Self.aheadMax ? "\(Self.aheadMax) or more are" : Blocker.units(ahead)) next before it"
+        return (shown.isEmpty ? "" : " (\(shown)\(more))") + place
+    }
+
+    var remedy: String { "`aop workers` shows what they do; another `aop worker` takes more at once" }
+}
+
+extension SlotWait.Taker {
+    fileprivate var text: String {
+        switch obstacle {
+        case .full: "\(worker) has \(taken) for its \(slots) slot\(slots == 1 ? "" : "s")"
+        case .suspected: "\(worker) has lost its connection"
+        case .alone: "\(worker) has one that runs alone"
+        case .kept: "\(worker) is kept for one that is to run alone"
+        case .resources(let shortage): "\(worker) \(shortage)"
+        case .queued: "\(worker) has not begun it"
+        }
+    }
+}

@@ -1,0 +1,150 @@
+/// Why units ended as they did: from one to the next that it came from, to where the error was born.
+extension Explainer {
+    private typealias Next = (unit: Int, link: Cause.Link)
+
+    private static let causesMax = 100
+
+    /// Empty for what has succeeded or not ended.
+    func causes(of unit: Int) -> [Cause] {
+        switch submission.units[unit].outcome {
+        case .success?, nil: return []
+        case .failure?, .cancelled?: break
+        }
+        var chain: [Cause] = []
+        var seen: Set<Int> = []
+        var next: Next? = (unit, .itself)
+        while let step = next, chain.count < Self.causesMax, seen.insert(step.unit).inserted {
+            let state = submission.units[step.unit]
+            var cause = Cause(
+                unit: submission.id(step.unit), operation: scheduler.durable.name(of: submission.id(step.unit)), link: step.link,
+                at: state.finishedAt, text: "", failure: nil, condition: nil)
+            switch state.outcome {
+            case .failure(let own)?: next = explainFailure(of: step.unit, own, &cause)
+            case .cancelled?, nil: next = explainStop(of: step.unit, &cause)
+            case .success?:
+                cause.text = "has succeeded"
+                next = nil
+            }
+            chain.append(cause)
+        }
+        return chain
+    }
+
+    // MARK: Failures
+
+    private func explainFailure(of unit: Int, _ own: [Failure], _ cause: inout Cause) -> Next? {
+        guard let failure = own.first else { return explainChildren(of: unit, &cause) }
+        cause.failure = failure
+        let path = submission.path(of: unit)
+        if !failure.origin.isEmpty, failure.origin != path, let source = source(of: failure, in: unit) {
+            cause.text = "failed with the error of \(scheduler.durable.name(of: submission.id(source.unit)))"
+            return source
+        }
+        cause.text = failure.message
+        guard failure.isCondition,
+            let view = submission.conditionViews(of: unit).first(where: { $0.verdict.finding == .failed })
+        else { return nil }
+        cause.condition = view
+        cause.text = "its condition `\(view.key)` failed\(view.verdict.reason.isEmpty ? "" : ": \(view.verdict.reason)")"
+        return source(of: view.verdict.condition, of: unit)
+    }
+
+    /// Where an error came from that was born elsewhere.
+    private func source(of failure: Failure, in unit: Int) -> Next? {
+        for producer in submission.node(unit).receives.map({ submission.unit(ofNode: $0, seenFrom: unit) }) {
+            switch submission.units[producer].outcome {
+            case .cancelled? where failure.origin == submission.path(of: producer): return (producer, .producer)
+            case .failure? where submission.failures(of: producer).contains { $0.origin == failure.origin && $0.code == failure.code }:
+                return (producer, .producer)
+            case .failure?, .cancelled?, .success?, nil: break
+            }
+        }
+        // It has a dependent operation whose error is its own, or has ended as another one did.
+        if let preparation = submission.preparations(of: unit).first(where: { isFailed($0) }) { return (preparation, .preparation) }
+        guard let origin = submission.unit(atPath: failure.origin), origin != unit, isFailed(origin) else { return nil }
+        return (origin, submission.isUnique(unit) ? .duplicate : .producer)
+    }
+
+    /// What has made a condition fail.
+    private func source(of condition: Int, of unit: Int) -> Next? {
+        let preparations = submission.preparations(of: unit)
+        if let preparation = preparations.first(where: { submission.node($0).options.prepares == condition && isFailed($0) }) {
+            return (preparation, .preparation)
+        }
+        let condition = submission.conditions(of: unit)[condition]
+        guard !condition.isNegated else { return nil }
+        let others = submission.declaredDependencies(of: unit)
+        switch condition.kind {
+        case .noFailedDependencies: return others.first(where: isFailed).map { ($0, .dependency) }
+        case .noCancelledDependencies:
+            return others.first { submission.units[$0].outcome == .cancelled }.map { ($0, .dependency) }
+        case .timeWindow, .rateLimit, .probe: return nil
+        }
+    }
+
+    private func isFailed(_ unit: Int) -> Bool {
+        switch submission.units[unit].outcome {
+        case .failure?, .cancelled?: true
+        case .success?, nil: false
+        }
+    }
+
+    /// A group fails with its first failed member; with a cancelled one, or an ignored duplicate, if there is no other.
+    private func explainChildren(of unit: Int, _ cause: inout Cause) -> Next? {
+        let children = submission.children(of: unit)
+        let wrapped = submission.wrapped[Int32(unit)].map(Int.init)
+        let unforgiven = children.lazy.filter { [submission] in
+            isFailed($0) && !submission.isForgiven($0, in: unit) && !submission.units[$0].wasStoppedByGroup
+        }
+        let first =
+            wrapped ?? unforgiven.first { submission.units[$0].outcome != .cancelled && !submission.isIgnored($0) } ?? unforgiven.first
+        let count = Int(submission.units[unit].unsuccessfulChildren)
+        cause.text = "\(count) of its \(children.count) members did not succeed"
+        return first.map { ($0, .child) }
+    }
+
+    // MARK: Stops
+
+    private func explainStop(of unit: Int, _ cause: inout Cause) -> Next? {
+        let state = submission.units[unit]
+        let parent = Int(state.parent)
+        guard let stop = state.stop else {
+            cause.text = state.hasEnded ? "has ended itself as cancelled" : "has not ended"
+            return nil
+        }
+        if stop == .cancelled {
+            if parent >= 0, submission.units[parent].stop == .cancelled {
+                cause.text = "was cancelled with \(scheduler.durable.name(of: submission.id(parent)))"
+                return (parent, .group)
+            }
+            if let view = submission.conditionViews(of: unit).first(where: { $0.verdict.finding == .ignored }) {
+                cause.condition = view
+                cause.text = "its condition `\(view.key)` does not hold, which is no failure"
+                return nil
+            }
+            cause.text = "was cancelled by a user\(submission.cancelReason.isEmpty ? "" : ": \(submission.cancelReason)")"
+            return nil
+        }
+        guard stop == .siblingFailed, parent >= 0 else {
+            cause.text = submission.requestText(of: unit, stop)
+            return nil
+        }
+        let name = scheduler.durable.name(of: submission.id(parent))
+        if submission.isPreparation(unit) {
+            cause.text = "\(name), for whose condition it is done, has ended"
+            return isFailed(parent) ? (parent, .group) : nil
+        }
+        if submission.units[parent].stopsChildren, let sibling = firstFailed(in: parent) {
+            cause.text = "was stopped, because \(name) stops at the first failure"
+            return (sibling, .sibling)
+        }
+        cause.text = "was stopped with \(name)"
+        return (parent, .group)
+    }
+
+    /// The member because of which a group has stopped the others.
+    private func firstFailed(in group: Int) -> Int? {
+        submission.children(of: group).filter { isFailed($0) && !submission.units[$0].wasStoppedByGroup }
+            .min { submission.units[$0].endNumber < submission.units[$1].endNumber }
+    }
+}

@@ -1,0 +1,142 @@
+/// What keeps workers, or the process that submitted it, from taking a unit that could start otherwise.
+extension Explainer {
+    /// Of one that waits to be given out. Nothing is found while somebody could take it.
+    mutating func addPlacement(of unit: Int) {
+        guard !isFull else { return }
+        let id = submission.id(unit)
+        if scheduler.isForSubmitter(id) { return addSubmitter(of: unit) }
+        // Most groups are given to nobody.
+        if submission.isPlainGroup(unit) { return }
+        let lane = scheduler.operationClass(of: id)
+        if isBrief, !submission.units[unit].isSuspect {
+            let known = takersByClass[lane] ?? placement(of: unit, lane)
+            takersByClass[lane] = .some(known)
+            if let known, known.kind == .worker || scheduler.isWaiting(id) { add(known) }
+        } else if let blocker = placement(of: unit, lane), blocker.kind == .worker || scheduler.isWaiting(id) {
+            add(blocker)
+        }
+    }
+
+    private func placement(of unit: Int, _ lane: Int) -> Blocker? {
+        let sessions = scheduler.workers.sessions
+        let candidates = sessions.indices.filter {
+            !scheduler.durable.workers[$0].identity.isSubmitter && scheduler.couldTake(lane, worker: $0)
+        }
+        let takers = candidates.filter { sessions[$0].isAttached && sessions[$0].isAccepting }
+        guard !takers.isEmpty else {
+            return .worker(workerWait(ofNode: Int(submission.units[unit].node), for: "", lane))
+        }
+        let isSuspect = submission.units[unit].isSuspect
+        let kept = isSuspect ? takers.first { sessions[$0].reservedFor == submission.id(unit) } : nil
+        let obstacles = (kept.map { [$0] } ?? takers).map { (worker: $0, obstacle: obstacle(to: unit, lane, worker: $0)) }
+        // Somebody could take it: it is not that.
+        guard obstacles.allSatisfy({ $0.obstacle != nil }) else { return nil }
+        let shown = obstacles.prefix(Self.takersShown).compactMap { worker, obstacle in obstacle.map { taker(worker, $0) } }
+        return .slots(
+            SlotWait(
+                takers: shown, takerCount: obstacles.count, ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit)),
+                runsAlone: isSuspect))
+    }
+
+    private static let takersShown = 10
+
+    private func taker(_ worker: Int, _ obstacle: SlotWait.Taker.Obstacle) -> SlotWait.Taker {
+        let session = scheduler.workers.sessions[worker]
+        return SlotWait.Taker(
+            number: WorkerNumber(UInt32(worker)), worker: scheduler.durable.workers[worker].identity.name, slots: session.slots,
+            taken: session.units.count, obstacle: obstacle)
+    }
+
+    private func obstacle(to unit: Int, _ lane: Int, worker: Int) -> SlotWait.Taker.Obstacle? {
+        let session = scheduler.workers.sessions[worker]
+        let isSuspect = submission.units[unit].isSuspect
+        if session.isSuspected { return .suspected }
+        if session.isExclusive { return .alone }
+        if let other = session.reservedFor, other != submission.id(unit) { return .kept }
+        if isSuspect ? !session.units.isEmpty : session.units.count >= session.slots { return .full }
+        let host = scheduler.host(of: worker)
+        return scheduler.fits(lane, onHost: host)
+            ? nil
+            : .resources(
+                "needs \(Requirements(resources: scheduler.classes.need(of: lane)).text), and \(scheduler.spare(lane, worker: worker))")
+    }
+
+    /// Why nobody is there who could take units of the node.
+    private func workerWait(ofNode node: Int, for operation: String, _ lane: Int) -> WorkerWait {
+        let workers = scheduler.durable.workers
+        let absent = scheduler.workers.sessions.indices.filter {
+            !workers[$0].hasEnded && !workers[$0].identity.isSubmitter && scheduler.couldTake(lane, worker: $0)
+        }
+        return WorkerWait(
+            reason: scheduler.gap(ofNode: node, index, there: scheduler.workersThere), operation: operation,
+            absent: absent.prefix(Self.takersShown).map { workers[$0].identity.name })
+    }
+
+    // MARK: Before it asks for locks
+
+    /// Of one that does not ask for its locks, because nobody is there who could run it, or something in it.
+    mutating func addUndispatchable(_ unit: Int) {
+        guard !isFull else { return }
+        var lanes: Set<Int32> = []
+        for node in submission.layout.subtree(of: Int(submission.units[unit].node)) {
+            if isFull { return }
+            let isHosted = submission.graph.nodes[node].isHosted
+            let lacksWorker = !isHosted && scheduler.lacksExecutor(node, index)
+            let lacksSubmitter = scheduler.awaitsSubmitter(node, index) || (isHosted && scheduler.lacksExecutor(node, index))
+            if lacksSubmitter, lanes.insert(scheduler.submitterClasses[index]).inserted, let wait = submitterWait() {
+                add(.submitter(wait))
+            }
+            guard lacksWorker, lanes.insert(scheduler.nodeClasses[index][node]).inserted, takesMore() else { continue }
+            let name = node == Int(submission.units[unit].node) ? "" : "\(submission.id)/\(submission.graph.path(of: node))"
+            add(.worker(workerWait(ofNode: node, for: name, Int(scheduler.nodeClasses[index][node]))))
+        }
+    }
+
+    // MARK: The process that submitted it
+
+    private mutating func addSubmitter(of unit: Int) {
+        if let wait = submitterWait() { return add(.submitter(wait)) }
+        guard let number = scheduler.durable.workerByIncarnation[submission.submitter] else { return }
+        let session = scheduler.workers.sessions[number.index]
+        guard session.units.count >= session.slots else { return }
+        add(
+            .slots(
+                SlotWait(
+                    takers: [taker(number.index, .full)], takerCount: 1,
+                    ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit)), runsAlone: false)))
+    }
+
+    /// nil: it is there.
+    func submitterWait() -> SubmitterWait? {
+        guard let number = scheduler.durable.workerByIncarnation[submission.submitter] else { return nil }
+        let session = scheduler.workers.sessions[number.index]
+        guard !session.isAttached || session.isSuspected else { return nil }
+        return SubmitterWait(
+            name: scheduler.durable.workers[number.index].identity.name,
+            until: wall(session.lastHeard + scheduler.configuration.lockLeaseMilliseconds))
+    }
+}
+
+extension Submission {
+    /// Whether the unit is a group that no worker is asked about.
+    fileprivate func isPlainGroup(_ unit: Int) -> Bool {
+        guard case .group = node(unit).kind else { return false }
+        return !needsProbing(unit)
+    }
+}
+
+extension Scheduler {
+    /// Workers that take work.
+    var workersThere: [Int] {
+        workers.sessions.indices.filter {
+            workers.sessions[$0].isAttached && workers.sessions[$0].isAccepting && !durable.workers[$0].identity.isSubmitter
+        }
+    }
+
+    /// How many units of its class are handed out before the unit, as far as is known now.
+    fileprivate func unitsBefore(_ unit: UnitID) -> Int {
+        let lane = operationClass(of: unit)
+        let line = conditionedUnits.contains(unit) ? conditioned : ready
+        return line.countBefore(unit, lane: lane, upTo: SlotWait.aheadMax) { isWaiting($0) }
+    }
+}

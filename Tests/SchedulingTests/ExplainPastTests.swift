@@ -1,0 +1,211 @@
+import Scheduling
+import Testing
+
+/// Why something ended as it did, what is in a group, and who may ask.
+@Suite struct ExplainPastTests {
+    private func causes(_ path: String, _ cluster: inout FakeCluster) -> [String] {
+        cluster.explain(path)?.causes.map { cause in
+            "\(cause.link) \(cause.operation.split(separator: "/").dropFirst().joined(separator: "/"))"
+        } ?? []
+    }
+
+    @Test func failureThroughTwoDeliveries_leadsToItsOrigin() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let id =
+            cluster.submit(
+                Sketch.group(
+                    "root",
+                    [.op("good"), .op("a"), .op("b", receives: ["good", "a"], forwards: true), .op("c", receives: ["b"], forwards: true)]
+                ).graph()) ?? ""
+        cluster.end("good")
+        cluster.advance(1_000)
+        cluster.end("a", failure("exited with 7 on h1: oops"))
+        let explained = try cluster.explained("c")
+        #expect(explained.state == .failed && explained.blockers == [] && explained.since == cluster.now.wall)
+        #expect(causes("c", &cluster) == ["itself c", "producer b", "producer a"])
+        #expect(
+            explained.causes.map(\.text) == [
+                "failed with the error of \(id)/b", "failed with the error of \(id)/a", "exited with 7 on h1: oops",
+            ])
+        #expect(explained.causes.last?.failure?.message == "exited with 7 on h1: oops" && explained.causes.last?.at == cluster.now.wall)
+        #expect(causes("", &cluster) == ["itself ", "child a"])
+        #expect(causes("good", &cluster) == [])
+        #expect(explained.history.map(\.event) == ["submitted", "ended"])
+    }
+
+    /// One that received the failure, ran, and passed it on.
+    @Test func failureThatAReceiverPassedOn_leadsToItsOrigin() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b", receives: ["a"])]).graph())
+        cluster.end("a", failure("no"))
+        cluster.end("b", .failure([Failure(code: .operation, message: "no", origin: "a")]))
+        #expect(causes("b", &cluster) == ["itself b", "producer a"])
+    }
+
+    @Test func conditionThatFailed_isTheCause_withReasonEvaluatorAndTime() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        cluster.submit(Sketch.group("root", [Sketch.op("a").having { $0.conditions = [probe] }]).graph())
+        cluster.advance(1_000)
+        let at = cluster.now.wall
+        cluster.end("a", .answers([ConditionAnswer(condition: 0, finding: .failed, reason: "no file")]))
+        cluster.advance(5_000)
+        let explained = try cluster.explained("a")
+        let cause = try #require(explained.causes.first)
+        #expect(cause.text == "its condition `probe` failed: no file" && cause.failure?.isCondition == true)
+        let view = try #require(cause.condition)
+        #expect(view.key == "probe" && view.verdict.evaluator == "h/1" && view.verdict.at == at)
+        #expect(cluster.explain("a")?.history.map(\.event) == ["submitted", "queued", "verdict", "ended"])
+    }
+
+    @Test func conditionAboutDependencies_leadsToTheOneThatFailed() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let careful = Sketch.op("c", after: ["a", "b"]).having { $0.conditions = [Condition(.noFailedDependencies)] }
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b"), careful]).graph())
+        cluster.end("a")
+        cluster.end("b", failure("no"))
+        #expect(causes("c", &cluster) == ["itself c", "dependency b"])
+    }
+
+    @Test func whatItsGroupStopped_leadsToTheSiblingThatFailedFirst_andACancellationToTheUser() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let steps = Sketch.ordered("steps", [.op("one"), .op("two"), .op("three")])
+        cluster.submit(Sketch.group("root", [steps, .group("g", [.op("x")])]).graph())
+        cluster.end("steps/one", failure("broken"))
+        #expect(causes("steps/three", &cluster) == ["itself steps/three", "sibling steps/one"])
+        #expect(causes("", &cluster) == [])
+        _ = cluster.ask(.cancel(submission: "last", path: "g", reason: "too slow", now: false))
+        cluster.end("g/x", .stopped)
+        #expect(causes("g/x", &cluster) == ["itself g/x", "group g"])
+        #expect(cluster.explain("g/x")?.causes.last?.text == "was cancelled by a user: too slow")
+        #expect(cluster.explain("g/x")?.history.map(\.event).suffix(4) == ["requested", "stopped", "acknowledged", "ended"])
+        #expect(causes("", &cluster) == ["itself ", "child steps", "child steps/one"])
+    }
+
+    @Test func deadlineOfAGroup_isTheCauseOfWhatItStopped() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [Sketch.group("g", [.op("x"), .op("y")]).having { $0.deadlineMilliseconds = 2_000 }]).graph())
+        cluster.advance(3_000)
+        cluster.end("g/x", .stopped)
+        #expect(causes("g/y", &cluster) == ["itself g/y", "group g"])
+        #expect(cluster.explain("g/y")?.causes.last?.text == "did not end within 2 s")
+    }
+
+    // MARK: Groups
+
+    @Test func submission_listsWhatWaits_byWhatItWaitsFor_whatWaitsForNothingElseFirst() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        let later = (0..<4).map { Sketch.op("l\($0)", after: ["a"]) }
+        let id =
+            cluster.submit(
+                Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db"), .keyed("c", "db"), .op("d", type: "rare")] + later).graph())
+            ?? ""
+        cluster.begin("a")
+        let explained = try cluster.explained("")
+        #expect(explained.state == .running && explained.blockers == [] && explained.view?.id == id && explained.path == "")
+        #expect(explained.inside.map(\.kind) == [.lock, .worker, .dependency] && explained.inside.map(\.count) == [2, 1, 4])
+        #expect(explained.inside.map(\.operations) == [["b", "c"], ["d"], ["l0", "l1", "l2"]])
+        #expect(explained.inside[0].text.hasPrefix("waits for the lock `db`, held by \(id)/a"))
+        #expect(explained.moreInside == 0 && !explained.isInsidePartial)
+        // Operations have nothing in them.
+        #expect(cluster.explain("a")?.inside == [])
+    }
+
+    @Test func veryMuchThatWaits_isBounded_andTheRestCounted() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let pairs = (0..<30).flatMap { [Sketch.op("p\($0)"), .op("q\($0)", after: ["p\($0)"])] }
+        cluster.submit(Sketch.group("root", pairs).graph())
+        cluster.begin("p0")
+        let explained = try cluster.explained("")
+        #expect(explained.inside.count == 20 && explained.moreInside == 11)
+        let many = (0..<150).map { "o\($0)" }
+        cluster.submit(Sketch.group("root", many.map { .op($0) } + [.op("last", after: many)]).graph(), key: "other")
+        #expect(cluster.explain("last")?.blockers.count == 100 && cluster.explain("last")?.moreBlockers == 50)
+    }
+
+    @Test func deciderOfAGroup_isExplained_atRestAndAtWork() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1, operations: ["noop", "brain"])
+        let group = Sketch.deciding(.group("g", [.op("x"), .op("y")]), DeciderNode(type: "brain", parameters: 0))
+        let id = cluster.submit(Sketch.group("root", [group]).graph()) ?? ""
+        guard case .dependency(let other)? = cluster.explain("g/(decisions)")?.blockers.first else { return #expect(Bool(false)) }
+        #expect(other.operation == "\(id)/g/x" && cluster.explain("g/(decisions)")?.kind == .decider)
+        cluster.end("g/x")
+        #expect(cluster.explain("g/(decisions)")?.blockers.map(\.kind) == [.slots])
+    }
+
+    @Test func expandedUnit_isExplained() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1)
+        let id = cluster.submit(Sketch.group("root", [.forEach("f", of: nil, list: ["1", "2"], body: .op("x"), max: 1)]).graph()) ?? ""
+        guard case .maxConcurrent(let wait)? = cluster.explain("f/1")?.blockers.first else { return #expect(Bool(false)) }
+        #expect(wait.group.operation == "\(id)/f")
+    }
+
+    // MARK: Who may ask for what
+
+    @Test func unknownPath_isRefused_withTheNearestOne() {
+        var cluster = FakeCluster()
+        let id = cluster.submit(Sketch.group("root", [.group("extract", [.op("orders"), .op("people")])]).graph()) ?? ""
+        func message(_ path: String) -> String {
+            guard case .failed(.notFound(let text))? = cluster.ask(.explain(submission: id, path: path)) else { return "found" }
+            return text
+        }
+        #expect(
+            message("extract/order")
+                == "no operation `extract/order` in submission \(id); did you mean `extract/orders`? `aop show \(id)` lists them")
+        #expect(message("extrct/people").contains("did you mean `extract`?"))
+        #expect(message("extract/zzzzzzzz").contains("did you mean `extract`?"))
+        #expect(message("quite-different") == "no operation `quite-different` in submission \(id); `aop show \(id)` lists them")
+    }
+
+    @Test func othersWork_isExplainedToWhoMayObserve_andToNobodyElse() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        func key(_ name: String, observes: Bool) -> Authority {
+            Authority(principal: name, roles: [], maySubmit: !observes, mayObserve: observes, mayAdminister: false)
+        }
+        let graph = Sketch.group("root", [.op("a")]).graph()
+        guard
+            case .submitted(let id, _)? = cluster.ask(
+                .submit(key: "k", name: "", graph: graph, waitForWorkers: true), by: key("ann", observes: false))
+        else { return #expect(Bool(false)) }
+        func isExplained(by authority: Authority) -> Bool {
+            if case .explanation? = cluster.ask(.explain(submission: id, path: "a"), by: authority) { true } else { false }
+        }
+        #expect(isExplained(by: key("ann", observes: false)))
+        #expect(isExplained(by: key("eve", observes: true)))
+        #expect(!isExplained(by: key("bob", observes: false)))
+        #expect(!isExplained(by: Authority(principal: "w", roles: ["work"], maySubmit: false, mayObserve: false, mayAdminister: false)))
+    }
+
+    /// Nothing that is about to be given out is said to wait.
+    @Test func question_isAnsweredAtTheEndOfItsStep() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 1)
+        let id = cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph()) ?? ""
+        let (unit, peer) = (try #require(cluster.find("a", on: nil)?.1), try #require(cluster.peers[1]))
+        let journal = cluster.journal.count
+        cluster.step([
+            .ended(peer, unit.unit, unit.attempt, .success(.void), startedAt: cluster.now.wall, at: cluster.now.wall),
+            .request(RequestID(peer: cluster.client, number: 77), .explain(submission: id, path: "b")),
+        ])
+        let replies = cluster.sends.compactMap { send -> Explanation? in
+            if case .reply(_, .explanation(let explanation)) = send.message { explanation } else { nil }
+        }
+        #expect(replies.map { $0.blockers.map(\.kind) } == [[.slots]])
+        guard case .slots(let wait)? = replies.first?.blockers.first else { return #expect(Bool(false)) }
+        #expect(wait.takers.map(\.obstacle) == [.queued])
+        let facts = cluster.journal.count
+        _ = cluster.explain("b")
+        #expect(facts == journal + 2 && cluster.journal.count == facts, "to explain is no fact")
+    }
+}
