@@ -125,6 +125,21 @@ import Testing
         #expect(explained.history.map(\.event) == ["submitted", "queued", "locksAsked"])
     }
 
+    /// Its first place in the line is still there, and means nothing.
+    @Test func whoStandsInALineForTheSecondTime_isBehindThoseWhoCameMeanwhile() {
+        var (cluster, _) = cluster(.keyed("a", "db"), .keyed("b", "db"), .keyed("c", "db"))
+        func ahead(_ path: String, _ cluster: inout FakeCluster) -> Int? {
+            guard case .lock(let wait)? = cluster.explain(path)?.blockers.first else { return nil }
+            return wait.ahead
+        }
+        #expect(ahead("b", &cluster) == 0)
+        _ = cluster.ask(.pause(submission: "last", path: "b"))
+        _ = cluster.ask(.resume(submission: "last", path: "b"))
+        #expect(ahead("b", &cluster) == 1 && ahead("c", &cluster) == 0)
+        cluster.end("a")
+        #expect(cluster.holds("c") && !cluster.holds("b"))
+    }
+
     @Test func duplicateThatHasJoined_waitsForTheFirst() {
         let unique = Uniqueness(id: "nightly", isTemplated: false, joins: true, output: "")
         var (cluster, id) = cluster(Sketch.op("a").having { $0.unique = unique }, Sketch.op("b").having { $0.unique = unique })

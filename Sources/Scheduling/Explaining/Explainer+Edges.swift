@@ -63,7 +63,7 @@ extension Explainer {
             guard !isFull, let lock = table.locks[term.lock] else { continue }
             let first = lock.waiters.first(where: table.isWaiting)?.unit
             guard !lock.hasRoom || first != id, let view = scheduler.lockView(term.lock, shown: Self.holdersShown) else { continue }
-            let ahead = isBrief || first == id ? 0 : lock.waiters.prefix { $0.unit != id }.count(where: table.isWaiting)
+            let ahead = isBrief ? 0 : table.ahead(of: id, in: lock).count
             add(.lock(LockWait(lock: view, ahead: ahead)))
         }
     }

@@ -32,9 +32,9 @@ enum LockCircle {
     /// Who has to end before the lock is free for somebody who stands in its line, or will: holders, and those before him.
     private static func inTheWay(of term: LockTerm, before unit: UnitID?, _ durable: DurableState) -> [UnitID] {
         guard let lock = durable.locks.locks[term.lock] else { return [] }
-        let ahead = lock.waiters.prefix { $0.unit != unit }.filter { durable.locks.isWaiting($0) }
+        let ahead = durable.locks.ahead(of: unit, in: lock)
         guard !lock.hasRoom || lock.holders.count >= Int(term.limit) || !ahead.isEmpty else { return [] }
-        return lock.holders + ahead.map(\.unit)
+        return lock.holders + ahead
     }
 
     private static func waits(

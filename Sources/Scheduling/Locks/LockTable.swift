@@ -114,6 +114,11 @@ struct LockTable {
         return request.ticket == waiter.ticket && !request.isHeld
     }
 
+    /// Those who wait in the line before the unit; everybody if it is nil, or does not wait there. It may have stood in it before.
+    func ahead(of unit: UnitID?, in lock: Lock) -> [UnitID] {
+        lock.waiters.lazy.filter(isWaiting).map(\.unit).prefix { $0 != unit }
+    }
+
     private mutating func firstWaiter(of lock: LockID) -> UnitID? {
         while let first = locks[lock]?.waiters.first {
             if isWaiting(first) { return first.unit }

@@ -169,8 +169,7 @@ private struct WaitSearch {
         for term in table.requests[unit]?.terms ?? [] {
             guard let lock = table.locks[term.lock] else { continue }
             if !lock.hasRoom { found += lock.holders.map { Vertex(unit: $0, isStart: false) } }
-            let ahead = lock.waiters.prefix { $0.unit != unit }.filter(table.isWaiting)
-            found += ahead.map { Vertex(unit: $0.unit, isStart: true) }
+            found += table.ahead(of: unit, in: lock).map { Vertex(unit: $0, isStart: true) }
         }
         return found
     }
