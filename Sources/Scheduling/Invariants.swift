@@ -4,7 +4,12 @@ extension Scheduler {
     /// Nothing that can leak is counted: the indices are compared with what the units say.
     public func violations() -> [String] {
         var found: [String] = []
-        for submission in durable.submissions { found += submission.violations() }
+        var unfinished = 0
+        for submission in durable.submissions {
+            found += submission.violations()
+            if submission.outcome == nil { unfinished += submission.units.count }
+        }
+        if unfinished != unfinishedUnits { found.append("\(unfinished) units are unfinished, but \(unfinishedUnits) are counted") }
         found +=
             workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations() + hostingViolations()
             + decisionViolations()

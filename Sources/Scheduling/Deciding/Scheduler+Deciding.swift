@@ -31,20 +31,6 @@ extension Scheduler {
         }
     }
 
-    /// Makes the assignment one of a decide unit.
-    func ask(_ decider: DeciderNode, _ unit: Int, _ index: Int, in assignment: inout Assignment) {
-        guard let question = durable.submissions[index].question(for: unit) else {
-            preconditionFailure("\(assignment.path) was given out while nothing was to be decided")
-        }
-        assignment.kind = .decide
-        assignment.decision = question
-        assignment.operation = decider.type
-        assignment.version = decider.version
-        assignment.parameters = durable.submissions[index].graph.parameters[decider.parameters]
-        assignment.timeoutMilliseconds = durable.submissions[index].stepMilliseconds(unit)
-        if !assignment.isHosted { assignment.inputs = durable.submissions[index].decidedInput(for: unit) }
-    }
-
     /// Deciders rest, or decide; and they fit their groups.
     func decisionViolations() -> [String] {
         var found: [String] = []

@@ -173,20 +173,22 @@ public struct ConclusionQuestion: Hashable, Sendable {
 }
 
 extension Scheduler {
-    /// Makes the assignment one for the submitter's say.
-    func ask(_ question: ConclusionQuestion, _ unit: Int, _ index: Int, in assignment: inout Assignment) {
-        assignment.kind = .conclude
-        assignment.receivesArray = false
-        assignment.isAtMostOnce = false
-        assignment.timeoutMilliseconds = durable.submissions[index].stepMilliseconds(unit)
-        assignment.conclusion = question
-    }
-
     /// Something else than an answer is the submitter's fault, and no answer.
     func checkedConclusion(_ outcome: AttemptOutcome) -> AttemptOutcome {
         switch outcome {
         case .concluded, .stopped, .failure: outcome
         case .success, .production, .elements, .answers, .decided: .stopped
         }
+    }
+}
+
+extension Assignment {
+    /// Makes it one for the submitter's say.
+    mutating func ask(_ question: ConclusionQuestion, within milliseconds: Int64) {
+        kind = .conclude
+        receivesArray = false
+        isAtMostOnce = false
+        timeoutMilliseconds = milliseconds
+        conclusion = question
     }
 }

@@ -153,9 +153,10 @@ extension Scheduler {
 
     /// - Returns: whether it was handed out; else its conditions did not hold.
     private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
-        let isConcluding = durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
+        let index = durable.index(of: unit.submission)
+        let isConcluding = durable.submissions[index].isConcluding(unit.index)
         if !isConcluding, endQuarantined(unit, &outputs) || endMisfit(unit, &outputs) { return false }
-        if !isConcluding, durable.submissions[durable.index(of: unit.submission)].hasConditions(unit.index) {
+        if !isConcluding, durable.submissions[index].hasConditions(unit.index) {
             switch judge(unit, &outputs) {
             case .start, .evaluate: break
             case .leave: return false
@@ -166,56 +167,9 @@ extension Scheduler {
         emit(.assigned(unit, attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
         workers.sessions[worker].units.append(unit)
         noteServed(unit, by: worker)
-        pending.dispatches[worker, default: []].append(assignment(unit, attempt))
+        pending.dispatches[worker, default: []].append(
+            durable.submissions[index].assignment(of: unit.index, attempt, resources: durable.resources.holding(of: unit)))
         return true
-    }
-
-    private func assignment(_ id: UnitID, _ attempt: Attempt) -> Assignment {
-        let index = durable.index(of: id.submission)
-        let unit = id.index
-        let node = durable.submissions[index].node(unit)
-        var assignment = Assignment(
-            unit: id, attempt: attempt, kind: .execute, submission: durable.submissions[index].id,
-            path: durable.submissions[index].path(of: unit), attemptNumber: Int(durable.submissions[index].units[unit].attempts),
-            operation: "", version: 0, parameters: [], isTemplated: false,
-            bindings: durable.submissions[index].bindings(of: unit),
-            inputs: durable.submissions[index].units[unit].isEvaluating || node.isHosted || durable.submissions[index].isConcluding(unit)
-                ? []
-                : node.receives.map { producer in
-                    durable.submissions[index].received(from: durable.submissions[index].unit(ofNode: producer, seenFrom: unit))
-                },
-            receivesArray: node.receivesArray,
-            timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
-            fences: durable.submissions[index].fences(of: unit, attempt),
-            isAtMostOnce: durable.submissions[index].isAtMostOnce(unit) && !durable.submissions[index].units[unit].isEvaluating,
-            resources: durable.resources.holding(of: id)
-        )
-        assignment.isHosted = node.isHosted
-        if let question = durable.submissions[index].conclusion(of: unit) {
-            ask(question, unit, index, in: &assignment)
-            return assignment
-        }
-        if durable.submissions[index].units[unit].isEvaluating {
-            assignment.ask(durable.submissions[index].questions(for: unit), within: durable.submissions[index].stepMilliseconds(unit))
-            return assignment
-        }
-        assignment.stream = durable.submissions[index].streamSource(of: unit)
-        switch node.kind {
-        case .operation(let operation):
-            assignment.operation = operation.type
-            assignment.version = operation.version
-            assignment.parameters = durable.submissions[index].graph.parameters[operation.parameters]
-            assignment.isTemplated = operation.isTemplated
-        case .forEach:
-            assignment.kind = .decide
-            // Whose list it is, for the text of an error.
-            assignment.operation = node.receives.first.map { durable.submissions[index].graph.nodes[$0].id } ?? ""
-        case .decider(let decider):
-            ask(decider, unit, index, in: &assignment)
-        case .group:
-            preconditionFailure("the group \(assignment.path) cannot be given to a worker")
-        }
-        return assignment
     }
 
     /// Asks busy executors for units that they have not begun, when another one has nothing to do.

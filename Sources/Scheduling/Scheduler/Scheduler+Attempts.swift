@@ -2,26 +2,17 @@
 extension Scheduler {
     /// Puts a unit into its queue.
     mutating func queue(_ unit: UnitID) {
-        let index = durable.index(of: unit.submission)
-        if lacksSubmitter(unit) {
-            abandoned.append(unit)
-        } else if durable.submissions[index].isConcluding(unit.index) {
-            ready.push(unit, lane: operationClass(of: unit), durable.submissions[index].standing(unit.index))
-        } else if lacksStream(unit) {
-            return  // it is queued when its producer has begun
-        } else if durable.submissions[index].units[unit.index].isSuspect {
-            ready.pushSuspect(unit)
-        } else if durable.submissions[index].hasConditions(unit.index) {
-            // A group goes to a worker only to be evaluated.
-            if case .group = durable.submissions[index].node(unit.index).kind, !durable.submissions[index].needsProbing(unit.index) {
-                groupsToJudge.append(unit)
-            } else {
-                pushConditioned(unit)
-            }
-        } else {
+        guard !lacksSubmitter(unit) else { return abandoned.append(unit) }
+        switch durable.submissions[durable.index(of: unit.submission)].queueing(of: unit.index) {
+        case .none: break
+        case .alone: ready.pushSuspect(unit)
+        case .toBeJudged: groupsToJudge.append(unit)
+        case .conditioned: pushConditioned(unit)
+        case .concluding(let standing): ready.push(unit, lane: operationClass(of: unit), standing)
+        case .plain(let standing):
             let lane = operationClass(of: unit)
             noteDemand(lane)
-            ready.push(unit, lane: lane, durable.submissions[index].standing(unit.index))
+            ready.push(unit, lane: lane, standing)
         }
     }
 

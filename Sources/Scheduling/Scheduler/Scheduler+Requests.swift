@@ -94,10 +94,9 @@ extension Scheduler {
     /// Why nothing as large as the graph is admitted now; nil: there is room.
     private func lackOfRoom(for graph: Graph) -> String? {
         if let fullDisk { return fullDisk }
-        let held = durable.submissions.reduce(0) { $0 + ($1.outcome == nil ? $1.units.count : 0) }
-        guard held + graph.nodes.count > configuration.unitsMax else { return nil }
+        guard unfinishedUnits + graph.nodes.count > configuration.unitsMax else { return nil }
         return
-            "\(held) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
+            "\(unfinishedUnits) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
     }
 
     /// Ten characters of Crockford's base 32 in lower case.

@@ -162,7 +162,7 @@ extension Scheduler {
     /// in the order in which it was given.
     private func unitsPossiblyBegun(_ session: WorkerTable.Session) -> [UnitID] {
         // It has not attached since the coordinator started: nobody knows how much it ran, nor in which order it was given.
-        guard session.slots > 0 else { return session.units }
+        guard session.slots > 0 else { return Array(session.units) }
         return session.units.enumerated().filter { place, unit in place < session.slots || isRunning(unit) }.map(\.element)
     }
 

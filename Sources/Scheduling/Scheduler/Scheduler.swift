@@ -53,6 +53,8 @@ public struct Scheduler {
     var classes = OperationClasses()
     /// By submission index: the class of what is for its submitter; 0: it has no hosted code.
     var submitterClasses: [Int32] = []
+    /// Index: units of submissions that have not ended.
+    var unfinishedUnits = 0
     /// Units that were to be handed out and need a submitter that is gone.
     var abandoned = Deque<UnitID>()
     var identifiers = SplitMix64(seed: 0)
@@ -164,7 +166,12 @@ public struct Scheduler {
             preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
         }
         outputs.facts.append(fact)
-        if case .submitted = fact { giveClasses(toSubmission: durable.submissions.total - 1) }
+        if case .submitted = fact {
+            let index = durable.submissions.total - 1
+            giveClasses(toSubmission: index)
+            // What it begins with; the effects say what has come since.
+            unfinishedUnits += durable.submissions[index].layout.templates[0].count
+        }
         for effect in effects { apply(effect) }
     }
 
@@ -189,7 +196,9 @@ public struct Scheduler {
             watchTimeout(ofGroup: unit, startedAt: at)
             if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }
         case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
+        case .grown(let count): unfinishedUnits += count
         case .submissionEnded(let number):
+            unfinishedUnits -= durable.submissions[durable.index(of: number)].units.count
             misfits[number] = nil
             watchRetention(of: number)
             pending.touch(number)
@@ -219,6 +228,7 @@ public struct Scheduler {
                 watchRetention(of: number)
                 continue
             }
+            unfinishedUnits += durable.submissions[index].units.count
             for unit in durable.submissions[index].units.indices {
                 let id = UnitID(number, unit)
                 if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }

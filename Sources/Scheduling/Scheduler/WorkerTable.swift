@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Where each executor stands, by worker number. Volatile: rebuilt as they attach again.
 struct WorkerTable {
     struct Session {
@@ -30,7 +32,7 @@ struct WorkerTable {
         /// Its connection was seen to go: nothing new until it is heard again.
         var isSuspected = false
         /// Index: units assigned to it, oldest first.
-        var units: [UnitID] = []
+        var units = Deque<UnitID>()
         /// It holds one unit that must run alone.
         var isExclusive = false
         /// It is kept free for this unit, which must run alone.
@@ -48,7 +50,12 @@ struct WorkerTable {
         }
 
         mutating func remove(_ unit: UnitID) {
-            if let index = units.firstIndex(of: unit) { units.remove(at: index) }
+            // Mostly those end first that came first.
+            if units.first == unit {
+                units.removeFirst()
+            } else if let index = units.firstIndex(of: unit) {
+                units.remove(at: index)
+            }
             if !recalled.isEmpty { recalled.removeAll { $0 == unit } }
             if units.isEmpty { isExclusive = false }
         }

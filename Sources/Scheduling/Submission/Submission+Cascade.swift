@@ -136,7 +136,9 @@ extension Submission {
         units[unit].instances = Int32(count)
         units[unit].openChildren = Int32(count)
         units.reserveCapacity(units.count + count * layout.templates[template].count)
+        let before = units.count
         for position in 0..<count { appendInstance(of: template, parent: unit, position: position) }
+        effects.append(.grown(units.count - before))
         open(unit, at, &effects)
     }
 

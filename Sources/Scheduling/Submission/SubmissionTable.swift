@@ -2,7 +2,16 @@
 ///
 /// Numbers are never given twice: `total` only rises. What is forgotten from the front on takes no room; elsewhere its place
 /// stays until those in front of it are forgotten, too.
+///
+/// Each is in a box: a submission is dozens of collections, and to read or change one in its place must not count references to
+/// all of them. Copies of the table are values as ever: who changes a submission that another copy has, too, copies it first.
 struct SubmissionTable: Sequence {
+    fileprivate final class Box: @unchecked Sendable {
+        var submission: Submission
+
+        init(_ submission: Submission) { self.submission = submission }
+    }
+
     /// How many there ever were: the index of the next one.
     private(set) var total = 0
     /// How many there are.
@@ -11,7 +20,7 @@ struct SubmissionTable: Sequence {
     private var first = 0
     /// Those in front of `head` are empty.
     private var head = 0
-    private var slots: [Submission?] = []
+    private var slots: [Box?] = []
 
     init() {}
 
@@ -23,8 +32,13 @@ struct SubmissionTable: Sequence {
 
     /// - Precondition: there is one at `index`.
     subscript(index: Int) -> Submission {
-        get { slots[index - first]! }
-        _modify { yield &slots[index - first]! }
+        _read { yield slots[index - first]!.submission }
+        _modify {
+            if !isKnownUniquelyReferenced(&slots[index - first]) {
+                slots[index - first] = Box(slots[index - first]!.submission)
+            }
+            yield &slots[index - first]!.submission
+        }
     }
 
     func contains(_ index: Int) -> Bool {
@@ -60,7 +74,7 @@ struct SubmissionTable: Sequence {
             first = index
         }
         while first + slots.count < index { slots.append(nil) }
-        slots.append(submission)
+        slots.append(Box(submission))
         count += 1
     }
 
@@ -77,7 +91,7 @@ struct SubmissionTable: Sequence {
     }
 
     func last(where isIt: (Submission) -> Bool) -> Submission? {
-        slots.last { $0.map(isIt) ?? false } ?? nil
+        slots.last { $0.map { isIt($0.submission) } ?? false }??.submission
     }
 
     /// The index of the one before `index`.
@@ -91,11 +105,11 @@ struct SubmissionTable: Sequence {
     }
 
     struct Iterator: IteratorProtocol {
-        fileprivate var slots: ArraySlice<Submission?>.Iterator
+        fileprivate var slots: ArraySlice<Box?>.Iterator
 
         mutating func next() -> Submission? {
             while let slot = slots.next() {
-                if let submission = slot { return submission }
+                if let slot { return slot.submission }
             }
             return nil
         }

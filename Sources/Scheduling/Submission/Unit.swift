@@ -176,6 +176,8 @@ enum Effect {
     case freed(UnitID, WorkerNumber)
     /// So many units are new, from this one on, and so are all nodes from `firstNode` on.
     case added(UnitID, count: Int, firstNode: Int)
+    /// The submission has so many more units.
+    case grown(Int)
     /// A group has begun, at this wall time.
     case opened(UnitID, at: Int64)
     /// The unit's state changed in a way that followers are told.

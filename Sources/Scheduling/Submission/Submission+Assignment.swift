@@ -1,0 +1,84 @@
+/// How units that are ready get to executors.
+extension Submission {
+    /// The line in which a unit waits for an executor.
+    enum Queueing {
+        /// It is queued when its producer has begun.
+        case none
+        /// With those that run alone in a process.
+        case alone
+        /// It is a group, which goes to a worker only to be evaluated.
+        case toBeJudged
+        /// With those whose conditions are judged when there is an executor.
+        case conditioned
+        /// To its submitter, which has a say in its end.
+        case concluding(ReadyUnits.Standing)
+        case plain(ReadyUnits.Standing)
+    }
+
+    func queueing(of unit: Int) -> Queueing {
+        if isConcluding(unit) { return .concluding(standing(unit)) }
+        if lacksStream(unit) { return .none }
+        if units[unit].isSuspect { return .alone }
+        guard hasConditions(unit) else { return .plain(standing(unit)) }
+        if case .group = node(unit).kind, !needsProbing(unit) { return .toBeJudged }
+        return .conditioned
+    }
+
+    /// What the executor is told of a unit that it is given.
+    ///
+    /// - Parameter resources: what it takes of its host.
+    func assignment(of unit: Int, _ attempt: Attempt, resources: [AssignedResource]) -> Assignment {
+        let node = node(unit)
+        let isEvaluating = units[unit].isEvaluating
+        let question = conclusion(of: unit)
+        var assignment = Assignment(
+            unit: id(unit), attempt: attempt, kind: .execute, submission: id, path: path(of: unit),
+            attemptNumber: Int(units[unit].attempts), operation: "", version: 0, parameters: [], isTemplated: false,
+            bindings: bindings(of: unit),
+            inputs: isEvaluating || node.isHosted || question != nil
+                ? [] : node.receives.map { received(from: self.unit(ofNode: $0, seenFrom: unit)) },
+            receivesArray: node.receivesArray,
+            timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
+            fences: fences(of: unit, attempt), isAtMostOnce: isAtMostOnce(unit) && !isEvaluating, resources: resources)
+        assignment.isHosted = node.isHosted
+        if let question {
+            assignment.ask(question, within: stepMilliseconds(unit))
+            return assignment
+        }
+        if isEvaluating {
+            assignment.ask(questions(for: unit), within: stepMilliseconds(unit))
+            return assignment
+        }
+        assignment.stream = streamSource(of: unit)
+        switch node.kind {
+        case .operation(let operation):
+            assignment.operation = operation.type
+            assignment.version = operation.version
+            assignment.parameters = graph.parameters[operation.parameters]
+            assignment.isTemplated = operation.isTemplated
+        case .forEach:
+            assignment.kind = .decide
+            // Whose list it is, for the text of an error.
+            assignment.operation = node.receives.first.map { graph.nodes[$0].id } ?? ""
+        case .decider(let decider):
+            ask(decider, unit, in: &assignment)
+        case .group:
+            preconditionFailure("the group \(assignment.path) cannot be given to a worker")
+        }
+        return assignment
+    }
+
+    /// Makes the assignment one of a decide unit.
+    private func ask(_ decider: DeciderNode, _ unit: Int, in assignment: inout Assignment) {
+        guard let question = question(for: unit) else {
+            preconditionFailure("\(assignment.path) was given out while nothing was to be decided")
+        }
+        assignment.kind = .decide
+        assignment.decision = question
+        assignment.operation = decider.type
+        assignment.version = decider.version
+        assignment.parameters = graph.parameters[decider.parameters]
+        assignment.timeoutMilliseconds = stepMilliseconds(unit)
+        if !assignment.isHosted { assignment.inputs = decidedInput(for: unit) }
+    }
+}
