@@ -252,12 +252,14 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         let deadlines = ([coordinator.wakeAt] + workers.values.map(\.deadline) + hosts.values.map(\.peer.deadline)).compactMap(\.self)
         let due = [clock.nextDue, deadlines.min().map { VirtualClock.Instant(elapsed: .milliseconds($0)) }].compactMap(\.self).min()
         guard let due else { return false }
+        let before = clock.now
         clock.advance(to: due)
         for worker in inOrder { worker.tick() }
         for hosting in hosts.sorted(by: { $0.key < $1.key }).map(\.value) { hosting.peer.tick() }
         for worker in inOrder { worker.flush() }
         hasNews = hasNews || (coordinator.wakeAt ?? .max) <= now.boot
-        return hasNews || coordinator.hasInputs
+        // What was due may have nothing to say, and nobody else would let time go on.
+        return hasNews || coordinator.hasInputs || clock.now > before
     }
 
     /// Something that was said is on its way.
