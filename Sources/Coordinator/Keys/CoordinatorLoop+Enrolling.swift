@@ -5,7 +5,7 @@ extension CoordinatorLoop {
     /// Takes what comes from a connection with a join token's key, and whatever asks to be enrolled. A token enrols, and does nothing else.
     ///
     /// - Returns: whether it was that.
-    func isEnrolling(_ wire: WirePeerMessage, _ message: RouterMessage) -> Bool {
+    func tookFromJoiner(_ wire: WirePeerMessage, _ message: RouterMessage) -> Bool {
         if case .enrol(let enrol) = wire.body {
             exchange(enrol, message)
             return true
@@ -35,30 +35,33 @@ extension CoordinatorLoop {
         // What is in memory tells what a token is good for: only one that is open costs a look at the file.
         var keys = gatekeeper.keys
         switch keys.enrol(key, for: token, at: now.wall) {
-        case .refused(let refusal): refuse(message, .notPermitted, "\(refusal)")
+        case .refused(let refusal): refuse(message, .notPermitted, "\(refusal)", for: key)
         case .repeated(let principal): answer(principal, message.routingID)
         case .enrolled:
-            guard enrolling.insert(token).inserted else { return refuse(message, .unavailable, "this join token is being used just now") }
+            guard enrolling.insert(token).inserted else {
+                return refuse(message, .unavailable, "this join token is being used just now", for: key)
+            }
             enrolments.post(
-                EnrolmentDesk.Request(token: token, key: key, route: message.routingID, address: message.address ?? "(unknown)"))
+                EnrolmentDesk.Request(token: token, key: key, route: message.routingID, address: message.address ?? Self.nowhere))
         }
     }
 
     /// The file has been changed, or not.
     func receive(_ event: EnrolmentDesk.Event) {
-        enrolling.remove(event.request.token)
+        let request = event.request
+        enrolling.remove(request.token)
         // The new key is let in when the host is told so.
         refreshKeys()
         switch event.result {
-        case .success(.enrolled(let principal)), .success(.repeated(let principal)): answer(principal, event.request.route)
-        case .success(.refused(let refusal)):
-            refuse(event.request.route, event.request.address, event.request.token, .notPermitted, "\(refusal)")
+        case .success(.enrolled(let principal)), .success(.repeated(let principal)): answer(principal, request.route)
+        case .success(.refused(let refusal)): refuse(request, .notPermitted, "\(refusal)")
         case .failure(let error):
-            logger.error("\(event.request.address) was not enrolled, since the authorised keys cannot be changed: \(error)")
-            refuse(event.request.route, event.request.address, event.request.token, .unavailable, Self.unwritable)
+            logger.error("\(request.address) was not enrolled, since the authorised keys cannot be changed: \(error)")
+            refuse(request, .unavailable, Self.unwritable)
         }
     }
 
+    private static let nowhere = "(unknown)"
     private static let unwritable = "its file of authorised keys cannot be read or changed; its log says why"
 
     private func answer(_ principal: Principal, _ route: RoutingID) {
@@ -71,14 +74,18 @@ extension CoordinatorLoop {
             }, to: route)
     }
 
-    private func refuse(_ message: RouterMessage, _ code: WireRefusal.Code, _ text: String) {
-        refuse(message.routingID, message.address ?? "(unknown)", message.key, code, text)
+    /// - Parameter key: the joiner's own, if it has come so far.
+    private func refuse(_ message: RouterMessage, _ code: WireRefusal.Code, _ text: String, for key: PublicKey? = nil) {
+        let token = message.key.map { "with the key \($0)" } ?? "without a key"
+        refuse(message.routingID, "\(message.address ?? Self.nowhere), \(token)\(key.map { " for \($0)" } ?? "")", code, text)
     }
 
-    private func refuse(_ route: RoutingID, _ address: String, _ key: PublicKey?, _ code: WireRefusal.Code, _ text: String) {
-        counters.note(
-            code == .notPermitted ? .notPermitted : .refused, "\(address), with the key \(key?.text ?? "(none)"): \(text)", now.boot, logger
-        )
+    private func refuse(_ request: EnrolmentDesk.Request, _ code: WireRefusal.Code, _ text: String) {
+        refuse(request.route, "\(request.address), with the key \(request.token) for \(request.key)", code, text)
+    }
+
+    private func refuse(_ route: RoutingID, _ who: String, _ code: WireRefusal.Code, _ text: String) {
+        counters.note(code == .notPermitted ? .notPermitted : .refused, "\(who): \(text)", now.boot, logger)
         sendOnce(
             .with {
                 $0.refusal = .with {

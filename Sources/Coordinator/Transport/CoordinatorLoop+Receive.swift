@@ -15,7 +15,7 @@ extension CoordinatorLoop {
         } catch {
             return counters.note(.garbage, "\(error)", now.boot, logger)
         }
-        if peer == nil, isEnrolling(wire, message) { return }
+        if peer == nil, tookFromJoiner(wire, message) { return }
         if case .hello(let hello) = wire.body { return try greet(hello, message) }
         guard let peer else { return wantHello(message.routingID) }
         if peer.isExecutor && now.boot - peer.lastHeard - pauseBefore >= configuration.leaseMilliseconds {

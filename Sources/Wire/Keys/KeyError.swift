@@ -51,7 +51,7 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "no key for \(endpoint) in \(directory): it needs \(Self.list(names)) there, or --key-file FILE (AOP_KEY)"
         case .required(let names, let directory, let endpoint):
             "\(endpoint) is off the loopback interface, where nobody is let in without a key, and there is no \(Self.list(names)) in "
-                + "\(directory); copy it from the coordinator's host, where `aop keys init` makes it, or name one with --key-file FILE (AOP_KEY)"
+                + "\(directory); `aop keys token NAME` on the coordinator's host and `aop keys join -` here make one, or name one with --key-file FILE (AOP_KEY)"
         case .noCoordinatorKey(let directory):
             "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys"
         case .name(Enrolment.word): "`\(Enrolment.word)` cannot name a key: the lines of join tokens begin with it"

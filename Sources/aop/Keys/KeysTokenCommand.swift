@@ -58,6 +58,7 @@ struct KeysTokenCommand: ToolCommand {
                 valid once, until \(enrolment.untilText): \(name) (\(enrolment.roleNames.joined(separator: ", "))). Tell it nobody else.
                 next, on that host: aop keys join -\(connect)   # and paste it
                 """)
+            if let endpoint, endpoint.isLoopback { console.hint("\(endpoint) is this host: no other one gets there") }
         }
         return .success
     }

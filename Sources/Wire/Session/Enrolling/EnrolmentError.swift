@@ -31,8 +31,9 @@ public struct EnrolmentError: Error, Sendable, Hashable, CustomStringConvertible
         switch cause {
         case .unreachable(let reason):
             "nobody enrols this host at \(endpoint): \(reason); is the coordinator running, is that its address (--connect), and does "
-                + "a firewall let this host in? The token is as it was"
-        case .unavailable(let reason): "the coordinator at \(endpoint) cannot enrol this host at the moment: \(reason). Try again"
+                + "a firewall let this host in? The same command may be run again"
+        case .unavailable(let reason):
+            "the coordinator at \(endpoint) cannot enrol this host at the moment: \(reason). The same command may be run again"
         case .denied where now >= until:
             "the coordinator at \(endpoint) does not let this token in: it has expired, it was valid until \(Enrolment.timeText(until)); "
                 + remedy
