@@ -234,7 +234,7 @@ import Wire
             }
             let refusal = try two.enrolRefused(second)
             #expect(refusal.code == .unavailable && !refusal.isFinal)
-            _ = try log.waits(for: "error 127.0.0.1 was not enrolled, since the authorised keys cannot be changed: another process has")
+            _ = try log.waits(for: "error keys: 127.0.0.1 was not enrolled, since the authorised keys cannot be changed: another")
             close(lock)
             #expect(try two.enrol(second).name == "host3")
             for peer in [one, two] { peer.close() }

@@ -241,12 +241,12 @@ extension SystemTests {
 
                 try await keyless.send(SIGKILL)
                 _ = try await keyless.finish()
-                let nobody = try await host.join(token, "--connect", endpoint, "--connect-timeout", "300ms")
+                let nobody = try await host.join(token, "--connect", endpoint, "--connect-timeout", "2s")
                 #expect(nobody.status == 69 && nobody.stderr.contains("nobody listens there"), "\(nobody)")
                 #expect(nobody.stderr.contains("The same command may be run again"))
 
                 chmod("\(cluster.keys)/authorized", 0o644)
-                let later = try await host.join(token, "--connect-timeout", "300ms")
+                let later = try await host.join(token, "--connect-timeout", "3s")
                 #expect(later.status == 75 && later.stderr.contains("its log says why"), "\(later)")
                 chmod("\(cluster.keys)/authorized", 0o600)
                 #expect(try await host.join(token).status == 0)

@@ -76,6 +76,35 @@ import Testing
         }
     }
 
+    /// A text with a right checksum, of what a newer release, or somebody with a purpose, could have put into it.
+    private func text(of bytes: [UInt8]) -> String {
+        let all = Data(bytes + BlobDigest(hashing: bytes).bytes.prefix(4))
+        return "aopj1." + all.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    @Test func wholeTokenOfWrongContents_isRefused() throws {
+        let keys = [UInt8](repeating: 7, count: 64)
+        func contents(
+            seconds: [UInt8] = [0, 0, 0, 0, 1, 2, 3, 4], roles: UInt8 = 2, name: String = "host2", endpoint: String = ""
+        ) -> [UInt8] {
+            keys + seconds + [roles, UInt8(name.utf8.count)] + Array(name.utf8) + Array(endpoint.utf8)
+        }
+        #expect(try JoinToken(text(of: contents())).roles == [.work])
+        #expect(try JoinToken(text(of: contents(endpoint: "tcp://c:7600"))).endpoint?.port == 7600)
+        for (bytes, problem) in [
+            ([], "ends before its server key"), (Array(keys.prefix(40)), "ends before its secret key"), (keys, "ends before its time"),
+            (Array(contents().prefix(72)), "ends before its roles"), (Array(contents().prefix(76)), "ends before its name"),
+            (contents(seconds: [UInt8](repeating: 255, count: 8)), "expires too late"), (contents(roles: 0), "has roles that this release"),
+            (contents(roles: 18), "has roles that this release"), (contents(name: "../x"), "has a name that no key can have"),
+            (contents(name: ""), "has a name that no key can have"), (contents(endpoint: "nowhere"), "names a wrong endpoint"),
+            (contents(endpoint: "ipc:///tmp/x"), "names ipc:///tmp/x, where no host can connect"),
+            (contents(endpoint: "tcp://0.0.0.0:7600"), "names tcp://0.0.0.0:7600, where no host"),
+        ] as [([UInt8], String)] {
+            let error = #expect(throws: JoinTokenError.self, "\(problem)") { try JoinToken(text(of: bytes)) }
+            #expect("\(try #require(error))".contains("the join token \(problem)"), "\(error as Any)")
+        }
+    }
+
     @Test func everyCharacterThatIsChanged_andEveryOneThatIsMissing_isNoticed() throws {
         let text = try Self.token(endpoint: .standard).text
         for index in text.indices.dropFirst(6) {

@@ -56,7 +56,8 @@ extension CoordinatorLoop {
         case .success(.enrolled(let principal)), .success(.repeated(let principal)): answer(principal, request.route)
         case .success(.refused(let refusal)): refuse(request, .notPermitted, "\(refusal)")
         case .failure(let error):
-            logger.error("\(request.address) was not enrolled, since the authorised keys cannot be changed: \(error)")
+            counters.note(
+                .keys, "\(request.address) was not enrolled, since the authorised keys cannot be changed: \(error)", now.boot, logger)
             refuse(request, .unavailable, Self.unwritable)
         }
     }

@@ -118,7 +118,12 @@ extension JoinToken {
 
     private static func endpoint(_ bytes: ArraySlice<UInt8>) throws(JoinTokenError) -> Endpoint? {
         guard !bytes.isEmpty else { return nil }
-        do { return try Endpoint(String(decoding: bytes, as: UTF8.self)) } catch { throw .contents("names a wrong endpoint: \(error)") }
+        let endpoint: Endpoint
+        do { endpoint = try Endpoint(String(decoding: bytes, as: UTF8.self)) } catch { throw .contents("names a wrong endpoint: \(error)") }
+        guard endpoint.port != nil, !endpoint.isForListeners else {
+            throw .contents("names \(endpoint), where no host can connect with a key")
+        }
+        return endpoint
     }
 
     private static func bytes(of key: String) -> [UInt8] {
