@@ -104,6 +104,8 @@ expect 'touch /usr/x /etc/x 2>/dev/null || echo read-only' 'read-only'
 expect 'touch here /tmp/there /var/lib/aop-worker/there && echo written' 'written'
 expect 'cat /etc/aop/coordinator/admin.key 2>/dev/null || echo secret' 'secret'
 expect 'grep NoNewPrivs /proc/self/status | tr "\t" " "' 'NoNewPrivs: 1'
+token=$(in_it runuser -u aop -- aop keys token joiner --dir /etc/aop/coordinator --endpoint tcp://127.0.0.1:7600 -o quiet)
+in_it runuser -u aop-worker -- aop keys join "$token" --dir /var/lib/aop-worker/joined -o quiet >/dev/null || fail "joining with a token"
 in_it test ! -e /tmp/there || fail "the worker has no /tmp of its own"
 
 echo "what crashes is started again"

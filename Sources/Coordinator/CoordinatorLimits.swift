@@ -4,6 +4,8 @@ enum CoordinatorLimits {
     static let shapeFields = 2000
     /// Connections that are let in, or not, in one round of the loop.
     static let handshakesPerRound = 1000
+    /// Milliseconds that an enrolment waits while a command changes the authorised keys; the joiner tries again.
+    static let keysLockMilliseconds: Int64 = 2000
     /// Messages taken from the socket before a step: bounds the latency of what waits for that step.
     static let messagesPerStep = 2000
     /// Bytes taken from the socket before a step: bounds memory while peers send large values.

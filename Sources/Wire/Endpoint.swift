@@ -50,6 +50,12 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether it says where to listen, and not where to connect: all addresses of the host, or any free port.
+    public var isForListeners: Bool {
+        guard case .tcp(let host, let port) = address else { return false }
+        return port == 0 || ["0.0.0.0", "::", "*"].contains(host)
+    }
+
     /// The port of a tcp endpoint; 0: any free one.
     public var port: UInt16? {
         guard case .tcp(_, let port) = address else { return nil }

@@ -11,6 +11,21 @@ extension SystemTests {
             let coordinator: RunningProcess
             let endpoint: String
 
+            static func start(_ harness: ProcessHarness, listen: String = "tcp://127.0.0.1:0") async throws -> Cluster {
+                let keys = "\(harness.directory)/keys"
+                if !FileManager.default.fileExists(atPath: keys) {
+                    let made = try await harness.aop("keys", "init", "--dir", keys)
+                    #expect(made.status == 0, "\(made)")
+                }
+                let coordinator = harness.start(
+                    BuiltProducts.aop,
+                    ["coordinator", "--listen", listen, "--no-http", "--data", "\(harness.directory)/data", "--keys", keys])
+                let endpoint = try await eventually("the coordinator listens", last: { coordinator.stderr }) {
+                    coordinator.stdout.split(separator: "\n").first { $0.hasPrefix("listening on ") }.map { String($0.dropFirst(13)) }
+                }
+                return Cluster(harness: harness, coordinator: coordinator, endpoint: endpoint)
+            }
+
             var keys: String { "\(harness.directory)/keys" }
 
             func key(_ name: String) -> String { "\(keys)/\(name).key" }
@@ -33,20 +48,6 @@ extension SystemTests {
                     return try JSON(parsing: listed.text)["workers"].elements.count { $0["state"].string == "attached" } == count
                 }
             }
-        }
-
-        private func start(_ harness: ProcessHarness, listen: String = "tcp://127.0.0.1:0") async throws -> Cluster {
-            let keys = "\(harness.directory)/keys"
-            if !FileManager.default.fileExists(atPath: keys) {
-                let made = try await harness.aop("keys", "init", "--dir", keys)
-                #expect(made.status == 0, "\(made)")
-            }
-            let coordinator = harness.start(
-                BuiltProducts.aop, ["coordinator", "--listen", listen, "--no-http", "--data", "\(harness.directory)/data", "--keys", keys])
-            let endpoint = try await eventually("the coordinator listens", last: { coordinator.stderr }) {
-                coordinator.stdout.split(separator: "\n").first { $0.hasPrefix("listening on ") }.map { String($0.dropFirst(13)) }
-            }
-            return Cluster(harness: harness, coordinator: coordinator, endpoint: endpoint)
         }
 
         private let words = """
@@ -95,7 +96,7 @@ extension SystemTests {
 
         @Test func graphRuns_throughCurve_andNoSecretIsToldAnywhere() async throws {
             try await ProcessHarness.with { harness in
-                let cluster = try await start(harness)
+                let cluster = try await Cluster.start(harness)
                 let worker = cluster.startWorker("--shell", "on", "--log-level", "trace")
                 try await cluster.waitForExecutors(1)
                 let file = try harness.write("words.yaml", words)
@@ -148,7 +149,7 @@ extension SystemTests {
 
         @Test func unknownKey_endsSubmittersWith77_andWorkersGoOnTrying_untilItIsAuthorised() async throws {
             try await ProcessHarness.with { harness in
-                let cluster = try await start(harness)
+                let cluster = try await Cluster.start(harness)
                 let key = try await cluster.keysTool("generate", "host2", "-o", "quiet").text.trimmingCharacters(in: .newlines)
                 let listed = try await cluster.aop(as: "host2", "list")
                 #expect(listed.status == 77, "\(listed)")
@@ -169,7 +170,7 @@ extension SystemTests {
 
         @Test func revokedKey_isOutAtOnce_andInAgainWhenAuthorised() async throws {
             try await ProcessHarness.with { harness in
-                let cluster = try await start(harness)
+                let cluster = try await Cluster.start(harness)
                 let worker = cluster.startWorker("--shell", "on")
                 try await cluster.waitForExecutors(1)
                 #expect(try await cluster.keysTool("revoke", "worker").status == 0)
@@ -186,7 +187,7 @@ extension SystemTests {
 
         @Test func submitOnlyKey_neitherWorks_norSteersOthersWork_alsoAfterARestart() async throws {
             try await ProcessHarness.with { harness in
-                var cluster = try await start(harness)
+                var cluster = try await Cluster.start(harness)
                 #expect(try await cluster.keysTool("generate", "eve").status == 0)
                 #expect(try await cluster.keysTool("authorize", "eve", "--role", "submit", "--operation", "noop").status == 0)
                 let worker = try await cluster.startWorker(key: "eve").finish()
@@ -196,7 +197,7 @@ extension SystemTests {
                 let id = try await cluster.aop(as: "submit", "submit", file, "-o", "quiet").text.trimmingCharacters(in: .newlines)
                 try await cluster.coordinator.send(SIGKILL)
                 _ = try await cluster.coordinator.finish()
-                cluster = try await start(harness, listen: cluster.endpoint)
+                cluster = try await Cluster.start(harness, listen: cluster.endpoint)
                 let cancelled = try await cluster.aop(as: "eve", "cancel", id)
                 #expect(cancelled.status == 77, "\(cancelled)")
                 #expect(cancelled.stderr.contains("`eve` (submit) may not read submission \(id), which belongs to `submit`"))
@@ -213,7 +214,7 @@ extension SystemTests {
 
         @Test func noKey_wrongServerKey_andAKeyOthersCanRead_areSaid() async throws {
             try await ProcessHarness.with { harness in
-                let cluster = try await start(harness)
+                let cluster = try await Cluster.start(harness)
                 let none = try await harness.aop("list", "--coordinator", cluster.endpoint)
                 // Which side sees first that the other one has no key is a matter of time.
                 #expect(

@@ -80,7 +80,7 @@ extension ClusterError {
             switch refusal.code {
             case .version: .version
             case .cookie, .notPermitted, .revoked: .notPermitted
-            case .limit: .busy
+            case .limit, .unavailable: .busy
             case .superseded: .closed
             case .sessionOver: .sessionOver
             case .malformed, .unspecified, .UNRECOGNIZED: .malformed

@@ -82,8 +82,8 @@ package final class ConnectionCore: Sendable {
             let fetch = state.withLock { $0.fetches[chunk.digest] }
             fetch?.yield(.chunk(chunk, attachment))
         case .welcome, .refusal, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .farewell, .helloWanted,
-            .elementReceipts, .productReceipts, nil:
-            break  // the link's own, or an executor's
+            .elementReceipts, .productReceipts, .enrolled, nil:
+            break  // the link's own, an executor's, or a joiner's
         }
     }
 

@@ -7,20 +7,24 @@ extension CoordinatorLoop {
         refreshKeys()
         for _ in 0..<CoordinatorLimits.handshakesPerRound {
             guard let request = try gatekeeper.zap.receive() else { return }
-            let verdict = gatekeeper.verdict(on: request.key)
+            let verdict = gatekeeper.verdict(on: request.key, at: now.wall)
             try gatekeeper.zap.answer(request, verdict)
             switch verdict {
             case .allowed: break
-            case .denied:
-                let key = request.key?.text ?? "(none)"
-                counters.note(
-                    .denied,
-                    "the key \(key), from \(request.address), is not authorised; `aop keys authorize NAME '\(key)' --role ROLE` lets it in",
-                    now.boot, logger)
+            case .denied: counters.note(.denied, denial(of: request, gatekeeper), now.boot, logger)
             case .unavailable:
                 counters.note(.denied, "\(request.address) was not let in: \(gatekeeper.path) cannot be read", now.boot, logger)
             }
         }
+    }
+
+    private func denial(of request: ZAPRequest, _ gatekeeper: Gatekeeper) -> String {
+        let key = request.key?.text ?? "(none)"
+        if let enrolment = request.key.flatMap({ gatekeeper.enrolment(of: $0) }) {
+            return "the join token \(key) for `\(enrolment.name)`, from \(request.address), has expired: it was valid until "
+                + "\(enrolment.untilText); `aop keys token \(enrolment.name)` makes another one"
+        }
+        return "the key \(key), from \(request.address), is not authorised; `aop keys authorize NAME '\(key)' --role ROLE` lets it in"
     }
 
     /// Who is connected with a key that is not authorised any more goes at once; who may do something else says hello again.

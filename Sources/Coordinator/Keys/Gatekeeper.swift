@@ -32,9 +32,12 @@ final class Gatekeeper {
 
     let zap: ZAPSocket
     let path: String
+    /// The file as it was read last.
+    private(set) var keys = AuthorizedKeys()
+    private(set) var isReadable = true
     private var stamp: Stamp?
-    private var isReadable = true
     private var principals: [PublicKey: Principal] = [:]
+    private var enrolments: [PublicKey: Enrolment] = [:]
 
     /// - Throws: `KeyError` when the file of authorised keys cannot be read, `ZMQError`.
     init(_ keys: CoordinatorKeys, context: ZMQContext) throws {
@@ -51,26 +54,35 @@ final class Gatekeeper {
         do throws(KeyError) {
             // Taken before the file is read: what is written meanwhile is seen the next time.
             let keys = try AuthorizedKeys(contentsOf: path)
-            let earlier = principals
+            let earlier = self.keys
             (stamp, isReadable) = (current, true)
             take(keys)
-            return principals == earlier ? .none : .changed
+            return keys == earlier ? .none : .changed
         } catch {
             isReadable = false
             return .unreadable(error)
         }
     }
 
-    func verdict(on key: PublicKey?) -> ZAPVerdict {
+    /// - Parameter now: milliseconds since 1970.
+    func verdict(on key: PublicKey?, at now: Int64) -> ZAPVerdict {
         guard let key else { return .denied }
         guard isReadable else { return .unavailable }
-        return principals[key] == nil ? .denied : .allowed
+        if principals[key] != nil { return .allowed }
+        // Of one that was used, too, while it would be valid: who did not get the answer asks again.
+        guard let enrolment = enrolments[key], now < enrolment.until else { return .denied }
+        return .allowed
     }
+
+    /// The join token whose key it is, whether it was used or has expired; nil: it is no token's.
+    func enrolment(of key: PublicKey) -> Enrolment? { enrolments[key] }
 
     /// Whose key it is; nil: it is not authorised (any more).
     func principal(of key: PublicKey) -> Principal? { principals[key] }
 
     private func take(_ keys: AuthorizedKeys) {
+        self.keys = keys
+        enrolments = Dictionary(keys.enrolments.map { ($0.token, $0) }, uniquingKeysWith: { first, _ in first })
         principals = Dictionary(keys.principals.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -159,7 +159,7 @@ package final class MemoryCoordinator {
             for product in batch.products { receive(product, from: peer) }
         case .goodbye:
             if forget(peer) { inputs.append(.departed(peer)) }
-        case .hello, .heartbeat, .blobRequest, .blobChunk, .progress, .executorEnded, nil: break
+        case .hello, .heartbeat, .blobRequest, .blobChunk, .progress, .executorEnded, .enrol, nil: break
         }
         return takeOutbox()
     }

@@ -15,6 +15,7 @@ extension CoordinatorLoop {
         } catch {
             return counters.note(.garbage, "\(error)", now.boot, logger)
         }
+        if peer == nil, tookFromJoiner(wire, message) { return }
         if case .hello(let hello) = wire.body { return try greet(hello, message) }
         guard let peer else { return wantHello(message.routingID) }
         if peer.isExecutor && now.boot - peer.lastHeard - pauseBefore >= configuration.leaseMilliseconds {
@@ -53,7 +54,7 @@ extension CoordinatorLoop {
         // For an operation that receives what another one sends.
         case (.request(let request), .executor) where request.isElementRead: receive(request, from: peer)
         case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.products, _), (.executorEnded, _), (.request, _),
-            (.blobChunk, _), (.hello, _), (nil, _):
+            (.blobChunk, _), (.hello, _), (.enrol, _), (nil, _):
             counters.note(.violation, "a message that a \(peer.role) does not send", now.boot, logger)
         }
     }

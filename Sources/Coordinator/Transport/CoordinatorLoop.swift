@@ -26,6 +26,8 @@ final class CoordinatorLoop {
     let router: RouterSocket
     /// nil: there are no keys.
     let gatekeeper: Gatekeeper?
+    /// nil: there are no keys.
+    let enrolments: EnrolmentDesk?
     let monitor: SocketMonitor
     private(set) var endpoints: [Endpoint] = []
 
@@ -50,6 +52,8 @@ final class CoordinatorLoop {
     var watches: [String: Int] = [:]
     /// Attempts whose partial results are not taken.
     var heldBack: Set<AttemptName> = []
+    /// Join tokens that are being exchanged.
+    var enrolling: Set<PublicKey> = []
     var stepNumber: UInt64 = 0
     /// Submissions that are known no more, until that is on the disk.
     private var forgotten: [(number: SubmissionNumber, after: JournalSequence)] = []
@@ -105,6 +109,9 @@ final class CoordinatorLoop {
         let blobs = try BlobService(recovery.blobs) { mailbox.post(.blobs($0)) }
         let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
         let elements = try ElementService(recovery.elements, logger: logger) { mailbox.post(.elements($0)) }
+        let enrolments = try configuration.keys.map { keys in
+            try EnrolmentDesk(keys.authorizedPath, logger: logger) { mailbox.post(.enrolment($0)) }
+        }
         self.configuration = configuration
         diskReserve = DiskReserve(bytes: configuration.diskReserveBytes, directory: configuration.dataDirectory)
         self.logger = logger
@@ -115,6 +122,7 @@ final class CoordinatorLoop {
         self.elements = elements
         self.router = router
         self.gatekeeper = gatekeeper
+        self.enrolments = enrolments
         self.monitor = monitor
         directory = recovery.directory
         database = recovery.database
@@ -246,6 +254,7 @@ final class CoordinatorLoop {
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
             case .elements(let event): receive(event)
+            case .enrolment(let event): receive(event)
             case .probe(let probe):
                 probe.set(
                     Health(
@@ -426,6 +435,7 @@ final class CoordinatorLoop {
         blobs.close()
         output.close()
         elements.close()
+        enrolments?.close()
     }
 }
 

@@ -628,6 +628,15 @@ public nonisolated struct WirePeerMessage: Sendable {
     set {body = .products(newValue)}
   }
 
+  /// whoever connects with the key of a join token, in place of the hello; nothing else may follow
+  public var enrol: WireEnrol {
+    get {
+      if case .enrol(let v)? = body {return v}
+      return WireEnrol()
+    }
+    set {body = .enrol(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -655,6 +664,8 @@ public nonisolated struct WirePeerMessage: Sendable {
     case elements(WireElementBatch)
     /// executor
     case products(WireProductBatch)
+    /// whoever connects with the key of a join token, in place of the hello; nothing else may follow
+    case enrol(WireEnrol)
 
   }
 
@@ -792,6 +803,15 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     set {body = .productReceipts(newValue)}
   }
 
+  /// the answer to `enrol`; or a refusal
+  public var enrolled: WireEnrolled {
+    get {
+      if case .enrolled(let v)? = body {return v}
+      return WireEnrolled()
+    }
+    set {body = .enrolled(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -821,6 +841,8 @@ public nonisolated struct WireCoordinatorMessage: Sendable {
     case elementReceipts(WireElementReceipts)
     /// executor
     case productReceipts(WireProductReceipts)
+    /// the answer to `enrol`; or a refusal
+    case enrolled(WireEnrolled)
 
   }
 
@@ -1339,6 +1361,9 @@ public nonisolated struct WireRefusal: Sendable {
 
     /// the peer's key is not authorised any more
     case revoked // = 418
+
+    /// to an `enrol`: not now, but perhaps a moment later
+    case unavailable // = 425
     case UNRECOGNIZED(Int)
 
     public init() {
@@ -1356,6 +1381,7 @@ public nonisolated struct WireRefusal: Sendable {
       case 140: self = .sessionOver
       case 417: self = .notPermitted
       case 418: self = .revoked
+      case 425: self = .unavailable
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1371,6 +1397,7 @@ public nonisolated struct WireRefusal: Sendable {
       case .sessionOver: return 140
       case .notPermitted: return 417
       case .revoked: return 418
+      case .unavailable: return 425
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1386,9 +1413,44 @@ public nonisolated struct WireRefusal: Sendable {
       .sessionOver,
       .notPermitted,
       .revoked,
+      .unavailable,
     ]
 
   }
+
+  public init() {}
+}
+
+/// Exchanges the key of a join token, with which the connection was made, for a key of the joiner's own. The same key again gets the
+/// same answer.
+public nonisolated struct WireEnrol: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var protocolMajor: UInt32 = 0
+
+  public var productVersion: String = String()
+
+  /// Z85
+  public var publicKey: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireEnrolled: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// whose key it is now
+  public var name: String = String()
+
+  public var roles: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 }
@@ -5725,7 +5787,7 @@ nonisolated extension WireOperationState: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".PeerMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}heartbeat\0\u{1}reports\0\u{1}output\0\u{3}executor_ended\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}request\0\u{1}goodbye\0\u{2}k\u{2}progress\0\u{1}elements\0\u{2}'products\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}heartbeat\0\u{1}reports\0\u{1}output\0\u{3}executor_ended\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}request\0\u{1}goodbye\0\u{2}k\u{2}progress\0\u{1}elements\0\u{2}'products\0\u{2}L\u{3}enrol\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5889,6 +5951,19 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
           self.body = .products(v)
         }
       }()
+      case 424: try {
+        var v: WireEnrol?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .enrol(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .enrol(v)
+        }
+      }()
       default: break
       }
     }
@@ -5948,6 +6023,10 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
       guard case .products(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
     }()
+    case .enrol?: try {
+      guard case .enrol(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 424)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -5962,7 +6041,7 @@ nonisolated extension WirePeerMessage: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".CoordinatorMessage"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0\u{4}(product_receipts\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}refusal\0\u{3}heartbeat_answer\0\u{1}dispatch\0\u{1}stop\0\u{1}acknowledgement\0\u{3}blob_request\0\u{3}blob_chunk\0\u{1}response\0\u{1}events\0\u{1}farewell\0\u{3}hello_wanted\0\u{4}h\u{2}element_receipts\0\u{4}(product_receipts\0\u{2}L\u{3}enrolled\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6152,6 +6231,19 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
           self.body = .productReceipts(v)
         }
       }()
+      case 424: try {
+        var v: WireEnrolled?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .enrolled(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .enrolled(v)
+        }
+      }()
       default: break
       }
     }
@@ -6218,6 +6310,10 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
     case .productReceipts?: try {
       guard case .productReceipts(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 220)
+    }()
+    case .enrolled?: try {
+      guard case .enrolled(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 424)
     }()
     case nil: break
     }
@@ -6940,7 +7036,82 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
 }
 
 nonisolated extension WireRefusal.Code: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}VERSION\0\u{1}COOKIE\0\u{1}MALFORMED\0\u{1}LIMIT\0\u{1}SUPERSEDED\0\u{2}G\u{2}SESSION_OVER\0\u{2}U\u{4}NOT_PERMITTED\0\u{1}REVOKED\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0UNSPECIFIED\0\u{1}VERSION\0\u{1}COOKIE\0\u{1}MALFORMED\0\u{1}LIMIT\0\u{1}SUPERSEDED\0\u{2}G\u{2}SESSION_OVER\0\u{2}U\u{4}NOT_PERMITTED\0\u{1}REVOKED\0\u{2}\u{7}UNAVAILABLE\0")
+}
+
+nonisolated extension WireEnrol: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Enrol"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_major\0\u{3}product_version\0\u{3}public_key\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.protocolMajor) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.productVersion) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.publicKey) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.protocolMajor != 0 {
+      try visitor.visitSingularUInt32Field(value: self.protocolMajor, fieldNumber: 1)
+    }
+    if !self.productVersion.isEmpty {
+      try visitor.visitSingularStringField(value: self.productVersion, fieldNumber: 2)
+    }
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularStringField(value: self.publicKey, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireEnrol, rhs: WireEnrol) -> Bool {
+    if lhs.protocolMajor != rhs.protocolMajor {return false}
+    if lhs.productVersion != rhs.productVersion {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireEnrolled: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Enrolled"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}roles\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.roles) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if !self.roles.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.roles, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireEnrolled, rhs: WireEnrolled) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.roles != rhs.roles {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension WireHeartbeat: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -43,7 +43,7 @@ public struct Principal: Sendable, Hashable {
         func isWord(_ byte: UInt8) -> Bool {
             byte < 0x80 && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber)
         }
-        guard let first = text.utf8.first, isWord(first), text.utf8.count <= nameBytesMax else { return false }
+        guard let first = text.utf8.first, isWord(first), text.utf8.count <= nameBytesMax, text != Enrolment.word else { return false }
         return text.utf8.allSatisfy { isWord($0) || "._-@".utf8.contains($0) }
     }
 
@@ -58,65 +58,40 @@ public struct Principal: Sendable, Hashable {
 /// admin Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID admin
 /// ci rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7 submit,observe operations=shell,noop
 /// ```
+/// Join tokens have lines of their own, see ``Enrolment``.
 public struct AuthorizedKeys: Sendable, Hashable {
     public private(set) var principals: [Principal]
+    /// Those that are open, and those that were used and would not have expired yet.
+    public private(set) var enrolments: [Enrolment]
 
-    public init(_ principals: [Principal] = []) { self.principals = principals }
+    public init(_ principals: [Principal] = [], enrolments: [Enrolment] = []) {
+        self.principals = principals
+        self.enrolments = enrolments
+    }
 
     /// - Throws: ``KeyError`` with the line that cannot be read, or because the file is not this user's alone.
     public init(contentsOf path: String) throws(KeyError) {
         var principals: [Principal] = []
+        var enrolments: [Enrolment] = []
         var names: [PublicKey: String] = [:]
-        for (number, line) in KeyLines.of(try PrivateFile.read(path)) {
-            let principal = try Self.principal(line, path: path, number: number)
-            if let other = names.updateValue(principal.name, forKey: principal.key) {
-                throw .malformed(path: path, line: number, problem: "the key is there twice; it is also the one of `\(other)`")
+        for (number, text) in KeyLines.of(try PrivateFile.read(path)) {
+            func malformed(_ problem: String) -> KeyError { .malformed(path: path, line: number, problem: problem) }
+            let line = try AuthorizedLine(text, malformed)
+            if let other = names.updateValue(line.name, forKey: line.key) {
+                throw malformed("the key is there twice; it is also the one of `\(other)`")
             }
-            principals.append(principal)
-        }
-        self.init(principals)
-    }
-
-    private static func principal(_ line: Substring, path: String, number: Int) throws(KeyError) -> Principal {
-        func malformed(_ problem: String) -> KeyError { .malformed(path: path, line: number, problem: problem) }
-        let words = line.split(separator: " ")
-        guard words.count >= 3 else { throw malformed("a line is a name, a public key and roles, with a space between") }
-        guard Principal.isName(String(words[0])) else { throw .name(String(words[0])) }
-        guard let key = PublicKey(words[1]) else {
-            throw malformed("the second word is no public key of \(PublicKey.characters) characters")
-        }
-        var roles: Set<KeyRole> = []
-        for word in words[2].split(separator: ",", omittingEmptySubsequences: false) {
-            guard let role = KeyRole(rawValue: String(word)) else {
-                throw malformed("`\(word)` is no role; they are \(KeyRole.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            roles.insert(role)
-        }
-        var principal = Principal(name: String(words[0]), key: key, roles: roles)
-        for word in words.dropFirst(3) {
-            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let list = parts.count == 2 ? parts[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init) : []
-            guard !list.isEmpty, list.allSatisfy({ !$0.isEmpty }) else {
-                throw malformed("`\(word)` is no limit: write operations=NAME,… or labels=NAME,…")
-            }
-            switch parts[0] {
-            case "operations" where principal.operations.isEmpty: principal.operations = list
-            case "labels" where principal.labels.isEmpty: principal.labels = list
-            default: throw malformed("`\(word)` is no limit, or is there twice: write operations=NAME,… or labels=NAME,…")
+            switch line {
+            case .principal(let principal): principals.append(principal)
+            case .enrolment(let enrolment): enrolments.append(enrolment)
             }
         }
-        return principal
+        self.init(principals, enrolments: enrolments)
     }
 
     /// As it stands in the file.
     var text: String {
-        let lines = principals.map { principal in
-            var words = [principal.name, principal.key.text, principal.roleNames.joined(separator: ",")]
-            if !principal.operations.isEmpty { words.append("operations=" + principal.operations.joined(separator: ",")) }
-            if !principal.labels.isEmpty { words.append("labels=" + principal.labels.joined(separator: ",")) }
-            return words.joined(separator: " ")
-        }
-        return (["# name  public key  roles  [operations=NAME,…]  [labels=NAME,…]"] + lines).joined(separator: "\n") + "\n"
+        let lines = principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)
+        return (["# name  public key  roles  [operations=NAME,…]  [labels=NAME,…]"] + lines.map(\.text)).joined(separator: "\n") + "\n"
     }
 
     public func write(to path: String, replaces: Bool) throws(KeyError) {
@@ -125,29 +100,28 @@ public struct AuthorizedKeys: Sendable, Hashable {
 
     /// Changes the file at `path`, one process at a time; running coordinators see it within a second.
     ///
-    /// - Parameter change: gets what is there, nothing where there is no file yet.
+    /// - Parameter waitMilliseconds: how long others may be at it; nil: as long as they like.
+    /// - Parameter change: gets what is there, nothing where there is no file yet. Where it changes nothing, nothing is written.
     @discardableResult
     public static func change<Result>(
-        at path: String, _ change: (inout AuthorizedKeys) throws(KeyError) -> Result
+        at path: String, waitMilliseconds: Int64? = nil, _ change: (inout AuthorizedKeys) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
-        let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else { throw .system(SystemCallError(operation: "open", subject: "\(path).lock", errno: errno)) }
-        defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw .system(SystemCallError(operation: "flock", subject: "\(path).lock", errno: errno)) }
-        }
+        let lock = try FileLock("\(path).lock", waitMilliseconds: waitMilliseconds)
+        defer { lock.release() }
         var keys: AuthorizedKeys
         do throws(KeyError) { keys = try AuthorizedKeys(contentsOf: path) } catch {
             guard case .missing = error else { throw error }
             keys = AuthorizedKeys()
         }
+        let before = keys
         let result = try change(&keys)
-        try keys.write(to: path, replaces: true)
+        if keys != before { try keys.write(to: path, replaces: true) }
         return result
     }
 
     /// Adds a key, or replaces what it may do.
     public mutating func authorize(_ principal: Principal) throws(KeyError) {
+        if let enrolment = enrolments.first(where: { $0.token == principal.key }) { throw .ofAToken(principal.key, name: enrolment.name) }
         guard let index = principals.firstIndex(where: { $0.key == principal.key }) else { return principals.append(principal) }
         guard principals[index].name == principal.name else { throw .taken(principal.key, by: principals[index].name) }
         principals[index] = principal
@@ -159,4 +133,70 @@ public struct AuthorizedKeys: Sendable, Hashable {
         principals.removeAll { removed.contains($0) }
         return removed
     }
+
+    // MARK: Join tokens
+
+    /// Lets a join token be used, and forgets those whose time is over.
+    public mutating func offer(_ enrolment: Enrolment, at now: Int64) {
+        enrolments.removeAll { $0.until <= now }
+        enrolments.append(enrolment)
+    }
+
+    /// Exchanges a join token for a key, if it may be.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public mutating func enrol(_ key: PublicKey, for token: PublicKey, at now: Int64) -> EnrolmentAnswer {
+        guard let index = enrolments.firstIndex(where: { $0.token == token }) else { return .refused(.unknown) }
+        let enrolment = enrolments[index]
+        let known = principals.first { $0.key == key }
+        if let earlier = enrolment.key {
+            guard earlier == key else { return .refused(.used(name: enrolment.name, key: earlier)) }
+            return known.map { .repeated($0) } ?? .refused(.revoked(name: enrolment.name, key: key))
+        }
+        guard now < enrolment.until else { return .refused(.expired(name: enrolment.name, until: enrolment.until)) }
+        guard !enrolments.contains(where: { $0.token == key }) else { return .refused(.ofAToken(key)) }
+        let principal = enrolment.principal(with: key)
+        if let known {
+            // Of a host whose earlier token was used and whose answer was lost. Nobody else's rights are changed by a token.
+            guard known == principal else { return .refused(.taken(key, name: known.name)) }
+        } else {
+            principals.append(principal)
+        }
+        enrolments[index].key = key
+        enrolments.removeAll { $0.until <= now }
+        return .enrolled(principal)
+    }
+
+    /// Takes back one join token that was not used, or all of a name. Returns what was removed.
+    public mutating func withdraw(_ text: String) -> [Enrolment] {
+        let removed = enrolments.filter { $0.key == nil && ($0.name == text || $0.token.text == text) }
+        enrolments.removeAll { removed.contains($0) }
+        return removed
+    }
+}
+
+/// A lock of the system that one process has at a time, until it is released or its process ends.
+private struct FileLock {
+    private let descriptor: Int32
+    private static let retryMicroseconds: UInt32 = 20_000
+
+    init(_ path: String, waitMilliseconds: Int64?) throws(KeyError) {
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .system(SystemCallError(operation: "open", subject: path, errno: errno)) }
+        let deadline = waitMilliseconds.map { BootClock.milliseconds() + $0 }
+        while flock(descriptor, deadline == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+            if errno == EINTR { continue }
+            let code = errno
+            // flock knows no time limit.
+            if code == EWOULDBLOCK, let deadline, BootClock.milliseconds() < deadline {
+                usleep(Self.retryMicroseconds)
+                continue
+            }
+            close(descriptor)
+            if code == EWOULDBLOCK { throw .busy(path: path) }
+            throw .system(SystemCallError(operation: "flock", subject: path, errno: code))
+        }
+    }
+
+    func release() { close(descriptor) }
 }

@@ -44,6 +44,9 @@ public struct PeerKey: Sendable {
         }
         (self.path, name, pair, self.serverKey) = (path, file.name, file.pair, serverKey)
     }
+
+    /// That of a join token: it is in no file.
+    init(_ token: JoinToken) { (path, name, pair, serverKey) = ("", token.name, token.pair, token.serverKey) }
 }
 
 /// Which key a peer was told to use.

@@ -23,6 +23,14 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownPrincipal(String, path: String)
     /// The key is some other principal's already.
     case taken(PublicKey, by: String)
+    /// The key is that of a join token, whose secret has travelled.
+    case ofAToken(PublicKey, name: String)
+    /// The token is gone: what it was exchanged for may be revoked.
+    case usedToken(name: String, key: PublicKey)
+    /// A join in this directory has begun with another coordinator.
+    case otherJoin(path: String)
+    /// Another process has been changing the file for too long.
+    case busy(path: String)
     case system(SystemCallError)
     case keys(ZMQError)
 
@@ -43,13 +51,21 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "no key for \(endpoint) in \(directory): it needs \(Self.list(names)) there, or --key-file FILE (AOP_KEY)"
         case .required(let names, let directory, let endpoint):
             "\(endpoint) is off the loopback interface, where nobody is let in without a key, and there is no \(Self.list(names)) in "
-                + "\(directory); copy it from the coordinator's host, where `aop keys init` makes it, or name one with --key-file FILE (AOP_KEY)"
+                + "\(directory); `aop keys token NAME` on the coordinator's host and `aop keys join -` here make one, or name one with --key-file FILE (AOP_KEY)"
         case .noCoordinatorKey(let directory):
             "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys"
+        case .name(Enrolment.word): "`\(Enrolment.word)` cannot name a key: the lines of join tokens begin with it"
         case .name(let name):
             "`\(name)` cannot name a key: use up to \(Principal.nameBytesMax) letters, digits and `.`, `_`, `-`, `@`, a letter or digit first"
         case .unknownPrincipal(let name, let path): "no key in \(path) is `\(name)`, or is called so; `aop keys list` shows those there are"
         case .taken(let key, let name): "the key \(key) is authorised already, as `\(name)`; `aop keys revoke \(name)` takes that back"
+        case .ofAToken(let key, let name):
+            "\(key) is the key of a join token for `\(name)`, which authorises a key of the host's own when it is used (`aop keys join`)"
+        case .usedToken(let name, let key):
+            "this join token for `\(name)` has been used; what it was exchanged for is revoked with: aop keys revoke '\(key)'"
+        case .otherJoin(let path):
+            "\(path) is of a join with another coordinator, which has not come to its end; if it is given up, remove that file"
+        case .busy(let path): "another process has \(path) for too long; `fuser \(path)` names it"
         case .system(let error): "\(error)"
         case .keys(let error): "\(error)"
         }

@@ -7,7 +7,7 @@
 /// secret-key …
 /// server-key Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID
 /// ```
-/// A line is a word, a space and its value; lines that begin with `#` and empty ones are comments.
+/// One that a join token was exchanged for also has that token's public key (`token`). A line is a word, a space and its value; lines that begin with `#` and empty ones are comments.
 public struct KeyFile: Sendable {
     /// Where it was read; empty: nowhere yet.
     public let path: String
@@ -16,16 +16,19 @@ public struct KeyFile: Sendable {
     public let pair: KeyPair
     /// The coordinator's public key. A coordinator's own file has none.
     public let serverKey: PublicKey?
+    /// Of the join token that it was exchanged for; nil: it came to be in another way.
+    public let token: PublicKey?
 
-    public init(name: String, pair: KeyPair, serverKey: PublicKey?) {
-        self.init(path: "", name: name, pair: pair, serverKey: serverKey)
+    public init(name: String, pair: KeyPair, serverKey: PublicKey?, token: PublicKey? = nil) {
+        self.init(path: "", name: name, pair: pair, serverKey: serverKey, token: token)
     }
 
-    private init(path: String, name: String, pair: KeyPair, serverKey: PublicKey?) {
+    private init(path: String, name: String, pair: KeyPair, serverKey: PublicKey?, token: PublicKey?) {
         self.path = path
         self.name = name
         self.pair = pair
         self.serverKey = serverKey
+        self.token = token
     }
 
     /// - Throws: ``KeyError``: it is missing, is not this user's alone, or holds no key.
@@ -33,10 +36,11 @@ public struct KeyFile: Sendable {
         var values: [Substring: Substring] = [:]
         for (number, line) in KeyLines.of(try PrivateFile.read(path)) {
             let (word, value) = KeyLines.split(line)
-            guard ["name", "public-key", "secret-key", "server-key"].contains(word) else {
+            guard ["name", "public-key", "secret-key", "server-key", "token"].contains(word) else {
                 // Not the word itself: it may be a secret that lost its place.
                 throw .malformed(
-                    path: path, line: number, problem: "a line is `name`, `public-key`, `secret-key` or `server-key`, and its value")
+                    path: path, line: number,
+                    problem: "a line is `name`, `public-key`, `secret-key`, `server-key` or `token`, and its value")
             }
             guard values.updateValue(value, forKey: word) == nil else {
                 throw .malformed(path: path, line: number, problem: "`\(word)` is there twice")
@@ -54,9 +58,12 @@ public struct KeyFile: Sendable {
         let pair: KeyPair
         do { pair = try KeyPair(secret) } catch { throw .keys(error) }
         guard pair.publicKey == publicKey else { throw malformed("`public-key` and `secret-key` do not belong together") }
-        let serverKey = values["server-key"].map { PublicKey($0) }
-        if case .some(nil) = serverKey { throw malformed("`server-key` is not a key of \(PublicKey.characters) characters") }
-        self.init(path: path, name: name, pair: pair, serverKey: serverKey ?? nil)
+        func key(_ word: Substring) throws(KeyError) -> PublicKey? {
+            guard let value = values[word] else { return nil }
+            guard let key = PublicKey(value) else { throw malformed("`\(word)` is not a key of \(PublicKey.characters) characters") }
+            return key
+        }
+        self.init(path: path, name: name, pair: pair, serverKey: try key("server-key"), token: try key("token"))
     }
 
     /// Writes it to a new file.
@@ -68,6 +75,7 @@ public struct KeyFile: Sendable {
             "secret-key \(pair.secretKey.text)",
         ]
         if let serverKey { lines.append("server-key \(serverKey)") }
+        if let token { lines.append("token \(token)") }
         try PrivateFile.write(lines.joined(separator: "\n") + "\n", to: path, replaces: false)
     }
 }

@@ -15,18 +15,32 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
 
     /// From its 32 bytes; nil: there are more or fewer.
     init?(bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == 32 else { return nil }
-        var characters = [CChar](repeating: 0, count: Self.characters + 1)
-        guard zmq_z85_encode(&characters, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, 32) != nil else { return nil }
-        text = String(decoding: characters.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard let text = KeyBytes.text(of: bytes) else { return nil }
+        self.text = text
     }
 
     public var description: String { text }
 
     static func isKey(_ text: some StringProtocol) -> Bool {
-        guard text.utf8.count == characters, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return false }
-        var bytes = [UInt8](repeating: 0, count: 32)
-        return zmq_z85_decode(&bytes, String(text)) != nil
+        KeyBytes.bytes(of: text) != nil
+    }
+}
+
+/// The 32 bytes of a key and the 40 characters of Z85 that they are written as.
+enum KeyBytes {
+    static let count = 32
+
+    static func text(of bytes: UnsafeRawBufferPointer) -> String? {
+        guard bytes.count == count else { return nil }
+        var characters = [CChar](repeating: 0, count: PublicKey.characters + 1)
+        guard zmq_z85_encode(&characters, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, count) != nil else { return nil }
+        return String(decoding: characters.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    static func bytes(of text: some StringProtocol) -> [UInt8]? {
+        guard text.utf8.count == PublicKey.characters, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        return zmq_z85_decode(&bytes, String(text)) == nil ? nil : bytes
     }
 }
 

@@ -236,7 +236,7 @@ public struct PeerSession: Sendable {
         case .refusal, .farewell, .helloWanted:
             return expire(at: now) + ended(message, at: now)
         case .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts,
-            .productReceipts, nil:
+            .productReceipts, .enrolled, nil:
             // For an earlier connection of ours, if anything.
             return []
         }
@@ -247,8 +247,8 @@ public struct PeerSession: Sendable {
         case .refusal, .farewell, .helloWanted: return ended(message, at: now)
         case .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts, .productReceipts:
             return [.deliver]
-        // Only one welcome belongs to a hello; answers were handled before.
-        case .welcome, .heartbeatAnswer, nil: return []
+        // Only one welcome belongs to a hello; answers were handled before; who has a session does not enrol.
+        case .welcome, .heartbeatAnswer, .enrolled, nil: return []
         }
     }
 
@@ -274,7 +274,7 @@ public struct PeerSession: Sendable {
                 + detach("the coordinator has stopped\(farewell.reason.isEmpty ? "" : ": \(farewell.reason)")", at: now)
         case .helloWanted: return detach("the coordinator does not know this connection (any more)", at: now)
         case .welcome, .heartbeatAnswer, .dispatch, .stop, .acknowledgement, .blobRequest, .blobChunk, .response, .events, .elementReceipts,
-            .productReceipts,
+            .productReceipts, .enrolled,
             nil:
             preconditionFailure("a message that does not end a session was taken for one that does")
         }
@@ -291,12 +291,12 @@ public struct PeerSession: Sendable {
 extension WireRefusal {
     /// Whether trying again is of no use.
     ///
-    /// Not final: `superseded` (the newer connection may be gone by the time we try again), `limit` (room may be made) and `revoked`
-    /// (the key may be authorised again).
+    /// Not final: `superseded` (the newer connection may be gone by the time we try again), `limit` (room may be made), `revoked`
+    /// (the key may be authorised again) and `unavailable`.
     /// Codes this version does not know are final: their message says what to do.
     public var isFinal: Bool {
         switch code {
-        case .superseded, .limit, .revoked: false
+        case .superseded, .limit, .revoked, .unavailable: false
         case .unspecified, .version, .cookie, .malformed, .sessionOver, .notPermitted, .UNRECOGNIZED: true
         }
     }

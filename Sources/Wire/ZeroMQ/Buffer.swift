@@ -76,19 +76,23 @@ public final class Buffer: @unchecked Sendable {
     }
 
     /// How the ZAP handler called the connection that this frame came from; nil: there was none, or it was not received.
-    var userID: String? { withUserID { $0.map { String(cString: $0) } } }
+    var userID: String? { withProperty(Self.userIDProperty) { $0.map { String(cString: $0) } } }
+    /// The address of the host that it came from; nil: it has none, or the frame was not received.
+    var peerAddress: String? { withProperty("Peer-Address") { $0.map { String(cString: $0) } } }
+
+    private static let userIDProperty: StaticString = "User-Id"
 
     func isSent(by userID: String?) -> Bool {
-        withUserID { known in
+        withProperty(Self.userIDProperty) { known in
             guard let known, let userID else { return known == nil && userID == nil }
             return userID.withCString { strcmp(known, $0) == 0 }
         }
     }
 
-    private func withUserID<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+    private func withProperty<Result>(_ name: StaticString, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
         guard case .message(let pointer) = storage else { return body(nil) }
         defer { extendLifetime(self) }
-        return body(zmq_msg_gets(pointer, "User-Id"))
+        return body(zmq_msg_gets(pointer, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)))
     }
 
     /// Makes a message of these bytes that can be sent: lent to libzmq when large, copied when small.

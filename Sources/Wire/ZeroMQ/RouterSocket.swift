@@ -13,6 +13,9 @@ public struct RouterMessage: Sendable {
     /// The key of the connection it came from; nil: it has none. Not of the routing id's frame: libzmq 4.3.4 loses what it knows there.
     public var key: PublicKey? { frames.first?.userID.flatMap { PublicKey($0) } }
 
+    /// The host that it came from; nil: the transport does not tell.
+    public var address: String? { frames.first?.peerAddress }
+
     /// As `key == other`, without reading it anew for each message.
     public func isSent(with other: PublicKey?) -> Bool { frames.first?.isSent(by: other?.text) ?? false }
 }

@@ -283,7 +283,7 @@ final class Executor: @unchecked Sendable {
             link?.send(.with { $0.blobChunk = chunk }, attachment: bytes)
         case .blobChunk(let chunk)?: inputs?.receive(chunk, attachment)
         case .response(let response)?: streams?.receive(response)
-        case .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?, nil: break
+        case .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?, .enrolled?, nil: break
         }
     }
 

@@ -135,7 +135,7 @@ package final class MemoryWorker {
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
         case .response(let response)?: streams?.receive(response)
-        case .refusal?, .heartbeatAnswer?, .events?, .blobRequest?, .blobChunk?, .farewell?, .helloWanted?, nil: break
+        case .refusal?, .heartbeatAnswer?, .events?, .blobRequest?, .blobChunk?, .farewell?, .helloWanted?, .enrolled?, nil: break
         }
     }
 

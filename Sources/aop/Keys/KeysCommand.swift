@@ -8,17 +8,20 @@ struct KeysCommand: AsyncParsableCommand {
         commandName: "keys",
         abstract: "Keys for a cluster of several hosts: make them, and say who may do what.",
         discussion: """
-            Run it on the coordinator's host, as the user who runs the coordinator.
+            Run it on the coordinator's host, as the user who runs the coordinator; `join` on the host that joins.
 
             Examples:
               aop keys init
+              aop keys token host2
+              aop keys join -
               aop keys generate ci
               aop keys authorize ci --role submit --operation shell
               aop keys revoke ci
               aop keys list
             """,
         subcommands: [
-            KeysInitCommand.self, KeysGenerateCommand.self, KeysAuthorizeCommand.self, KeysRevokeCommand.self, KeysListCommand.self,
+            KeysInitCommand.self, KeysTokenCommand.self, KeysJoinCommand.self, KeysGenerateCommand.self, KeysAuthorizeCommand.self,
+            KeysRevokeCommand.self, KeysListCommand.self,
         ])
 }
 
@@ -62,6 +65,16 @@ extension Principal {
         .object([
             ("name", .string(name)), ("publicKey", .string(key.text)), ("roles", .array(roleNames.map { .string($0) })),
             ("operations", .array(operations.map { .string($0) })), ("labels", .array(labels.map { .string($0) })),
+        ])
+    }
+}
+
+extension Enrolment {
+    var json: JSONValue {
+        .object([
+            ("name", .string(name)), ("publicKey", .string(token.text)), ("roles", .array(roleNames.map { .string($0) })),
+            ("operations", .array(operations.map { .string($0) })), ("labels", .array(labels.map { .string($0) })),
+            ("until", .string(untilText)),
         ])
     }
 }
@@ -133,7 +146,7 @@ struct KeysInitCommand: ToolCommand {
 
             next:
               aop coordinator\(flag) --listen tcp://0.0.0.0:7600
-              scp -p \(directory.file("worker.key")) WORKER:.config/aop/keys/      # the directory has to be there
+              scp -p \(directory.file("worker.key")) WORKER:.config/aop/keys/      # the directory has to be there; or: aop keys token WORKER
               aop worker --connect tcp://\(host):7600 --shell on                   # on WORKER
               scp -p \(directory.file("submit.key")) HOST:.config/aop/keys/
               aop submit FILE --wait --coordinator tcp://\(host):7600              # on HOST

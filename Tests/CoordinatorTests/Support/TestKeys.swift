@@ -34,6 +34,18 @@ struct TestKeys: Sendable {
         return key
     }
 
+    /// A join token, as a key to connect with.
+    func token(
+        _ name: String, roles: Set<KeyRole> = [.work], labels: [String] = [], validMilliseconds: Int64 = 3_600_000
+    ) throws -> PeerKey {
+        let token = try strange("token-\(name)")
+        let now = WallClock.milliseconds()
+        try AuthorizedKeys.change(at: authorizedPath) { keys throws(KeyError) in
+            keys.offer(Enrolment(name: name, token: token.publicKey, roles: roles, labels: labels, until: now + validMilliseconds), at: now)
+        }
+        return token
+    }
+
     func revoke(_ name: String) throws {
         try AuthorizedKeys.change(at: authorizedPath) { keys throws(KeyError) in _ = keys.revoke(name) }
     }
