@@ -67,6 +67,10 @@ deb:  ## the Debian package, with the services
 check-deb:  ## build the Debian package, and try it in containers
 	scripts/check-deb.sh "$$(scripts/build-deb.sh)"
 
+.PHONY: check-flood
+check-flood: dependencies  ## measure how much connections with garbage slow a client; FLOOD_SECONDS=n, FLOOD_PAIRS=n, FLOOD_RATE=n
+	scripts/check-flood.sh
+
 .PHONY: stress
 stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)
 	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests'

@@ -207,6 +207,8 @@ let package = Package(
         .executableTarget(
             name: "TrialSubmitter", dependencies: ["AOperation", "Cluster", "TrialOperations"], path: "Tests/Trial/TrialSubmitter",
             swiftSettings: strict),
+        // Not a test: what `make check-flood` sends to a coordinator.
+        .executableTarget(name: "TrialFlood", dependencies: ["CZMQ"], path: "Tests/Trial/TrialFlood", swiftSettings: strict),
         .testTarget(
             name: "WorkerTests", dependencies: ["AOperation", "Executing", "LocalHTTPServer", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(

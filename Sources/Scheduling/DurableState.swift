@@ -107,7 +107,10 @@ struct DurableState {
         case .attemptLost(let unit, let attempt, let cause, let at):
             let index = try self.index(of: unit)
             if resources.holdingCount > 0 { resources.release(unit) }
-            let isExhausted = try submissions[index].loseAttempt(unit.index, attempt, cause, crashLimit: crashLimit, at: at, &effects)
+            var worker = ""
+            if case .assigned(_, let number) = submissions[index].units[unit.index].phase { worker = workers[number.index].identity.name }
+            let isExhausted = try submissions[index].loseAttempt(
+                unit.index, attempt, cause, worker: worker, crashLimit: crashLimit, at: at, &effects)
             if isExhausted { quarantine(unit, at: at) }
             passLocksOn(from: index, at: at, &effects)
         case .cancelRequested(let unit, let reason, let now, let at):

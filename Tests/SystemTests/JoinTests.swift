@@ -301,7 +301,7 @@ extension SystemTests {
                 defer { hosts.remove() }
                 let (keys, there) = ("\(harness.directory)/keys", "\(harness.directory)/there")
                 #expect(try await harness.aop("keys", "init", "--dir", keys).status == 0)
-                let endpoint = "tcp://\(hosts.addresses[0]):7600"
+                let endpoint = "tcp://\(Namespaces.address(ofHubFor: 1)):7600"
                 let coordinator = hosts.start(
                     harness, on: 0,
                     ["coordinator", "--listen", "tcp://0.0.0.0:7600", "--no-http", "--data", "\(harness.directory)/data", "--keys", keys])
@@ -314,7 +314,7 @@ extension SystemTests {
                     ).finish()
                     #expect(joined.status == 0, "\(joined)")
                 }
-                #expect(coordinator.stderr.contains("has joined from \(hosts.addresses[1])"), "\(coordinator.stderr)")
+                #expect(coordinator.stderr.contains("has joined from \(Namespaces.address(of: 1))"), "\(coordinator.stderr)")
                 _ = hosts.start(harness, on: 1, ["worker", "--connect", endpoint, "--keys", there, "--shell", "on"])
                 let file = try harness.write("words.yaml", words)
                 let submitted = try await hosts.start(

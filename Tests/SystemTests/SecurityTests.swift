@@ -241,7 +241,7 @@ extension SystemTests {
                 defer { hosts.remove() }
                 let keys = "\(harness.directory)/keys"
                 #expect(try await harness.aop("keys", "init", "--dir", keys).status == 0)
-                let endpoint = "tcp://\(hosts.addresses[0]):7600"
+                let endpoint = "tcp://\(Namespaces.address(ofHubFor: 1)):7600"
                 let coordinator = hosts.start(
                     harness, on: 0,
                     ["coordinator", "--listen", "tcp://0.0.0.0:7600", "--no-http", "--data", "\(harness.directory)/data", "--keys", keys])

@@ -1,4 +1,4 @@
-/// A stage of the way on which an attempt was stopped.
+/// A stage of the way on which an attempt was stopped, or that one was lost.
 public struct HistoryEntry: Hashable, Sendable {
     /// The raw values are those of JSON.
     public enum Event: String, Hashable, Sendable {
@@ -18,6 +18,8 @@ public struct HistoryEntry: Hashable, Sendable {
         case fenced
         /// Something came of it after that.
         case lateResultRefused
+        /// Its worker was lost with it.
+        case lost
     }
     /// Wall-clock milliseconds since 1970.
     public var at: Int64
@@ -35,7 +37,7 @@ public struct HistoryEntry: Hashable, Sendable {
 extension Submission {
     /// Somebody or something wants the unit's attempt to stop.
     mutating func noteStopRequest(of unit: Int, _ reason: Unit.Stop, isFirst: Bool, at: Int64) {
-        if isFirst { histories[Int32(unit)] = nil }
+        if isFirst { histories[Int32(unit)]?.removeAll { $0.event != .lost } }
         var text = requestText(of: unit, reason)
         if units[unit].isHurried { text += ", without grace" }
         histories[Int32(unit), default: []].append(HistoryEntry(at: at, event: .requested, text: text))
@@ -84,13 +86,45 @@ extension Submission {
     ///
     /// - Parameter outcome: nil: it was lost, and nothing of it runs.
     mutating func noteStopped(_ unit: Int, outcome: AttemptOutcome?, at: Int64) {
-        guard units[unit].stop != nil, !histories.isEmpty, let stages = histories[Int32(unit)] else { return }
+        guard units[unit].stop != nil, !histories.isEmpty, let stages = histories[Int32(unit)],
+            stages.contains(where: { $0.event == .requested })
+        else { return }
         if stages.last?.event != .killed {
             let text = outcome == nil ? "nothing of it runs: its worker is lost, or has given it back" : "it has ended"
             histories[Int32(unit), default: []].append(HistoryEntry(at: at, event: .stopped, text: text))
         }
         histories[Int32(unit), default: []].append(
             HistoryEntry(at: at, event: .acknowledged, text: "nothing of this attempt starts or goes on"))
+    }
+
+    /// Losses of one unit that are kept: the last ones.
+    private static let lossesMax = 20
+
+    /// The unit's attempt, or an evaluation of its conditions, is lost with its worker, and nobody wanted it to stop.
+    mutating func noteLoss(of unit: Int, _ cause: LossCause, worker: String, at: Int64) {
+        guard units[unit].stop == nil, let why = cause.text else { return }
+        let what = units[unit].isEvaluating ? "the evaluation of its conditions" : "attempt \(units[unit].attempts)"
+        var stages = histories[Int32(unit)] ?? []
+        if stages.count(where: { $0.event == .lost }) == Self.lossesMax, let first = stages.firstIndex(where: { $0.event == .lost }) {
+            stages.remove(at: first)
+        }
+        stages.append(HistoryEntry(at: at, event: .lost, text: "\(what)\(worker.isEmpty ? "" : " on \(worker)"): \(why)"))
+        histories[Int32(unit)] = stages
+    }
+}
+
+extension LossCause {
+    /// nil: the attempt had not begun, and was only taken elsewhere.
+    fileprivate var text: String? {
+        switch self {
+        case .leaseOver: "its worker was not heard for its lease"
+        case .lockLeaseOver: "its worker was not heard for the lock lease, and has stopped by then what runs under a lock"
+        case .orphanLimitOver: "its worker was not heard for the orphan limit, and has stopped everything by then"
+        case .crashed, .suspected: "the worker's process died under it"
+        case .processEnded: "the worker's process has ended"
+        case .neverArrived: "its worker came back without it"
+        case .released: nil
+        }
     }
 }
 

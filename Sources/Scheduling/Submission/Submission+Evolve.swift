@@ -102,7 +102,7 @@ extension Submission {
 
     /// - Returns: whether its process has died under it so often that it is not tried again.
     mutating func loseAttempt(
-        _ unit: Int, _ attempt: Attempt, _ cause: LossCause, crashLimit: Int, at: Int64, _ effects: inout [Effect]
+        _ unit: Int, _ attempt: Attempt, _ cause: LossCause, worker: String, crashLimit: Int, at: Int64, _ effects: inout [Effect]
     ) throws(FactMismatch) -> Bool {
         try takeBack(unit, attempt, &effects)
         if isConcluding(unit) {
@@ -126,6 +126,7 @@ extension Submission {
             settle(at: at, &effects)
             return false
         }
+        noteLoss(of: unit, cause, worker: worker, at: at)
         let wasEvaluating = units[unit].isEvaluating
         units[unit].isEvaluating = false
         if wasEvaluating {

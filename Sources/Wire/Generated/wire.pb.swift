@@ -4707,7 +4707,7 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._preparation = newValue}
   }
 
-  /// how it was stopped, stage by stage; of the newest attempt that was
+  /// how it was stopped, stage by stage, of the newest attempt that was; which attempts were lost
   public var history: [WireHistoryEntry] {
     get {_storage._history}
     set {_uniqueStorage()._history = newValue}
@@ -4787,7 +4787,7 @@ public nonisolated struct WireHistoryEntry: Sendable {
   /// milliseconds since 1970
   public var at: Int64 = 0
 
-  /// requested, delivered, stopping, killed, stopped, acknowledged, fenced, lateResultRefused
+  /// requested, delivered, stopping, killed, stopped, acknowledged, fenced, lateResultRefused, lost
   public var event: String = String()
 
   public var text: String = String()

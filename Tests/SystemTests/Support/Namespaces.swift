@@ -1,6 +1,7 @@
 import Foundation
 
-/// Two network namespaces with a wire between them: two hosts, as far as the network is concerned.
+/// Network namespaces in a star: hosts, as far as the network is concerned. The first one has a wire to each other one, and a
+/// network of its own with it.
 final class Namespaces: Sendable {
     /// Whether this machine lets us make them.
     static let areThere: Bool = {
@@ -14,19 +15,21 @@ final class Namespaces: Sendable {
     }
 
     let names: [String]
-    let addresses = ["10.213.77.1", "10.213.77.2"]
+    private let mark = String(UInt32.random(in: 0 ... .max), radix: 36)
 
-    init() throws {
-        let mark = String(UInt32.random(in: 0 ... .max), radix: 36)
-        names = ["aop-a-\(mark)", "aop-b-\(mark)"]
+    init(_ count: Int = 2) throws {
+        names = (0..<count).map { [mark] in "aop-\($0)-\(mark)" }
         do {
-            for name in names { try Self.ip("netns", "add", name) }
-            let ends = ["aa\(mark)", "ab\(mark)"]
-            try Self.ip("link", "add", ends[0], "netns", names[0], "type", "veth", "peer", "name", ends[1], "netns", names[1])
-            for (index, name) in names.enumerated() {
-                try Self.ip("-n", name, "addr", "add", "\(addresses[index])/24", "dev", ends[index])
-                try Self.ip("-n", name, "link", "set", ends[index], "up")
+            for name in names {
+                try Self.ip("netns", "add", name)
                 try Self.ip("-n", name, "link", "set", "lo", "up")
+            }
+            for host in 1..<count {
+                try Self.ip("link", "add", hub(host), "netns", names[0], "type", "veth", "peer", "name", wire(host), "netns", names[host])
+                try Self.ip("-n", names[0], "addr", "add", "\(Self.address(ofHubFor: host))/24", "dev", hub(host))
+                try Self.ip("-n", names[host], "addr", "add", "\(Self.address(of: host))/24", "dev", wire(host))
+                try Self.ip("-n", names[0], "link", "set", hub(host), "up")
+                try Self.ip("-n", names[host], "link", "set", wire(host), "up")
             }
         } catch {
             remove()
@@ -34,9 +37,28 @@ final class Namespaces: Sendable {
         }
     }
 
+    /// Where a host reaches the first one.
+    static func address(ofHubFor host: Int) -> String { "10.213.\(host).1" }
+    static func address(of host: Int) -> String { "10.213.\(host).2" }
+
+    private func hub(_ host: Int) -> String { "h\(host)\(mark)" }
+    private func wire(_ host: Int) -> String { "w\(host)\(mark)" }
+
     /// Starts `aop` on one of the hosts.
     func start(_ harness: ProcessHarness, on host: Int, _ arguments: [String]) -> RunningProcess {
         harness.start(Self.program, ["netns", "exec", names[host], BuiltProducts.aop] + arguments)
+    }
+
+    /// Nothing gets to the host or from it any more, and nobody is told so.
+    func cut(_ host: Int) throws { try Self.ip("-n", names[host], "link", "set", wire(host), "down") }
+
+    /// The wire is whole again.
+    func heal(_ host: Int) throws { try Self.ip("-n", names[host], "link", "set", wire(host), "up") }
+
+    /// The host has another address from now on; what it had under the old one is cut off.
+    func readdress(_ host: Int) throws {
+        try Self.ip("-n", names[host], "addr", "del", "\(Self.address(of: host))/24", "dev", wire(host))
+        try Self.ip("-n", names[host], "addr", "add", "10.213.\(host).77/24", "dev", wire(host))
     }
 
     func remove() {
