@@ -60,6 +60,15 @@ extension Submission {
         effects.append(.changed(id(unit), at: at, errors: []))
     }
 
+    /// Whether an executor has something of them.
+    func hasRunningPreparations(_ unit: Int) -> Bool {
+        preparations(of: unit).contains { preparation in
+            units[preparation..<(preparation + Int(layout.subtreeUnits[Int(units[preparation].node)]))].contains { inner in
+                if case .assigned = inner.phase { true } else { false }
+            }
+        }
+    }
+
     /// What has not ended of them is not needed any more.
     mutating func stopPreparations(of unit: Int, _ reason: Unit.Stop) {
         let inner: Unit.Stop = reason == .cancelled ? .cancelled : .siblingFailed
