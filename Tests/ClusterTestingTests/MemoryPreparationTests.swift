@@ -234,7 +234,7 @@ private final class Adder: GroupOperation, @unchecked Sendable {
         #expect(cluster.attempts(of: "made+1") == (fails ? 0 : 1))
         if fails {
             let error = try #require(group.publishedErrors.first)
-            #expect(error.state == .condition && error.publishedError is JobError)
+            #expect(error.state == .condition && error.publishedError is JobError && error.publisher == "Job")
         }
         await cluster.queue.close()
     }

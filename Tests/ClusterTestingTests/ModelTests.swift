@@ -26,9 +26,10 @@ import Testing
         }
     }
 
-    @Test func withCrashesOfCoordinators_dependentOperationsDoNothingThatTheModelForbids() async throws {
+    @Test func withCrashesOfCoordinators_andFewOfWorkers_dependentOperationsDoNothingThatTheModelForbids() async throws {
         for seed in Self.first..<Self.first + Self.count {
-            guard try await Self.run(seed, faults: [.coordinatorCrash(every: 2 + Int(seed % 7))]) else { break }
+            let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 15), .coordinatorCrash(every: 2 + Int(seed % 7))]
+            guard try await Self.run(seed, faults: faults) else { break }
         }
     }
 
