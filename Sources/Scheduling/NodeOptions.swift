@@ -43,6 +43,9 @@ public struct NodeOptions: Hashable, Sendable {
     /// It is the dependent operation of this condition of the node that it stands in, and none of that node's children: it
     /// runs before the conditions are evaluated, anew for each attempt.
     public var prepares: Int?
+    /// Of a dependent operation: for which part of that condition, which is made of others, it is done; nil: for all of it. Whether
+    /// the condition fails when it does is then said by the one who evaluates that, the process that submitted the graph.
+    public var preparesPart: Int?
 
     public init() {}
 

@@ -121,6 +121,33 @@ public struct ConditionQuestion: Hashable, Sendable {
     public var isTemplated: Bool
     public var isNegated: Bool
     public var waits: Bool
+    /// Of one that is made of others.
+    public var failedParts: [FailedPart]
+
+    public init(
+        condition: Int, type: String, parameters: [UInt8], isTemplated: Bool = false, isNegated: Bool = false, waits: Bool = false,
+        failedParts: [FailedPart] = []
+    ) {
+        self.condition = condition
+        self.type = type
+        self.parameters = parameters
+        self.isTemplated = isTemplated
+        self.isNegated = isNegated
+        self.waits = waits
+        self.failedParts = failedParts
+    }
+}
+
+/// A part of a condition, which is made of others, whose dependent operation failed.
+public struct FailedPart: Hashable, Sendable {
+    /// Its place among the conditions that that one is made of.
+    public var part: Int
+    public var failure: Failure
+
+    public init(part: Int, failure: Failure) {
+        self.part = part
+        self.failure = failure
+    }
 }
 
 public struct Binding: Hashable, Sendable {

@@ -139,12 +139,14 @@ public struct OperationView: Hashable, Sendable {
 
 /// What came to a group while it ran.
 public struct AddedView: Hashable, Sendable {
-    /// The unit of its group.
+    /// The unit of its group, or of the operation in which it stands.
     public var parent: Int
     public var kind: OperationView.Kind
     public var type: String
     /// It executes in the process that submitted the graph.
     public var isHosted: Bool
+    /// The dependent operation of a condition of its parent, and none of that one's children.
+    public var isPreparation: Bool
     /// The operation that has handed it over; nil: it is there because that needs it.
     public var producer: Int?
     /// Of the producer.

@@ -21,19 +21,27 @@ import Testing
     @Test func withCrashesOfWorkersAndCoordinators_theyStillDoNothingThatTheModelForbids() async throws {
         for seed in Self.first..<Self.first + Self.count {
             let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 2 + Int(seed % 5)), .coordinatorCrash(every: 3 + Int(seed % 7))]
+            // A dependent operation that is lost too often says something else than its script.
+            guard try await Self.run(seed, faults: faults, .inMemory.subtracting(.preparedConditions)) else { break }
+        }
+    }
+
+    @Test func withCrashesOfCoordinators_andFewOfWorkers_dependentOperationsDoNothingThatTheModelForbids() async throws {
+        for seed in Self.first..<Self.first + Self.count {
+            let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 15), .coordinatorCrash(every: 2 + Int(seed % 7))]
             guard try await Self.run(seed, faults: faults) else { break }
         }
     }
 
     /// A group stops in the step in which something in it is given out.
     @Test(arguments: [20_353] as [UInt64]) func graphsThatWereNotRight_are(seed: UInt64) async throws {
-        _ = try await Self.run(seed, faults: [], GraphGenerator.Features.inMemory.subtracting(.scopes))
+        _ = try await Self.run(seed, faults: [], GraphGenerator.Features.inMemory.subtracting([.scopes, .preparedConditions]))
     }
 
     /// An operation of the program that would pass on the timeout of another one, and is timed out meanwhile itself.
     @Test(arguments: [891] as [UInt64]) func graphsThatWereNotRight_withCrashes_are(seed: UInt64) async throws {
         let faults: [InMemoryCluster.Fault] = [.workerCrash(every: 2 + Int(seed % 5)), .coordinatorCrash(every: 3 + Int(seed % 7))]
-        _ = try await Self.run(seed, faults: faults)
+        _ = try await Self.run(seed, faults: faults, GraphGenerator.Features.inMemory.subtracting(.preparedConditions))
     }
 
     /// Whether the graph of this seed ran as it may.

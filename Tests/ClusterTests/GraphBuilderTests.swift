@@ -203,9 +203,32 @@ import Wire
         #expect(graph.top == [1, 5])
     }
 
-    @Test func dependentOperationsThatComeToAGraphThatRuns_areRefused() {
+    @Test func dependentOperationsThatComeToAGraphThatRuns_areNodesInTheNode() {
         let graph = GraphBuilder.addition(of: [Emit("a").conditions(Quiet(dependent: true))], from: .worker)
-        #expect(graph.faults.contains { $0.message.contains("the dependent operation `Emit`, and comes to a graph that runs") })
+        #expect(graph.faults.isEmpty, "\(graph.faults)")
+        #expect(graph.members.map(\.path) == ["", "Emit", "Emit/?Emit.0"])
+        #expect(graph.members.map(\.isDependent) == [false, false, true])
+        #expect(graph.wire.nodes[2].prepares == 0 && !graph.wire.nodes[2].hasPreparesPart)
+        let hosted = GraphBuilder.addition(of: [Emit("a").conditions(BlockedBy { AOperationBlock { $0() } })], from: .worker)
+        #expect(hosted.faults.contains { $0.message.contains("was produced on a worker") }, "\(hosted.faults)")
+    }
+
+    @Test func dependentOperationsInsideOfOthers_areThoseOfParts_inTheOrderOfAWalk() {
+        let whole = OrCondition(
+            TrueCondition(), AndCondition(BlockedBy { Emit("x") }, SilentCondition(BlockedBy { Emit("never") })),
+            IgnoredCondition(Quiet(dependent: true)))
+        let operation = Emit("a").conditions(NoFailedDependencies(), whole, NegatedCondition(BlockedBy { GroupOperation(Emit("y")) }))
+        let graph = graph(operation)
+        #expect(graph.faults.isEmpty, "\(graph.faults)")
+        #expect(
+            graph.members.map(\.path) == [
+                "", "Emit", "Emit/?Emit.1.1", "Emit/?Emit.1.3", "Emit/?group.2.0", "Emit/?group.2.0/Emit",
+            ])
+        #expect(graph.wire.nodes.map { $0.hasPrepares ? Int($0.prepares) : nil } == [nil, nil, 1, 1, 2, nil])
+        #expect(graph.wire.nodes.map { $0.hasPreparesPart ? Int($0.preparesPart) : nil } == [nil, nil, 1, 3, 0, nil])
+        #expect(graph.wire.nodes[1].conditions.map(\.probe.hosted) == [false, true, true])
+        #expect(graph.wire.nodes[1].conditions.map(\.negated) == [false, false, false])
+        #expect(graph.dependents.count == 3)
     }
 
     @Test func equalParameters_areSentOnce() {
@@ -460,10 +483,12 @@ import Wire
             { GroupOperation(Emit("a")).retry(RetryPolicy(attempts: 2)).willFinish { _, finish in finish() } }
         ),
         ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
-        ("condition BlockedBy, negated, with a dependent operation", { Emit("a").conditions(NegatedCondition(BlockedBy { Emit("b") })) }),
         (
-            "condition Quiet, with a dependent operation, inside",
-            { Emit("a").conditions(OrCondition(TrueCondition(), Quiet(dependent: true))) }
+            "is the dependent operation of two conditions",
+            {
+                let one = Emit("b")
+                return Emit("a").conditions(OrCondition(BlockedBy { one }, BlockedBy { one }))
+            }
         ),
         (
             "has the condition OrCondition, which this process evaluates, and the condition Quiet",

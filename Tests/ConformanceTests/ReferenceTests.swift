@@ -32,6 +32,7 @@ import Testing
         #expect(nodes.contains { $0.producers.count > 1 && $0.script?.forwardsFailure == true })
         #expect(nodes.contains { $0.attempts > 1 && !$0.conditions.isEmpty })
         #expect(plans.contains { $0.scopes.count > 1 })
+        #expect(nodes.contains { $0.cause != nil && $0.conditions.contains { $0.isPreparedInside } })
         #expect(nodes.contains { $0.script?.lingers != nil && $0.hasTimeout })
         #expect(nodes.contains { $0.group?.isOrdered == true && $0.group?.stops == true })
         #expect(nodes.contains { $0.group?.limit != nil && $0.hasDeadline })

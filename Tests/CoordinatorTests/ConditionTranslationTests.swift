@@ -39,6 +39,22 @@ import Wire
             ])
     }
 
+    @Test func dependentOperationsOfParts_areRead_andTheirFailuresAreSaid() throws {
+        let options = try NodeOptions(
+            wire: .with {
+                $0.prepares = 2
+                $0.preparesPart = 0
+            }, index: 3)
+        #expect(options.prepares == 2 && options.preparesPart == 0)
+        #expect(try NodeOptions(wire: .with { $0.prepares = 2 }, index: 3).preparesPart == nil)
+        var question = ConditionQuestion(condition: 1, type: "OrCondition", parameters: [])
+        let before = question.wireBytes
+        question.failedParts = [FailedPart(part: 4, failure: Failure(code: .operation, message: "no disk"))]
+        #expect(question.wire.failedParts.map(\.part) == [4])
+        #expect(question.wire.failedParts.map(\.failure.message) == ["no disk"])
+        #expect(question.wireBytes > before)
+    }
+
     @Test func malformedConditions_areRefused() {
         #expect(throws: TranslationError.self) { try options([WireCondition()]) }
         let error = #expect(throws: TranslationError.self) { try options([.with { $0.rateLimit.perMilliseconds = .max }]) }

@@ -14,6 +14,8 @@ indirect enum Sketch: Sendable {
     case having(NodeOptions, Sketch)
     /// The inner one, whose conditions have these dependent operations, by their positions.
     case preparing(Sketch, [Int: Sketch])
+    /// The inner one, one of whose conditions has parts with these dependent operations, by their places.
+    case preparingParts(Sketch, of: Int, [Int: Sketch])
     /// The inner one, a group, decides what it does next.
     case deciding(Sketch, DeciderNode, hosted: Bool = false)
     case forEach(String, of: String?, list: [String]? = nil, body: Sketch, max: Int = 0, stop: Bool = false)
@@ -34,7 +36,9 @@ indirect enum Sketch: Sendable {
     var retries: Int {
         switch self {
         case .op(_, _, _, _, let retries, _, _, _), .group(_, _, _, _, _, _, let retries, _, _): retries
-        case .having(_, let inner), .given(_, let inner), .deciding(let inner, _, _), .preparing(let inner, _): inner.retries
+        case .having(_, let inner), .given(_, let inner), .deciding(let inner, _, _), .preparing(let inner, _),
+            .preparingParts(let inner, _, _):
+            inner.retries
         case .forEach: 0
         }
     }
@@ -96,6 +100,14 @@ private struct GraphBuilder {
                 let preparation = nodes.count
                 add(sketch, parent: index, isBody: false)
                 nodes[preparation].options.prepares = condition
+            }
+        case .preparingParts(let inner, let condition, let preparations):
+            add(inner, parent: parent, isBody: isBody)
+            for (part, sketch) in preparations.sorted(by: { $0.key < $1.key }) {
+                let preparation = nodes.count
+                add(sketch, parent: index, isBody: false)
+                nodes[preparation].options.prepares = condition
+                nodes[preparation].options.preparesPart = part
             }
         case .deciding(let inner, let decider, let isHosted):
             add(inner, parent: parent, isBody: isBody)

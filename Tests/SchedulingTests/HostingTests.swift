@@ -274,6 +274,14 @@ import Testing
                 graph.nodes[index].options.conditions[condition].kind = .probe(probe)
             }
         }
+        // Conditions of the submitter may have parts.
+        for index in graph.nodes.indices {
+            guard let condition = graph.nodes[index].options.prepares,
+                case .probe(let probe) = graph.nodes[graph.nodes[index].parent].options.conditions[condition].kind, probe.isHosted,
+                random.below(2) == 0
+            else { continue }
+            graph.nodes[index].options.preparesPart = random.below(3)
+        }
         return graph
     }
 

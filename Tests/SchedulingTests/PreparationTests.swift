@@ -240,6 +240,25 @@ import Testing
         #expect(cluster.operations(failedOnly: true).last?.errors.map(\.code) == [.deadline])
     }
 
+    /// Nothing of it runs: it ends in the step in which it is stopped, and followers are told of that alone.
+    @Test func deadline_whileTheyWaitForAWorker_isToldOnce_withItsError() {
+        let group = Sketch.group("g", [.op("c")]).having {
+            $0.conditions = [probe]
+            $0.deadlineMilliseconds = 1_000
+        }
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.preparing(group, [0: .group("?probe.0", [.op("x")])])]).graph())
+        _ = cluster.ask(.follow(submission: "last", details: true))
+        cluster.jump(1_000)
+        cluster.step([])
+        let events = cluster.sends.flatMap { send -> [UnitEvent] in
+            if case .events(let batch) = send.message { batch.events } else { [] }
+        }
+        #expect(events.filter { $0.path == "g" }.map(\.state) == [.failed])
+        #expect(events.first { $0.path == "g" }?.errors.map(\.code) == [.deadline])
+        #expect(events.firstIndex { $0.path == "g/c" } ?? .max < events.firstIndex { $0.path == "g" } ?? 0)
+    }
+
     @Test func whatTheyMayNotBe_isRefused() {
         let outward = Sketch.group("root", [.op("x"), op("a", .op("?probe.0", after: ["x"]))]).graph()
         #expect(outward.faults().map(\.path) == ["a/?probe.0"])

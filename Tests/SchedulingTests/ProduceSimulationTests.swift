@@ -11,7 +11,7 @@ import Testing
         let keys = random.below(4)
         var submissions = 0
         while submissions < 1 + seed % 3 {
-            let graph = RandomGraph.make(&random, keys: keys)
+            let graph = RandomGraph.make(&random, keys: keys, prepares: random.below(3) == 0)
             guard graph.faults().isEmpty else { continue }
             cluster.submit(graph, key: "k\(submissions)")
             submissions += 1
@@ -115,7 +115,7 @@ import Testing
     }
 
     private func addition(_ random: inout SeededRandom, _ keys: Int, id: String?) -> Addition {
-        let graph = RandomGraph.make(&random, keys: keys)
+        let graph = RandomGraph.make(&random, keys: keys, prepares: random.below(2) == 0)
         return Addition(id: id, graph: graph, products: graph.nodes.indices.filter { $0 > 0 && graph.nodes[$0].parent == 0 })
     }
 

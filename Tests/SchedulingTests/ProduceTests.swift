@@ -128,6 +128,79 @@ import Testing
         #expect(cluster.view()?.counts.total == 1)
     }
 
+    // MARK: Dependent operations
+
+    private func prepared(_ id: String, retries: Int = 0, _ make: Sketch = .op("?p.0")) -> Sketch {
+        .preparing(
+            Sketch.op(id, retries: retries).having { $0.conditions = [Condition(.probe(Probe(type: "probe", parameters: 0)))] },
+            [0: make])
+    }
+
+    @Test func whatIsAdded_bringsTheDependentOperationsOfItsConditions_anewForEachAttempt() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")]), .op("after", after: ["g"])]).graph())
+        cluster.end("g/a", .production(.void, .of(prepared("x", retries: 1), .op("y", after: ["x"]))))
+        #expect(cluster.heldPaths == ["g/x+1.1/?p.0"])
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        cluster.end("g/x+1.1/?p.0")
+        #expect(cluster.find("g/x+1.1", on: nil)?.1.kind == .evaluate)
+        cluster.end("g/x+1.1")
+        cluster.end("g/x+1.1", failure("once"))
+        cluster.advance(2_000)
+        #expect(cluster.heldPaths == ["g/x+1.1/?p.0"])
+        cluster.end("g/x+1.1/?p.0", failure("no disk"))
+        #expect(cluster.state("g/x+1.1") == .failed)
+        let view = try #require(cluster.operations().first { $0.path == "g/x+1.1/?p.0" })
+        #expect(view.isPreparation && view.added?.isPreparation == true && view.added?.producer == nil && view.attempts == 2)
+        #expect(cluster.operations().first { $0.path == "g/x+1.1" }?.errors.map(\.origin) == ["g/x+1.1/?p.0"])
+        cluster.end("g/y+1.2")
+        cluster.end("after")
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    @Test func dependentOperationsOfAddedGroups_areNoneOfTheirChildren_andCancelledWithThem() {
+        let group = Sketch.group("h", [.op("c")]).having { $0.conditions = [Condition(.probe(Probe(type: "probe", parameters: 0)))] }
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.end("a", .production(.void, .of(.preparing(group, [0: .group("?p.0", [.op("one")])]), prepared("x"))))
+        #expect(cluster.heldPaths.sorted() == ["h+1.1/?p.0/one", "x+1.2/?p.0"])
+        _ = cluster.ask(.cancel(submission: "last", path: "x+1.2", reason: "", now: false))
+        cluster.end("x+1.2/?p.0", .stopped)
+        #expect(cluster.state("x+1.2") == .cancelled)
+        cluster.end("h+1.1/?p.0/one")
+        cluster.end("h+1.1")
+        #expect(cluster.heldPaths == ["h+1.1/c"])
+        cluster.drain()
+        #expect(cluster.state("h+1.1") == .succeeded)
+    }
+
+    @Test func aGroupThatBeginsAnew_hasLostTheDependentOperationsOfWhatWasAdded() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a"), .op("b")], retries: 1)]).graph())
+        cluster.end("g/a", .production(.void, .of(prepared("x"))))
+        cluster.end("g/x+1/?p.0")
+        cluster.end("g/x+1")
+        cluster.end("g/x+1")
+        cluster.end("g/b", failure("no"))
+        cluster.advance(60_000)
+        #expect(cluster.operations().map(\.path) == ["", "g", "g/a", "g/b"])
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        cluster.end("g/a", .production(.void, .of(prepared("x"))))
+        #expect(cluster.heldPaths.sorted() == ["g/b", "g/x+1/?p.0"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test(arguments: [Sketch.op("x").having { $0.prepares = 0 }, .preparing(.op("x"), [0: .op("?p.0")])])
+    func dependentOperationsOfNoCondition_makeTheAttemptFail(sketch: Sketch) {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let problem = cluster.produce("a", .of(sketch, .op("y"), id: "x"))?.problem
+        #expect(problem?.contains("which has no such condition") == true, "\(problem ?? "nothing")")
+    }
+
     // MARK: Refused
 
     @Test(arguments: [

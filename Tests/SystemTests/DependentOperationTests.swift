@@ -100,6 +100,69 @@ extension SystemTests {
             }
         }
 
+        /// Adds others when the first child has ended, in the program.
+        private final class Adder: GroupOperation, @unchecked Sendable {
+            private let first: AOperation
+            private let later: [AOperation]
+
+            init(_ later: [AOperation]) {
+                self.later = later
+                first = AOperationBlock { $0() }
+                super.init([first])
+            }
+
+            override func operationDidFinish(_ operation: Operation, withErrors errors: [AOperationError]) {
+                guard operation === first else { return }
+                for next in later { addOperation(next) }
+            }
+        }
+
+        /// Operations with conditions made of others, by their names.
+        private static func composed(_ directory: String) -> [AOperation] {
+            func emit(_ name: String, failures: Int? = nil) -> Emit {
+                let emit = Emit(name, log: "\(directory)/\(name)", failures: failures)
+                emit.name = name
+                return emit
+            }
+            @Sendable func good() -> Wants { Wants { Emit("good", log: "\(directory)/good") } }
+            @Sendable func bad() -> Wants { Wants { Emit("bad", log: "\(directory)/bad", failures: 9) } }
+            let block = Wants { AOperationBlock { finish in finish() } }
+            return [
+                emit("direct").conditions(good()), emit("and").conditions(AndCondition(good(), block)),
+                emit("andBad").conditions(AndCondition(good(), bad())), emit("or").conditions(OrCondition(bad(), block)),
+                emit("orBad").conditions(OrCondition(bad(), bad())), emit("not").conditions(NegatedCondition(bad())),
+                emit("notGood").conditions(NegatedCondition(block)), emit("ignored").conditions(IgnoredCondition(bad())),
+                emit("silent").conditions(AndCondition(SilentCondition(bad()), block)),
+            ]
+        }
+
+        private static func text(_ operation: AOperation) -> String {
+            let errors = operation.publishedErrors.map { CallbackLog.text($0) }
+            return "\(operation.name ?? ""): \(operation.isCancelled ? "cancelled" : errors.joined(separator: "; "))"
+        }
+
+        @Test(arguments: [false, true])
+        func insideOfOthers_andOfWhatIsAdded_theyDecideAsOnAQueue(isAdded: Bool) async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let folders = try harness.folders("here", "there")
+                let (here, there) = (Self.composed(folders[0]), Self.composed(folders[1]))
+                _ = await (isAdded ? Adder(here) : GroupOperation(here)).result(on: AOperationQueue())
+                let cluster = try await harness.trialCluster()
+                let root = isAdded ? Adder(there) : GroupOperation(there)
+                _ = await root.result(on: cluster)
+                #expect(there.map(Self.text) == here.map(Self.text))
+                #expect(
+                    there.filter { $0.publishedErrors.isEmpty && !$0.isCancelled }.compactMap(\.name) == [
+                        "direct", "and", "or", "not", "silent",
+                    ])
+                #expect(root.operations.count == there.count + (isAdded ? 1 : 0))
+                let shown = try await harness.aop("show", "last").text
+                #expect(shown.contains("?Emit.0.1"), "\(shown)")
+                await cluster.close()
+            }
+        }
+
         private final class Counter: Sendable {
             private let number = Mutex(0)
             func count() { number.withLock { $0 += 1 } }

@@ -206,22 +206,14 @@ extension SystemTests {
         @Test func whatHostedOperationsCannotProduce_failsThem() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()
-                let held = AOperationBlock { finish in finish() }.conditions(Prepared())
+                let held = GroupOperation(AOperationBlock { finish in finish() }).retry(RetryPolicy(attempts: 2))
                 let maker = Maker { [held] }
                 await #expect(throws: AOperationError.self) { try await maker.value(on: cluster) }
                 let text = maker.publishedErrors.first?.localizedDescription ?? ""
-                #expect(text.contains("a condition with the dependent operation"), "\(text)")
+                #expect(text.contains("a group with a RetryPolicy, and comes to a graph that runs"), "\(text)")
                 await cluster.close()
             }
         }
-    }
-}
-
-private struct Prepared: AOperationCondition {
-    var dependentOperation: AOperation? { AOperationBlock { finish in finish() } }
-
-    func evaluateForOperation(_ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
-        completion(.success)
     }
 }
 

@@ -59,7 +59,7 @@ extension AOperationCondition {
     public func evaluateForOperation(
         _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) {
-        guard let error = ConditionDependency.current?.publishedErrors.first else { return completion(.success) }
+        guard let error = ConditionDependency.failure else { return completion(.success) }
         completion(.failure(error))
     }
 }
@@ -77,9 +77,9 @@ public enum OperationConditionResult: Equatable, Sendable {
     case ignored
 }
 
-/// The dependent operation of the condition that is being evaluated, for the default evaluation.
+/// Why the dependent operation of the condition that is being evaluated failed, for the default evaluation; nil: it did not.
 enum ConditionDependency {
-    @TaskLocal static var current: AOperation?
+    @TaskLocal static var failure: AOperationError?
 }
 
 /// The prefix of the keys of older condition errors.

@@ -32,6 +32,6 @@ extension CompositeCondition {
     public func evaluateForOperation(
         _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) {
-        ConditionEvaluation.evaluate(self, for: operation, dependencies: [:], completion: completion)
+        ConditionEvaluation.evaluate(self, for: operation, failures: [:], completion: completion)
     }
 }

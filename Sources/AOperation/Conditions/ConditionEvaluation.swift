@@ -16,15 +16,15 @@ final class ConditionEvaluation: Sendable {
     /// Evaluates all leaves of `tree` for `operation`.
     ///
     /// - Parameters:
-    ///   - dependencies: the dependent operations by the leaves' indices; they have ended.
+    ///   - failures: why dependent operations failed, by the leaves' indices.
     ///   - completion: called once, with the results of the leaves in their order.
     static func evaluate(
-        _ tree: ConditionTree, for operation: AOperation, dependencies: [Int: AOperation],
+        _ tree: ConditionTree, for operation: AOperation, failures: [Int: AOperationError],
         completion: @escaping @Sendable ([OperationConditionResult]) -> Void
     ) {
         let evaluation = ConditionEvaluation(leaves: tree.leaves.count, completion: completion)
         for (index, leaf) in tree.leaves.enumerated() {
-            ConditionDependency.$current.withValue(dependencies[index]) {
+            ConditionDependency.$failure.withValue(failures[index]) {
                 leaf.condition.evaluateForOperation(operation) { result in evaluation.answer(index, result) }
             }
         }
@@ -33,11 +33,11 @@ final class ConditionEvaluation: Sendable {
 
     /// Evaluates one condition by itself.
     static func evaluate(
-        _ condition: any AOperationCondition, for operation: AOperation, dependencies: [Int: AOperation],
+        _ condition: any AOperationCondition, for operation: AOperation, failures: [Int: AOperationError],
         completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) {
         let tree = ConditionTree([condition])
-        evaluate(tree, for: operation, dependencies: dependencies) { results in
+        evaluate(tree, for: operation, failures: failures) { results in
             completion(OperationConditionResult.combined(tree.combine(results)))
         }
     }

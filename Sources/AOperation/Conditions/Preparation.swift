@@ -34,6 +34,9 @@ final class Preparation: @unchecked Sendable {
     var dependentOperations: [AOperation] {
         dependencies.sorted { $0.key < $1.key }.map(\.value)
     }
+
+    /// Why they failed, when they have ended, by the indices of the tree's leaves.
+    var failures: [Int: AOperationError] { dependencies.compactMapValues(\.publishedErrors.first) }
 }
 
 extension AOperation {
@@ -181,7 +184,7 @@ extension AOperation {
         guard core.withLock({ $0.isPreparing(round) }) else { return }
         guard !isPaused else { return putBack() }
         let preparation = makePreparation()
-        ConditionEvaluation.evaluate(preparation.tree, for: logical, dependencies: preparation.dependencies) {
+        ConditionEvaluation.evaluate(preparation.tree, for: logical, failures: preparation.failures) {
             [weak self, weak preparation] results in
             // A condition may keep this closure: it holds nothing.
             guard let self, let preparation else { return }

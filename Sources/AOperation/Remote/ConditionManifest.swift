@@ -13,8 +13,8 @@ package struct ConditionManifest {
 
     package let kind: Kind
     package let isNegated: Bool
-    /// What it wants done before it is evaluated.
-    package var dependent: DependentManifest?
+    /// What it, or what it is made of, wants done before it is evaluated.
+    package var dependents: [DependentManifest] = []
 }
 
 /// The dependent operation of a condition.
@@ -22,12 +22,22 @@ package struct ConditionManifest {
 /// Invariant behind `@unchecked Sendable`: the condition is constant, and the library asks conditions on any thread.
 package struct DependentManifest: @unchecked Sendable {
     package let operation: AOperation
+    /// The place of the condition among those that another one is made of, which is evaluated as a whole; nil: it is none of these.
+    package let part: Int?
     private let condition: any AOperationCondition
 
-    init?(of condition: any AOperationCondition, for dependent: AOperation) {
+    init?(of condition: any AOperationCondition, part: Int? = nil, for dependent: AOperation) {
         guard let operation = condition.dependencyForOperation(dependent) else { return nil }
         self.operation = operation
+        self.part = part
         self.condition = condition
+    }
+
+    /// Those of all that `whole` is made of.
+    fileprivate static func all(of whole: ConditionTree, for dependent: AOperation) -> [DependentManifest] {
+        whole.leaves.enumerated().compactMap { place, leaf in
+            leaf.runsDependentOperation ? DependentManifest(of: leaf.condition, part: place, for: dependent) : nil
+        }
     }
 
     /// For another attempt of `dependent`: what the condition gives then, in its place.
@@ -49,8 +59,14 @@ package struct HostedCondition: @unchecked Sendable {
     package var isGate: Bool { condition is Gate }
 
     /// Calls `completion` with every answer; the first counts.
-    package func evaluate(for operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void) {
-        condition.evaluateForOperation(operation, completion: completion)
+    ///
+    /// - Parameter failedParts: why dependent operations failed of what it is made of, by the places of these in it.
+    package func evaluate(
+        for operation: AOperation, failedParts: [Int: AOperationError],
+        completion: @escaping @Sendable (OperationConditionResult) -> Void
+    ) {
+        guard condition is any CompositeCondition else { return condition.evaluateForOperation(operation, completion: completion) }
+        ConditionEvaluation.evaluate(condition, for: operation, failures: failedParts, completion: completion)
     }
 }
 
@@ -109,44 +125,33 @@ struct ConditionManifests {
             add(.noCancelledDependencies, isNegated)
         case let reachability as ReachabilityCondition:
             guard !isHosted, let (url, waits) = reachability.portableForm else {
-                return host(condition, of: whole, for: operation, isNegated, isSilent)
+                return host(condition, of: whole, for: operation)
             }
             add(.reachable(url, waits: waits), isNegated)
         case let registered as any ClusterCondition where !isHosted:
             if let exclusion = registered.exclusion { exclusions.append(exclusion) }
-            add(.registered(registered), isNegated, isSilent ? nil : DependentManifest(of: registered, for: operation))
+            let dependent = isSilent ? nil : DependentManifest(of: registered, for: operation)
+            add(.registered(registered), isNegated, dependent.map { [$0] } ?? [])
         default:
-            host(condition, of: whole, for: operation, isNegated, isSilent)
+            host(condition, of: whole, for: operation)
         }
     }
 
-    /// It is evaluated as the operation was given it, so that it says the same.
+    /// It is evaluated as the operation was given it, so that it says the same; so it is the whole that says what comes of it when
+    /// a dependent operation inside of it has failed.
     private mutating func host(
-        _ condition: any AOperationCondition, of whole: any AOperationCondition, for operation: AOperation, _ isNegated: Bool,
-        _ isSilent: Bool
+        _ condition: any AOperationCondition, of whole: any AOperationCondition, for operation: AOperation
     ) {
-        let dependent = isSilent ? nil : DependentManifest(of: condition, for: operation)
-        guard dependent == nil || !isNegated else {
-            return refuse(
-                condition, "negated, with a dependent operation, which this process evaluates",
-                "conform it to ClusterCondition and register it with a worker, or make the condition silent")
-        }
+        guard !(whole is any CompositeCondition) else { return hostAll(whole, for: operation) }
         if let exclusion = condition.exclusion { exclusions.append(exclusion) }
-        add(.hosted(HostedCondition(whole)), false, dependent)
+        add(.hosted(HostedCondition(whole)), false, DependentManifest(of: condition, for: operation).map { [$0] } ?? [])
     }
 
     /// What is made of others is evaluated here as a whole, whatever they are.
     private mutating func hostAll(_ whole: any AOperationCondition, for operation: AOperation) {
         let tree = ConditionTree([whole])
-        for leaf in tree.leaves where leaf.runsDependentOperation {
-            guard leaf.condition.dependencyForOperation(operation) == nil else {
-                return refuse(
-                    leaf.condition, "with a dependent operation, inside of another condition",
-                    "give it to the operation itself, or make it silent")
-            }
-        }
         exclusions += tree.exclusions
-        add(.hosted(HostedCondition(whole)), false)
+        add(.hosted(HostedCondition(whole)), false, DependentManifest.all(of: tree, for: operation))
     }
 
     private mutating func takeApart(
@@ -163,8 +168,8 @@ struct ConditionManifests {
         }
     }
 
-    private mutating func add(_ kind: ConditionManifest.Kind, _ isNegated: Bool, _ dependent: DependentManifest? = nil) {
-        conditions.append(ConditionManifest(kind: kind, isNegated: isNegated, dependent: dependent))
+    private mutating func add(_ kind: ConditionManifest.Kind, _ isNegated: Bool, _ dependents: [DependentManifest] = []) {
+        conditions.append(ConditionManifest(kind: kind, isNegated: isNegated, dependents: dependents))
     }
 
     private mutating func refuse(_ condition: any AOperationCondition, _ why: String, _ remedy: String) {

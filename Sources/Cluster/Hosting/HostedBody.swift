@@ -43,6 +43,8 @@ final class HostedConditions: Sendable {
 
     private let operation: AOperation
     private let questions: [(question: WireConditionQuestion, condition: HostedCondition?)]
+    /// What a failure is in this process.
+    private let error: @Sendable (WireOperationFailure) -> AOperationError
     private let state: Mutex<State>
 
     private static let reasonCharactersMax = 4 * 1024
@@ -51,9 +53,11 @@ final class HostedConditions: Sendable {
     ///   not hold.
     init(
         _ questions: [WireConditionQuestion], of member: OperationGraph.Member, _ operation: AOperation,
+        error: @escaping @Sendable (WireOperationFailure) -> AOperationError,
         completion: @escaping @Sendable ([WireConditionAnswer], [Failed]) -> Void
     ) {
         self.operation = operation
+        self.error = error
         self.questions = questions.map { ($0, member.hostedConditions[Int($0.condition)]) }
         state = Mutex(State(answers: Array(repeating: nil, count: questions.count), completion: completion))
     }
@@ -96,7 +100,10 @@ final class HostedConditions: Sendable {
     /// What has been cancelled meanwhile, by a condition for example, is not to run, whatever that says.
     private func evaluate(_ condition: HostedCondition, _ index: Int) {
         guard !operation.isCancelled else { return answer(index, .ignored) }
-        condition.evaluate(for: operation) { [self] result in answer(index, operation.isCancelled ? .ignored : Finding(result)) }
+        let failedParts = questions[index].question.failedParts.map { (Int($0.part), error($0.failure)) }
+        condition.evaluate(for: operation, failedParts: Dictionary(failedParts) { first, _ in first }) { [self] result in
+            answer(index, operation.isCancelled ? .ignored : Finding(result))
+        }
     }
 
     func stop() {

@@ -27,7 +27,10 @@ extension HostedSession {
         switch assignment.kind {
         case .execute: execute(key, assignment, operation, member, mirrors)
         case .evaluate:
-            let conditions = HostedConditions(assignment.conditions, of: member, operation) { [weak self] answers, failed in
+            let error: @Sendable (WireOperationFailure) -> AOperationError = { failure in
+                graph.error(failure, of: graph.places[assignment.path] ?? 0)
+            }
+            let conditions = HostedConditions(assignment.conditions, of: member, operation, error: error) { [weak self] answers, failed in
                 graph.hostedErrors.keep(failed.map(\.error), as: failed.map(\.failure), of: assignment.path)
                 guard let self else { return }
                 desk.async { self.ended(key, FinishedUnit(.answers(answers))) }

@@ -46,9 +46,11 @@ struct GroupAttempts {
         let held = Held(number: count, top: top, change: change)
         switch change.news {
         case .started, .progressed, .retrying:
-            ends[change.node] = nil
+            // Of what is done before conditions the first run is told.
+            if !graph.members[change.node].isDependent { ends[change.node] = nil }
             return ([change], [])
         case .added: additions[change.node] = held
+        case .ended where graph.members[change.node].isDependent && ends[change.node] != nil: break
         case .ended: ends[change.node] = held
         }
         return ([], [])
@@ -80,7 +82,7 @@ struct GroupAttempts {
     mutating func takeBegunAnew(_ graph: OperationGraph) -> [Int] {
         guard !begunAnew.isEmpty else { return [] }
         defer { begunAnew = [] }
-        return graph.members.indices.filter { !isDependent($0, graph) && !begunAnew.isDisjoint(with: groups(around: $0, graph)) }
+        return graph.members.indices.filter { !graph.members[$0].isDependent && !begunAnew.isDisjoint(with: groups(around: $0, graph)) }
     }
 
     /// The group has ended: what is held for it, and what was in it and is not there any more.
@@ -96,7 +98,7 @@ struct GroupAttempts {
 
     /// Groups around the node that may begin anew, from the innermost outwards.
     private func groups(around node: Int, _ graph: OperationGraph) -> [Int] {
-        guard !isDependent(node, graph) else { return [] }
+        guard !isToldAtOnce(node, graph) else { return [] }
         var found: [Int] = []
         var current = node
         while current != 0 {
@@ -108,8 +110,11 @@ struct GroupAttempts {
 
     private func isAdded(_ node: Int, _ graph: OperationGraph) -> Bool { node >= graph.wire.nodes.count }
 
-    /// What is done before conditions is told as it comes: it is part of no group.
-    private func isDependent(_ node: Int, _ graph: OperationGraph) -> Bool { graph.members[node].dependent != nil }
+    /// What is done before conditions is told as it comes: it is part of no group. Not if it goes with what was added, which may
+    /// be dropped again.
+    private func isToldAtOnce(_ node: Int, _ graph: OperationGraph) -> Bool {
+        graph.members[node].isDependent && !isAdded(node, graph)
+    }
 }
 
 extension OperationGraph {

@@ -134,9 +134,15 @@ extension OperationProgress {
 }
 
 extension WireAdded {
+    /// That of a dependent operation without what says for which condition it is done: "?tidy.0" is called "tidy".
+    private func ownID(_ id: String) -> String {
+        guard preparation, id.hasPrefix("?"), let end = id.lastIndex(of: ".") else { return id }
+        return String(id[..<end].dropFirst())
+    }
+
     /// What stands here for something that another process has made.
     func standIn(at path: String) -> AOperation {
-        let id = path.split(separator: "/").last.map(String.init) ?? path
+        let id = ownID(path.split(separator: "/").last.map(String.init) ?? path)
         switch kind {
         case .operation, .forEach, .decider, .UNRECOGNIZED: return AddedOperation(path: path, id: id, operationType: type)
         case .group, .ordered:

@@ -117,6 +117,7 @@ final class Mirrors: Sendable {
                 member = OperationGraph.Member(operation: operation, path: path, parent: member.parent, isGroup: member.isGroup)
             }
         }
+        member.isDependent = member.isDependent || added.preparation
         _ = member.operation?.handOver()
         let isCancelled = member.operation?.isCancelled == true
         let whenGrown = state.withLock { [member] state in
@@ -254,7 +255,7 @@ final class Mirrors: Sendable {
                 }
                 guard isNews else { continue }
                 dropProducts(madeBy: graph.members[change.node].path)
-                if let isStopped = change.isStoppedByGroup, graph.members[change.node].dependent == nil {
+                if let isStopped = change.isStoppedByGroup, !graph.members[change.node].isDependent {
                     let parent = graph.members[graph.members[change.node].parent].operation as? GroupOperation
                     parent?.noteCancellation(of: operation, isByGroup: isStopped)
                 }
@@ -304,7 +305,12 @@ final class Mirrors: Sendable {
     /// As the local library does: the listeners of who has produced it, then the group.
     private func add(_ operation: AOperation, _ member: OperationGraph.Member, _ producer: Int?, _ graph: OperationGraph) {
         if let producer, graph.members.indices.contains(producer) { graph.members[producer].operation?.tellProduct(operation) }
-        if let group = graph.members[member.parent].operation as? GroupOperation { group.adopt(operation) } else { enqueue(operation) }
+        // What is done for a condition stands beside that, as on any queue.
+        if !member.isDependent, let group = graph.members[member.parent].operation as? GroupOperation {
+            group.adopt(operation)
+        } else {
+            enqueue(operation)
+        }
         let whenGrown = state.withLock { $0.whenGrown }
         whenGrown?()
     }

@@ -49,7 +49,7 @@ extension Assignment {
             + bindings.reduce(0) { $0 + $1.name.utf8.count + $1.element.count + 16 }
             + fences.reduce(0) { $0 + $1.key.utf8.count + 16 }
             + resources.reduce(0) { $0 + $1.name.utf8.count + 2 * $1.indices.count + 16 }
-            + questions.reduce(0) { $0 + $1.type.utf8.count + $1.parameters.count + 24 } + (decision?.wireBytes ?? 0)
+            + questions.reduce(0) { $0 + $1.wireBytes } + (decision?.wireBytes ?? 0)
             + (conclusion?.wireBytes ?? 0)
     }
 }

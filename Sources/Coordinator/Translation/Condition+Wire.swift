@@ -45,8 +45,17 @@ extension ConditionQuestion {
         wire.templated = isTemplated
         wire.negated = isNegated
         wire.wait = waits
+        wire.failedParts = failedParts.map { part in
+            .with {
+                $0.part = UInt32(clamping: part.part)
+                $0.failure = part.failure.wire
+            }
+        }
         return wire
     }
+
+    /// About how many bytes it takes.
+    var wireBytes: Int { 24 + type.utf8.count + parameters.count + failedParts.reduce(0) { $0 + 8 + $1.failure.wireBytes } }
 }
 
 extension ConditionAnswer {

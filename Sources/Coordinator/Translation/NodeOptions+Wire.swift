@@ -35,6 +35,7 @@ extension NodeOptions {
         say = SubmitterSay(holds: wire.willFinish, retries: wire.retryOnFailure)
         hostedTimeoutMilliseconds = try duration(wire.hostedTimeoutMilliseconds, "time limit for hosted steps")
         if wire.hasPrepares { prepares = Int(wire.prepares) }
+        if wire.hasPreparesPart { preparesPart = Int(wire.preparesPart) }
         if wire.hasStream { stream = Int(wire.stream) }
         retriesNet = wire.retriesNet
         if wire.hasPriority { priority = Int(wire.priority) }

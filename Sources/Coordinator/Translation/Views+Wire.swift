@@ -85,6 +85,7 @@ extension AddedView {
             $0.kind = WireOperationView.Kind(rawValue: Int(kind.rawValue)) ?? .operation
             $0.type = type
             $0.hosted = isHosted
+            $0.preparation = isPreparation
             if let producer { $0.producer = UInt32(clamping: producer) }
             $0.attempt = attempt.rawValue
             $0.node = UInt32(clamping: node)

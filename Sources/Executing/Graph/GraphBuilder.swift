@@ -99,6 +99,7 @@ package struct GraphBuilder {
             let mayBeginAnew = beginsAnew[next.parent, default: false] || isGroup && node.retries > 0
             if mayBeginAnew { beginsAnew[index] = true }
             if let condition = next.prepares { node.prepares = UInt32(condition) }
+            if let part = next.dependent?.part { node.preparesPart = UInt32(part) }
             var member = OperationGraph.Member(next.operation, next.manifest, path: path, parent: next.parent, isGroup: isGroup)
             member.dependent = next.dependent
             graph.append(member, node)
@@ -122,7 +123,11 @@ package struct GraphBuilder {
                 graph.fault(index, "is in another queue, or has ended; make a fresh one")
             }
             guard nodes.updateValue(index, forKey: ObjectIdentifier(next.operation)) == nil else {
-                graph.fault(index, "is in two groups; give each its own operation")
+                graph.fault(
+                    index,
+                    next.dependent == nil
+                        ? "is in two groups; give each its own operation"
+                        : "is the dependent operation of two conditions, or part of the graph besides; give each its own operation")
                 continue
             }
             manifests.append((index, next.manifest))
@@ -159,19 +164,14 @@ package struct GraphBuilder {
     private mutating func dependents(of conditions: [ConditionManifest], _ index: Int) -> [Pending] {
         var dependents: [Pending] = []
         for (position, condition) in conditions.enumerated() {
-            guard let dependent = condition.dependent else { continue }
-            guard !isAddition else {
-                graph.fault(
-                    index,
-                    "has a condition with the dependent operation `\(dependent.operation.errorName)`, and comes to a graph that runs; "
-                        + "let that be an operation that comes before it, or make the condition silent")
-                continue
+            for dependent in condition.dependents {
+                let manifest = dependent.operation.manifest()
+                let part = dependent.part.map { ".\($0)" } ?? ""
+                dependents.append(
+                    Pending(
+                        operation: dependent.operation, manifest: manifest, parent: index,
+                        id: "?\(manifest.label).\(position)\(part)", prepares: position, dependent: dependent))
             }
-            let manifest = dependent.operation.manifest()
-            dependents.append(
-                Pending(
-                    operation: dependent.operation, manifest: manifest, parent: index, id: "?\(manifest.label).\(position)",
-                    prepares: position, dependent: dependent))
         }
         return dependents
     }

@@ -17,8 +17,10 @@ package struct OperationGraph: Sendable {
         package let uniqueId: String?
         /// Conditions that this process evaluates, by their positions among the node's.
         package var hostedConditions: [Int: HostedCondition] = [:]
-        /// The condition of its parent that it is done for; nil: it is part of the graph for its own sake.
-        package var dependent: DependentManifest?
+        /// The condition of its parent that it is done for; nil: it is part of the graph for its own sake, or is not of this process.
+        package var dependent: DependentManifest? { didSet { isDependent = dependent != nil } }
+        /// Whether it is done for a condition of its parent, and is none of that one's children.
+        package var isDependent = false
 
         package init(
             operation: AOperation?, path: String, parent: Int, isGroup: Bool, timeout: TimeInterval? = nil,
@@ -41,6 +43,7 @@ package struct OperationGraph: Sendable {
                 deadline: deadline, uniqueId: uniqueId)
             moved.hostedConditions = hostedConditions
             moved.dependent = dependent
+            moved.isDependent = isDependent
             return moved
         }
     }
@@ -69,7 +72,7 @@ package struct OperationGraph: Sendable {
     }
 
     /// What is done before conditions are evaluated: part of no group.
-    package var dependents: [AOperation] { members.compactMap { $0.dependent == nil ? nil : $0.operation } }
+    package var dependents: [AOperation] { members.compactMap { $0.isDependent ? $0.operation : nil } }
 
     package func member(at path: String) -> Member? { places[path].map { members[$0] } }
 

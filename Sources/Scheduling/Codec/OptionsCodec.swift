@@ -22,6 +22,7 @@ private enum Section {
     static let hostedTimeout: UInt8 = 201
     static let prepares: UInt8 = 190
     static let retriesNet: UInt8 = 242
+    static let preparesPart: UInt8 = 252
 }
 
 extension ByteWriter {
@@ -91,6 +92,11 @@ extension ByteWriter {
             $0.prepares != nil
         } content: { writer, options in
             writer.write(count: options.prepares ?? 0)
+        }
+        write(section: Section.preparesPart, of: graph) {
+            $0.preparesPart != nil
+        } content: { writer, options in
+            writer.write(count: options.preparesPart ?? 0)
         }
         write(section: Section.priority, of: graph) {
             $0.priority != nil
@@ -200,6 +206,8 @@ extension ByteReader {
             options.hostedTimeoutMilliseconds = try signed()
         case Section.prepares:
             options.prepares = try index()
+        case Section.preparesPart:
+            options.preparesPart = try index()
         case Section.priority:
             options.priority = Int(try signed())
         case Section.weight:

@@ -60,24 +60,51 @@ extension Submission {
         effects.append(.changed(id(unit), at: at, errors: []))
     }
 
+    /// Whether an executor has something of them.
+    func hasRunningPreparations(_ unit: Int) -> Bool {
+        preparations(of: unit).contains { preparation in
+            units[preparation..<(preparation + Int(layout.subtreeUnits[Int(units[preparation].node)]))].contains { inner in
+                if case .assigned = inner.phase { true } else { false }
+            }
+        }
+    }
+
     /// What has not ended of them is not needed any more.
     mutating func stopPreparations(of unit: Int, _ reason: Unit.Stop) {
         let inner: Unit.Stop = reason == .cancelled ? .cancelled : .siblingFailed
         for preparation in preparations(of: unit) where !units[preparation].hasEnded { work.append(.stop(Int32(preparation), inner)) }
     }
 
+    /// Whether its failure is that of the condition, and not only of a part of that.
+    func preparesWhole(_ preparation: Int, of condition: Int? = nil) -> Bool {
+        let options = node(preparation).options
+        return options.preparesPart == nil && (condition ?? options.prepares) == options.prepares
+    }
+
     /// The error of the dependent operation of one of the unit's conditions, which is that of the condition; nil: it has
     /// none, or that succeeded.
     func preparationFailure(_ condition: Int, of unit: Int) -> Failure? {
-        guard let preparation = preparations(of: unit).first(where: { node($0).options.prepares == condition }) else { return nil }
-        var failure: Failure?
-        switch units[preparation].outcome {
-        case .failure?: failure = failures(of: preparation).first
-        case .cancelled?: failure = cancelledFailure(preparation)
-        case .success?, nil: return nil
-        }
+        guard let preparation = preparations(of: unit).first(where: { preparesWhole($0, of: condition) }) else { return nil }
+        var failure = failure(ofPreparation: preparation)
         failure?.isCondition = true
         return failure
+    }
+
+    /// The parts of one of the unit's conditions whose dependent operations failed, in their order.
+    func failedParts(_ condition: Int, of unit: Int) -> [FailedPart] {
+        preparations(of: unit).compactMap { preparation in
+            let options = node(preparation).options
+            guard options.prepares == condition, let part = options.preparesPart else { return nil }
+            return failure(ofPreparation: preparation).map { FailedPart(part: part, failure: $0) }
+        }
+    }
+
+    private func failure(ofPreparation preparation: Int) -> Failure? {
+        switch units[preparation].outcome {
+        case .failure?: failures(of: preparation).first
+        case .cancelled?: cancelledFailure(preparation)
+        case .success?, nil: nil
+        }
     }
 
     func preparationViolations(_ unit: Int) -> [String] {
@@ -114,15 +141,46 @@ extension Node {
 extension Graph {
     /// Why a node cannot be the dependent operation of a condition; nil: it can, or is none.
     func problem(withPreparation node: Node) -> String? {
-        guard let condition = node.isPreparation ? node.options.prepares : nil else { return nil }
+        guard let condition = node.isPreparation ? node.options.prepares : nil else {
+            guard let part = node.hasOptions ? node.options.preparesPart : nil else { return nil }
+            return "is the dependent operation of part \(part) of a condition, and does not say of which condition"
+        }
         if node.isDecider { return "is a decider and the dependent operation of a condition; it cannot be both" }
-        guard nodes[node.parent].conditions.indices.contains(condition) else {
+        let conditions = nodes[node.parent].conditions
+        guard conditions.indices.contains(condition) else {
             return "is the dependent operation of condition \(condition) of node \(node.parent), which has no such condition"
+        }
+        if let part = node.options.preparesPart, !conditions[condition].isHosted {
+            return "is the dependent operation of part \(part) of condition \(condition) of node \(node.parent)"
+                + ", which its submitter does not evaluate; only such a condition has parts"
         }
         if case .forEach = nodes[node.parent].kind {
             return "is the dependent operation of a condition of a forEach; its body has conditions"
         }
         return nil
+    }
+
+    /// Conditions, and parts of conditions, that have more than one dependent operation.
+    func preparationFaults(_ layout: GraphLayout) -> [AdmissionError] {
+        guard !layout.preparations.isEmpty else { return [] }
+        var faults: [AdmissionError] = []
+        for index in nodes.indices {
+            // By condition: for which parts there is one; nil: for all of it.
+            var parts: [Int: Set<Int?>] = [:]
+            for preparation in layout.preparations[Int32(index)] ?? [] {
+                let options = nodes[Int(preparation)].options
+                guard let condition = options.prepares else { continue }
+                let isFirst = parts[condition, default: []].insert(options.preparesPart).inserted
+                let all = parts[condition] ?? []
+                guard !isFirst || all.count > 1 && all.contains(nil) else { continue }
+                faults.append(
+                    fault(
+                        Int(preparation),
+                        "is another dependent operation of condition \(condition) of `\(path(of: index))`, or of a part of it"
+                            + ", that has one; make a group of them"))
+            }
+        }
+        return faults
     }
 
     /// The dependent operation that `node` is, or is in; nil: none.

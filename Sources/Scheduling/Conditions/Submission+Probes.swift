@@ -29,7 +29,7 @@ extension Submission {
             guard case .probe(let probe) = condition.kind else { return nil }
             return ConditionQuestion(
                 condition: position, type: probe.type, parameters: graph.parameters[probe.parameters], isTemplated: probe.isTemplated,
-                isNegated: condition.isNegated, waits: probe.waits)
+                isNegated: condition.isNegated, waits: probe.waits, failedParts: failedParts(position, of: unit))
         }
     }
 
@@ -113,6 +113,9 @@ extension Submission {
 
 extension Condition {
     var isProbe: Bool { if case .probe = kind { true } else { false } }
+
+    /// Whether the process that submitted the graph evaluates it.
+    var isHosted: Bool { if case .probe(let probe) = kind { probe.isHosted } else { false } }
 }
 
 extension Node {

@@ -60,15 +60,18 @@ extension Explainer {
             }
         }
         // It has a dependent operation whose error is its own, or has ended as another one did.
-        if let preparation = submission.preparations(of: unit).first(where: { isFailed($0) }) { return (preparation, .preparation) }
+        if let preparation = submission.preparations(of: unit).first(where: { submission.preparesWhole($0) && isFailed($0) }) {
+            return (preparation, .preparation)
+        }
         guard let origin = submission.unit(atPath: failure.origin), origin != unit, isFailed(origin) else { return nil }
         return (origin, submission.isUnique(unit) ? .duplicate : .producer)
     }
 
     /// What has made a condition fail.
     private func source(of condition: Int, of unit: Int) -> Next? {
+        // That of a part may have failed, and the whole for another reason.
         let preparations = submission.preparations(of: unit)
-        if let preparation = preparations.first(where: { submission.node($0).options.prepares == condition && isFailed($0) }) {
+        if let preparation = preparations.first(where: { submission.preparesWhole($0, of: condition) && isFailed($0) }) {
             return (preparation, .preparation)
         }
         let condition = submission.conditions(of: unit)[condition]

@@ -103,7 +103,7 @@ extension Scheduler {
             }
         let origin = durable.submissions[index].origin(of: unit)
         return AddedView(
-            parent: Int(state.parent), kind: kind, type: type, isHosted: node.isHosted,
+            parent: Int(state.parent), kind: kind, type: type, isHosted: node.isHosted, isPreparation: node.isPreparation,
             producer: durable.submissions[index].producers[Int32(unit)].map(Int.init),
             attempt: origin?.attempt ?? Attempt(rawValue: 0), node: origin?.node ?? 0, id: origin?.id)
     }

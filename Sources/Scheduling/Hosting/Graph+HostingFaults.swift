@@ -3,9 +3,7 @@ extension Node {
     var isHosted: Bool { hasOptions && options.isHosted }
 
     /// Whether that process has to be asked before it starts, because of conditions that exist only there.
-    var isAskedAtSubmitter: Bool {
-        hasOptions && options.conditions.contains { if case .probe(let probe) = $0.kind { probe.isHosted } else { false } }
-    }
+    var isAskedAtSubmitter: Bool { hasOptions && options.conditions.contains(where: \.isHosted) }
 }
 
 extension Node {

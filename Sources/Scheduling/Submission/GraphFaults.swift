@@ -36,7 +36,7 @@ extension Graph {
                 0, "the lists of its forEachs make more than the limit of \(limits.unitsMax) units; split it into several submissions")
             return ([fault], .malformed)
         }
-        let faults = idFaults(layout) + deciderFaults() + referenceFaults(layout) + optionFaults()
+        let faults = idFaults(layout) + deciderFaults() + preparationFaults(layout) + referenceFaults(layout) + optionFaults()
         guard faults.isEmpty else { return (faults, .faulty) }
         let cycles = cycleFaults(layout)
         return (cycles.isEmpty ? placeFaults(layout) + keyFaults(layout) + scopeFaults(layout) : cycles, .connected)

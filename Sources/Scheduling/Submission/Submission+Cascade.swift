@@ -342,8 +342,9 @@ extension Submission {
             passOver(unit, at, &effects)
         case .preparing:
             guard note(reason, unit) else { return }
+            // Where nothing runs it ends in this step, and that is what is told.
+            if hasRunningPreparations(unit) { effects.append(.changed(id(unit), at: at, errors: [])) }
             stopPreparations(of: unit, reason)
-            effects.append(.changed(id(unit), at: at, errors: []))
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait, .provisional:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {

@@ -2112,9 +2112,36 @@ public nonisolated struct WireConditionQuestion: Sendable {
 
   public var wait: Bool = false
 
+  /// of one that is made of others
+  public var failedParts: [WireFailedPart] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+}
+
+/// A part of a condition, by its place (see `prepares_part`), whose dependent operation failed.
+public nonisolated struct WireFailedPart: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var part: UInt32 = 0
+
+  public var failure: WireOperationFailure {
+    get {_failure ?? WireOperationFailure()}
+    set {_failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  public var hasFailure: Bool {self._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  public mutating func clearFailure() {self._failure = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _failure: WireOperationFailure? = nil
 }
 
 public nonisolated struct WireConditionAnswer: Sendable {
@@ -3218,7 +3245,17 @@ public nonisolated struct WireNode: @unchecked Sendable {
   /// Clears the value of `prepares`. Subsequent reads from it will return its default value.
   public mutating func clearPrepares() {_uniqueStorage()._prepares = nil}
 
-  /// the operation whose elements it receives while that runs; of an operation
+  /// only of this part of that condition, which is made of others that its submitter evaluates: in the order of
+  public var preparesPart: UInt32 {
+    get {_storage._preparesPart ?? 0}
+    set {_uniqueStorage()._preparesPart = newValue}
+  }
+  /// Returns true if `preparesPart` has been explicitly set.
+  public var hasPreparesPart: Bool {_storage._preparesPart != nil}
+  /// Clears the value of `preparesPart`. Subsequent reads from it will return its default value.
+  public mutating func clearPreparesPart() {_uniqueStorage()._preparesPart = nil}
+
+  /// a walk, without those that are made of others themselves
   public var stream: UInt32 {
     get {_storage._stream ?? 0}
     set {_uniqueStorage()._stream = newValue}
@@ -4838,6 +4875,9 @@ public nonisolated struct WireAdded: Sendable {
   public var hasID: Bool {self._id != nil}
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   public mutating func clearID() {self._id = nil}
+
+  /// the dependent operation of a condition of `parent`, and none of its children
+  public var preparation: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -8200,7 +8240,7 @@ nonisolated extension WireAssignedResource: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension WireConditionQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ConditionQuestion"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}type\0\u{1}parameters\0\u{1}templated\0\u{1}negated\0\u{1}wait\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}condition\0\u{1}type\0\u{1}parameters\0\u{1}templated\0\u{1}negated\0\u{1}wait\0\u{4}i\u{6}failed_parts\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -8214,6 +8254,7 @@ nonisolated extension WireConditionQuestion: SwiftProtobuf.Message, SwiftProtobu
       case 4: try { try decoder.decodeSingularBoolField(value: &self.templated) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.negated) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.wait) }()
+      case 431: try { try decoder.decodeRepeatedMessageField(value: &self.failedParts) }()
       default: break
       }
     }
@@ -8238,6 +8279,9 @@ nonisolated extension WireConditionQuestion: SwiftProtobuf.Message, SwiftProtobu
     if self.wait != false {
       try visitor.visitSingularBoolField(value: self.wait, fieldNumber: 6)
     }
+    if !self.failedParts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.failedParts, fieldNumber: 431)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -8248,6 +8292,46 @@ nonisolated extension WireConditionQuestion: SwiftProtobuf.Message, SwiftProtobu
     if lhs.templated != rhs.templated {return false}
     if lhs.negated != rhs.negated {return false}
     if lhs.wait != rhs.wait {return false}
+    if lhs.failedParts != rhs.failedParts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFailedPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".FailedPart"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}part\0\u{1}failure\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.part) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.part != 0 {
+      try visitor.visitSingularUInt32Field(value: self.part, fieldNumber: 1)
+    }
+    try { if let v = self._failure {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireFailedPart, rhs: WireFailedPart) -> Bool {
+    if lhs.part != rhs.part {return false}
+    if lhs._failure != rhs._failure {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9851,7 +9935,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{11}prepares_part\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -9883,6 +9967,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _hostedTimeoutMilliseconds: UInt64 = 0
     var _weight: UInt32 = 0
     var _prepares: UInt32? = nil
+    var _preparesPart: UInt32? = nil
     var _stream: UInt32? = nil
     var _retriesNet: Bool = false
 
@@ -9924,6 +10009,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _hostedTimeoutMilliseconds = source._hostedTimeoutMilliseconds
       _weight = source._weight
       _prepares = source._prepares
+      _preparesPart = source._preparesPart
       _stream = source._stream
       _retriesNet = source._retriesNet
     }
@@ -10026,6 +10112,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 394: try { try decoder.decodeSingularBoolField(value: &_storage._retryOnFailure) }()
         case 395: try { try decoder.decodeSingularUInt64Field(value: &_storage._hostedTimeoutMilliseconds) }()
         case 413: try { try decoder.decodeSingularBoolField(value: &_storage._retriesNet) }()
+        case 430: try { try decoder.decodeSingularUInt32Field(value: &_storage._preparesPart) }()
         default: break
         }
       }
@@ -10146,6 +10233,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._retriesNet != false {
         try visitor.visitSingularBoolField(value: _storage._retriesNet, fieldNumber: 413)
       }
+      try { if let v = _storage._preparesPart {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 430)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -10184,6 +10274,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._hostedTimeoutMilliseconds != rhs_storage._hostedTimeoutMilliseconds {return false}
         if _storage._weight != rhs_storage._weight {return false}
         if _storage._prepares != rhs_storage._prepares {return false}
+        if _storage._preparesPart != rhs_storage._preparesPart {return false}
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._retriesNet != rhs_storage._retriesNet {return false}
         return true
@@ -12783,7 +12874,7 @@ nonisolated extension WireHistoryEntry: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Added"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{1}kind\0\u{1}type\0\u{1}hosted\0\u{1}producer\0\u{1}attempt\0\u{1}node\0\u{1}id\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}parent\0\u{1}kind\0\u{1}type\0\u{1}hosted\0\u{1}producer\0\u{1}attempt\0\u{1}node\0\u{1}id\0\u{2}h\u{6}preparation\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12799,6 +12890,7 @@ nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 6: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.node) }()
       case 8: try { try decoder.decodeSingularStringField(value: &self._id) }()
+      case 432: try { try decoder.decodeSingularBoolField(value: &self.preparation) }()
       default: break
       }
     }
@@ -12833,6 +12925,9 @@ nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     try { if let v = self._id {
       try visitor.visitSingularStringField(value: v, fieldNumber: 8)
     } }()
+    if self.preparation != false {
+      try visitor.visitSingularBoolField(value: self.preparation, fieldNumber: 432)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12845,6 +12940,7 @@ nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.attempt != rhs.attempt {return false}
     if lhs.node != rhs.node {return false}
     if lhs._id != rhs._id {return false}
+    if lhs.preparation != rhs.preparation {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -36,7 +36,7 @@ struct ConditionDefectTests {
         let tree = ConditionTree(conditions)
         let ends = Log<Int>()
         let ended = Signal()
-        ConditionEvaluation.evaluate(tree, for: Step(), dependencies: [:]) { results in
+        ConditionEvaluation.evaluate(tree, for: Step(), failures: [:]) { results in
             ends.append(results.count)
             ended.fire()
         }
@@ -51,7 +51,7 @@ struct ConditionDefectTests {
             completion(.failure(AOperationError(Failed(text: "late"))))
         }
         let ends = Log<[OperationConditionResult]>()
-        ConditionEvaluation.evaluate(ConditionTree([twice, TrueCondition()]), for: Step(), dependencies: [:]) {
+        ConditionEvaluation.evaluate(ConditionTree([twice, TrueCondition()]), for: Step(), failures: [:]) {
             ends.append($0)
         }
         #expect(ends.entries == [[.ignored, .success]])
@@ -84,7 +84,7 @@ struct ConditionDefectTests {
         operation.addCondition(Answer.fails("c"))
         let tree = ConditionTree(operation.core.withLock { $0.conditions })
         let ends = Log<[OperationConditionResult]>()
-        ConditionEvaluation.evaluate(tree, for: operation, dependencies: [:]) { ends.append(tree.combine($0)) }
+        ConditionEvaluation.evaluate(tree, for: operation, failures: [:]) { ends.append(tree.combine($0)) }
         let texts = ends.entries.first?.map { $0.error?.localizedDescription }
         #expect(texts == ["a", "b", "c"])
     }

@@ -53,7 +53,8 @@ nonisolated(nonsending)
     ) async -> OperationConditionResult
 {
     await withCheckedContinuation { continuation in
-        ConditionEvaluation.evaluate(condition, for: operation, dependencies: dependencies) { result in
+        let failures = dependencies.compactMapValues(\.publishedErrors.first)
+        ConditionEvaluation.evaluate(condition, for: operation, failures: failures) { result in
             continuation.resume(returning: result)
         }
     }

@@ -27,16 +27,23 @@ extension Account {
 
     private func conditionEnds(of node: Int, _ verdict: (Int) -> Verdict?) -> [ConditionEnd] {
         var next = 0
-        return self.node(node).conditions.map { end(of: $0, node, &next, verdict) }
+        return self.node(node).conditions.map { end(of: $0, node, isSilent: false, &next, verdict) }
     }
 
-    private func end(of condition: ConditionPlan, _ node: Int, _ next: inout Int, _ verdict: (Int) -> Verdict?) -> ConditionEnd {
+    private func end(
+        of condition: ConditionPlan, _ node: Int, isSilent: Bool, _ next: inout Int, _ verdict: (Int) -> Verdict?
+    ) -> ConditionEnd {
+        func end(of part: ConditionPlan, _ next: inout Int, isSilent isAlsoSilent: Bool = false) -> ConditionEnd {
+            self.end(of: part, node, isSilent: isSilent || isAlsoSilent, &next, verdict)
+        }
         switch condition {
-        case .scripted(_, let isNegated):
+        case .scripted(_, let isNegated), .prepared(_, let isNegated):
             let number = next
             next += 1
+            // What is silent has no dependent operation, and holds if that has everything to say.
+            let isUnasked = isSilent && condition.isPrepared
             let end: ConditionEnd
-            switch verdict(number) {
+            switch isUnasked ? .yes : verdict(number) {
             case nil: end = .unknown
             case .yes: end = .holds
             case .no: end = .refused(Fault(.own(Texts.no(of: node, condition: number)), by: Texts.scriptedCondition, isOfCondition: true))
@@ -49,12 +56,12 @@ extension Account {
         case .noCancelledDependencies:
             guard !outcomesOfPredecessors(of: node).allSatisfy({ $0?.isCancelled == false }) else { return .holds }
             return .refused(Fault(.cancelledDependencies, by: "NoCancelledDependencies", isOfCondition: true))
-        case .all(let parts): return .all(parts.map { end(of: $0, node, &next, verdict) })
-        case .any(let parts): return .any(parts.map { end(of: $0, node, &next, verdict) })
-        case .not(let part): return end(of: part, node, &next, verdict).negated(part.key)
-        case .silent(let part): return end(of: part, node, &next, verdict)
+        case .all(let parts): return .all(parts.map { end(of: $0, &next) })
+        case .any(let parts): return .any(parts.map { end(of: $0, &next) })
+        case .not(let part): return end(of: part, &next).negated(part.key)
+        case .silent(let part): return end(of: part, &next, isSilent: true)
         case .ignored(let part):
-            let end = end(of: part, node, &next, verdict)
+            let end = end(of: part, &next)
             if case .refused = end { return .ignored }
             return end
         }
@@ -64,8 +71,8 @@ extension Account {
 
     /// How many rounds there were in which all was asked.
     private func rounds(of node: Int) -> Int {
-        let scripted = self.node(node).conditions.reduce(0) { $0 + $1.scriptedCount }
-        return (0..<scripted).map { condition in judgements[node].count { $0.condition == condition } }.min() ?? 0
+        let asked = self.node(node).conditions.flatMap { $0.areAsked(isSilent: false) }.enumerated().filter(\.element).map(\.offset)
+        return asked.map { condition in judgements[node].count { $0.condition == condition } }.min() ?? 0
     }
 
     /// How often its conditions have failed at least, and at most.
@@ -118,19 +125,39 @@ extension ConditionPlan {
     /// The conditions that it is made of; itself if it is made of none.
     var leaves: [ConditionPlan] {
         switch self {
-        case .scripted, .noFailedDependencies, .noCancelledDependencies: [self]
+        case .scripted, .prepared, .noFailedDependencies, .noCancelledDependencies: [self]
         case .all(let parts), .any(let parts): parts.flatMap(\.leaves)
         case .not(let part), .silent(let part), .ignored(let part): part.leaves
         }
     }
 
-    package var scriptedCount: Int { leaves.count { if case .scripted = $0 { true } else { false } } }
+    package var scriptedCount: Int { areAsked(isSilent: false).count }
+
+    /// Whether it has a dependent operation inside of what it is made of.
+    package var isPreparedInside: Bool { isEvaluatedWhole && leaves.contains(where: \.isPrepared) }
+
+    fileprivate var isPrepared: Bool { if case .prepared = self { true } else { false } }
+
+    /// Whether parts are silent whose dependent operations have everything to say.
+    var hasUnaskedParts: Bool { areAsked(isSilent: false).contains(false) }
+
+    /// By scripted part: whether it is asked, itself or by its dependent operation.
+    fileprivate func areAsked(isSilent: Bool) -> [Bool] {
+        switch self {
+        case .scripted: [true]
+        case .prepared: [!isSilent]
+        case .noFailedDependencies, .noCancelledDependencies: []
+        case .all(let parts), .any(let parts): parts.flatMap { $0.areAsked(isSilent: isSilent) }
+        case .not(let part), .ignored(let part): part.areAsked(isSilent: isSilent)
+        case .silent(let part): part.areAsked(isSilent: true)
+        }
+    }
 
     var looksAtDependencies: Bool { leaves.count > scriptedCount }
 
     fileprivate var mayIgnore: Bool {
         switch self {
-        case .scripted, .noFailedDependencies, .noCancelledDependencies: false
+        case .scripted, .prepared, .noFailedDependencies, .noCancelledDependencies: false
         case .all(let parts), .any(let parts): parts.contains(where: \.mayIgnore)
         case .not(let part), .silent(let part): part.mayIgnore
         case .ignored: true
@@ -140,7 +167,7 @@ extension ConditionPlan {
     /// How errors name it.
     fileprivate var key: String {
         switch self {
-        case .scripted(_, let isNegated): isNegated ? Texts.negatedCondition : Texts.scriptedCondition
+        case .scripted(_, let isNegated), .prepared(_, let isNegated): isNegated ? Texts.negatedCondition : Texts.scriptedCondition
         case .noFailedDependencies: "NoFailedDependencies"
         case .noCancelledDependencies: "NoCancelledDependencies"
         case .all: Texts.allCondition

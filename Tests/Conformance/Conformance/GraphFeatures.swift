@@ -76,7 +76,10 @@ extension GraphGenerator {
         /// Cancellations at the starts of operations whose producers are tried again with them.
         package static let cancellationsInScopes = Features(rawValue: 1 << 31)
 
-        static let bits = 32
+        /// Conditions that leave what they say to dependent operations, also inside of others.
+        package static let preparedConditions = Features(rawValue: 1 << 32)
+
+        static let bits = 33
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
@@ -85,6 +88,7 @@ extension GraphGenerator {
 
         /// Those whose draws are made apart.
         static let later: Features = [.scopes, .scopesOfAnything, .cancellationsInScopes]
+        static let latest: Features = [.preparedConditions]
 
         package static let all = Features(rawValue: 1 << bits - 1)
         /// All but the kinds of graphs of which it is known that something is not as the model says.

@@ -12,12 +12,12 @@ extension GraphGenerator {
         if features.contains(.holds), random.chance(0.3) { hold(node) }
     }
 
-    private func mayCompose(_ node: Int) -> Bool {
+    func mayCompose(_ node: Int) -> Bool {
         features.contains(.madeConditionsOfProducers)
             || ([node] + plan.ancestors(of: node)).allSatisfy { plan.receivers(of: $0).isEmpty }
     }
 
-    private func streams(_ node: Int) -> Bool { plan.nodes[node].source != nil || plan.nodes[node].script?.elements != nil }
+    func streams(_ node: Int) -> Bool { plan.nodes[node].source != nil || plan.nodes[node].script?.elements != nil }
 
     /// Lets it read from a sibling before it.
     private mutating func stream(to node: Int) {
@@ -117,7 +117,7 @@ extension GraphGenerator {
 extension ConditionPlan {
     fileprivate var isNegationOrSilence: Bool {
         switch self {
-        case .scripted(_, let isNegated): isNegated
+        case .scripted(_, let isNegated), .prepared(_, let isNegated): isNegated
         case .not, .silent: true
         case .noFailedDependencies, .noCancelledDependencies, .all, .any, .ignored: false
         }

@@ -3,17 +3,23 @@ package struct GraphGenerator {
     var random: SeededNumbers
     /// Of features that came later, so that graphs without them stay those of their seeds.
     var laterRandom: SeededNumbers
+    /// The same again.
+    var latestRandom: SeededNumbers
     let features: Features
     var plan = GraphPlan(nodes: [])
 
     private init(seed: UInt64, features: Features) {
         random = SeededNumbers(seed: seed)
         laterRandom = SeededNumbers(seed: ~seed)
+        latestRandom = SeededNumbers(seed: seed.byteSwapped)
         var drawn: Features = []
         for bit in 0..<Features.bits {
             let feature = Features(rawValue: 1 << bit)
             let share = Features.always.contains(feature) ? 1 : 0.6
-            if Features.later.contains(feature) ? laterRandom.chance(share) : random.chance(share) { drawn.insert(feature) }
+            let isDrawn =
+                Features.latest.contains(feature)
+                ? latestRandom.chance(share) : Features.later.contains(feature) ? laterRandom.chance(share) : random.chance(share)
+            if isDrawn { drawn.insert(feature) }
         }
         self.features = features.intersection(drawn)
     }
@@ -30,6 +36,7 @@ package struct GraphGenerator {
         for node in generator.plan.nodes.indices.dropFirst() { generator.extend(node) }
         for node in generator.plan.nodes.indices.dropFirst() { generator.letDecide(node) }
         for node in generator.plan.leaves { generator.retryNet(of: node) }
+        for node in generator.plan.nodes.indices.dropFirst() { generator.prepare(node) }
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }

@@ -51,6 +51,7 @@ extension ConditionPlan: CustomStringConvertible {
     package var description: String {
         switch self {
         case .scripted(let verdicts, let isNegated): "\(isNegated ? "not" : "")\(verdicts.map(\.rawValue))"
+        case .prepared(let verdicts, let isNegated): "\(isNegated ? "not" : "")prepared\(verdicts.map(\.rawValue))"
         case .noFailedDependencies: "noFailed"
         case .noCancelledDependencies: "noCancelled"
         case .all(let parts): "all(\(parts.map(\.description).joined(separator: ", ")))"

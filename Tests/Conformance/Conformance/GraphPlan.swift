@@ -101,6 +101,8 @@ package struct GroupPlan: Codable, Sendable, Hashable {
 package indirect enum ConditionPlan: Codable, Sendable, Hashable {
     /// Says these, one evaluation after the other, and then the last one for ever.
     case scripted([Verdict], isNegated: Bool)
+    /// The same by what its dependent operations do, one attempt after the other: it has nothing to say itself.
+    case prepared([Verdict], isNegated: Bool)
     case noFailedDependencies
     case noCancelledDependencies
     case all([ConditionPlan])
@@ -200,7 +202,7 @@ extension ConditionPlan {
     /// Whether a cluster cannot take it apart.
     package var isEvaluatedWhole: Bool {
         switch self {
-        case .scripted, .noFailedDependencies, .noCancelledDependencies: false
+        case .scripted, .prepared, .noFailedDependencies, .noCancelledDependencies: false
         case .all, .any, .ignored: true
         case .not(let part), .silent(let part): part.isEvaluatedWhole
         }

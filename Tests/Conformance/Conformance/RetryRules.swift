@@ -22,7 +22,7 @@ let retryRules: [Rule] = [
             case .limit, .duplicate, .loss, .other, nil: return nil
             }
             // An attempt may be timed out before its body says that it has begun, and is not seen then.
-            guard !account.mayHaveJoined(node), !account.hasDependencyConditions(node), !account.node(node).hasTimeout else { return nil }
+            guard !account.mayHaveJoined(node), !account.hasUnseenConditions(node), !account.node(node).hasTimeout else { return nil }
             let count = account.runs[node].count + account.refusals(of: node).most
             let attempts = account.node(node).attempts
             return count < attempts ? .init(node, "failed after \(count) of \(attempts) attempts") : nil
@@ -78,7 +78,8 @@ extension Account {
 }
 
 extension Account {
-    fileprivate func hasDependencyConditions(_ node: Int) -> Bool {
-        self.node(node).conditions.contains(where: \.looksAtDependencies)
+    /// Whether some may fail without anything being seen of it.
+    fileprivate func hasUnseenConditions(_ node: Int) -> Bool {
+        self.node(node).conditions.contains { $0.looksAtDependencies || $0.hasUnaskedParts }
     }
 }

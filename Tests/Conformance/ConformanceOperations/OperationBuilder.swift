@@ -133,17 +133,21 @@ struct ConditionBuilder {
         switch planned {
         case .noFailedDependencies: return NoFailedDependencies()
         case .noCancelledDependencies: return NoCancelledDependencies()
-        case .scripted(let verdicts, let isNegated):
-            let condition = ScriptedCondition(place: place, node: node, condition: next, verdicts: verdicts)
-            next += 1
-            let made: any AOperationCondition = isHosted ? HostedCondition(condition: condition) : condition
-            return isNegated ? Self.negated(made) : made
+        case .scripted(let verdicts, let isNegated): return scripted(verdicts, isPrepared: false, isNegated)
+        case .prepared(let verdicts, let isNegated): return scripted(verdicts, isPrepared: true, isNegated)
         case .all(let parts): return AndCondition(parts.map { make($0) })
         case .any(let parts): return OrCondition(parts.map { make($0) })
         case .not(let part): return Self.negated(make(part))
         case .silent(let part): return Self.silent(make(part))
         case .ignored(let part): return Self.ignored(make(part))
         }
+    }
+
+    private mutating func scripted(_ verdicts: [Verdict], isPrepared: Bool, _ isNegated: Bool) -> any AOperationCondition {
+        let condition = ScriptedCondition(place: place, node: node, condition: next, verdicts: verdicts, isPrepared: isPrepared)
+        next += 1
+        let made: any AOperationCondition = isHosted ? HostedCondition(condition: condition) : condition
+        return isNegated ? Self.negated(made) : made
     }
 
     private static func negated(_ condition: some AOperationCondition) -> any AOperationCondition { NegatedCondition(condition) }

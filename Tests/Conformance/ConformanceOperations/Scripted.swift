@@ -79,26 +79,39 @@ package struct ScriptParameters: Codable, Sendable {
     }
 }
 
-/// Says what its script says, one evaluation after the other.
+/// Says what its script says, one evaluation after the other; or leaves that to its dependent operations.
 package struct ScriptedCondition: ClusterCondition {
     package var place: String
     package var node: Int
     package var condition: Int
     package var verdicts: [Verdict]
+    package var isPrepared = false
+
+    package var dependentOperation: AOperation? { isPrepared ? ScriptedPreparation(self) : nil }
 
     package func evaluateForOperation(
         _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) {
+        guard !isPrepared else { return Mute().evaluateForOperation(operation, completion: completion) }
+        switch say() {
+        case .yes: completion(.success)
+        case .no: completion(.failure(AOperationError(refusal)))
+        case .notNow: completion(.retry(after: .milliseconds(2), because: "the script says so"))
+        }
+    }
+
+    fileprivate func say() -> Verdict {
         let place = Places.place(place)
         let index = place.ask(node, condition: condition)
         let verdict = verdicts.indices.contains(index) ? verdicts[index] : verdicts.last ?? .yes
         place.note(.judged(node, condition: condition, verdict))
-        switch verdict {
-        case .yes: completion(.success)
-        case .no: completion(.failure(AOperationError(ScriptError(text: Texts.no(of: node, condition: condition)))))
-        case .notNow: completion(.retry(after: .milliseconds(2), because: "the script says so"))
-        }
+        return verdict
     }
+
+    fileprivate var refusal: ScriptError { ScriptError(text: Texts.no(of: node, condition: condition)) }
+
+    /// Holds unless its dependent operation has failed.
+    private struct Mute: AOperationCondition {}
 }
 
 /// The same in the program, of a type that no worker knows.
@@ -107,16 +120,41 @@ package struct HostedCondition: AOperationCondition, Sendable {
 
     package static var key: String { ScriptedCondition.key }
 
+    package var dependentOperation: AOperation? {
+        guard condition.isPrepared else { return nil }
+        return condition.condition.isMultiple(of: 2) ? ScriptedPreparation(condition) : HostedPreparation(condition)
+    }
+
     package func evaluateForOperation(
         _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) { condition.evaluateForOperation(operation, completion: completion) }
 }
 
+/// Says what a condition says whose dependent operation it is, as whose name its error is published.
+package class PreparationBody: AsyncOperation<String>, @unchecked Sendable {
+    package let parameters: ScriptedCondition
+
+    package init(_ parameters: ScriptedCondition) {
+        self.parameters = parameters
+        super.init()
+        name = Texts.scriptedCondition
+    }
+
+    package override func run() async throws -> String {
+        try await Places.place(parameters.place).tick()
+        guard parameters.say() == .yes else { throw parameters.refusal }
+        return ""
+    }
+}
+
+package final class ScriptedPreparation: PreparationBody, ClusterOperation, @unchecked Sendable {}
+package final class HostedPreparation: PreparationBody, @unchecked Sendable {}
+
 /// What a worker registers to run graphs.
 package enum ConformanceTypes {
     package static let operations: [any ClusterOperation.Type] = [
         Scripted.self, ScriptedOnly.self, ScriptedReceiver.self, ScriptedJoin.self, ScriptedSource.self,
-        ScriptedSink.self, ScriptedDecider.self,
+        ScriptedSink.self, ScriptedDecider.self, ScriptedPreparation.self,
     ]
     package static let conditions: [any ClusterCondition.Type] = [ScriptedCondition.self]
     package static let errors: [any PortableError.Type] = [ScriptError.self]
