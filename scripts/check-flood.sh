@@ -12,8 +12,8 @@ pairs=${FLOOD_PAIRS:-3}
 operations=${FLOOD_OPERATIONS:-1000}
 
 swift=${SWIFT:-swift}
-$swift build -c release --product aop >/dev/null
-$swift build -c release --product TrialFlood >/dev/null
+$swift build -c release --product aop --quiet
+$swift build -c release --product TrialFlood --quiet
 bin=$($swift build -c release --show-bin-path)
 aop=$bin/aop
 files=$(mktemp -d)
@@ -39,7 +39,7 @@ $aop worker --connect "$endpoint" --key-file "$keys/worker.key" --slots 2 2>"$fi
 {
     echo "name: beside-a-flood"
     echo "group:"
-    for ((n = 0; n < operations; n++)); do echo "  - {operation: noop}"; done
+    for ((n = 0; n < operations; n++)); do echo "  - {op: noop}"; done
 } >"$files/graph.yaml"
 submit() { $aop submit "$files/graph.yaml" --wait -o quiet --coordinator "$endpoint" --key-file "$keys/submit.key" >/dev/null; }
 submit
