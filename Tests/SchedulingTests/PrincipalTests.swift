@@ -52,6 +52,46 @@ import Testing
         }
     }
 
+    @Test func uniqueIDs_belongToTheirPrincipal_alsoAfterARestart() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let graph = Sketch.group("root", [.op("a").unique("deploy", joins: true)]).graph()
+        let (anns, bobs) = (try submit(&cluster, by: ann, graph), try submit(&cluster, by: bob, graph))
+        for id in [anns, bobs] { #expect(cluster.operations(of: id).map(\.state) == [.running, .queued]) }
+        let next = try submit(&cluster, by: bob, key: "next", graph)
+        #expect(cluster.operations(of: next).last?.joinedTo == "\(bobs)/a")
+        try cluster.restart()
+        cluster.reattach(1, slots: 4)
+        #expect(cluster.operations(of: next).last?.joinedTo == "\(bobs)/a")
+        guard case .cancelAccepted? = cluster.ask(.cancel(submission: bobs, path: "", reason: "", now: true), by: bob) else {
+            throw Refused()
+        }
+        #expect(cluster.operations(of: anns).map(\.state) == [.running, .running], "another's operation is left alone")
+    }
+
+    @Test func snapshotsOfTheSecondLayout_giveUniqueIDsToWhoseTheyAre() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let graph = Sketch.group("root", [.op("a").unique("deploy", joins: true)]).graph()
+        _ = try submit(&cluster, by: ann, graph)
+        _ = try submit(&cluster, by: ann, key: "joins", graph)
+        var scheduler = Scheduler(cluster.configuration)
+        for fact in cluster.journal { try scheduler.restore(fact) }
+        var sections: [[UInt8]] = []
+        scheduler.writeSnapshot { sections.append($0) }
+        // It did not say whose an id is: a text is its length and its bytes.
+        let key: [UInt8] = [3] + Array("ann".utf8) + [6] + Array("deploy".utf8)
+        let place = try #require(sections[0].firstRange(of: key))
+        var second = sections[0]
+        second.removeSubrange(place.lowerBound..<place.lowerBound + 4)
+        second[0] = 2
+        var restored = Scheduler(cluster.configuration)
+        for section in [second] + sections.dropFirst() { try restored.restore(section: section[...]) }
+        var again: [[UInt8]] = []
+        restored.writeSnapshot { again.append($0) }
+        #expect(again == sections)
+    }
+
     @Test func observersReadAll_andChangeNothing_adminsMayDoEverything_workersAskForNothing() throws {
         var cluster = FakeCluster()
         cluster.attach(1)

@@ -70,7 +70,9 @@ extension Scheduler {
             return check(isPaused && submission.isInside(unit, of: other.unit.index), "\(other.operation) is not paused")
         case .lock(let wait): return fault(of: wait, submission.id(unit))
         case .condition(let wait): return fault(of: wait, unit, submission)
-        case .join(let other, let id): return check(isOpen(other) && durable.ids.holder(of: id) == other.unit, "it has the id itself")
+        case .join(let other, let id):
+            let key = UniqueTable.Key(principal: submission.principal, id: id)
+            return check(isOpen(other) && durable.ids.holder(of: key) == other.unit, "it has the id itself")
         case .worker(let wait): return fault(of: wait, unit, submission)
         case .slots(let wait): return fault(of: wait, unit, submission)
         case .retry(let wait):

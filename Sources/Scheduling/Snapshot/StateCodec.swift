@@ -3,7 +3,7 @@
 /// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
 extension DurableState {
     /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
-    static let codecVersion: UInt64 = 2
+    static let codecVersion: UInt64 = 3
 
     /// - Parameter submissions: how many sections follow.
     func sharedSection(submissions count: Int) -> [UInt8] {
@@ -63,7 +63,7 @@ extension DurableState {
         resources = try ResourceTable(&reader)
         locks = try LockTable(&reader)
         rates = try RateTable(&reader)
-        ids = try UniqueTable(&reader)
+        ids = try UniqueTable(&reader, hasPrincipals: version >= 3)
         quarantine = try QuarantineTable(&reader)
         for zone in try reader.zones() { zones[zone.name] = zone }
         guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind what submissions share") }
@@ -81,6 +81,9 @@ extension DurableState {
         submissionByKey[SubmissionKey(principal: submission.principal, key: submission.key)] = submission.number
         submissionByID[submission.id] = submission.number
         submissions.restore(submission, at: index)
+        for (unit, standing) in submission.standings {
+            if case .claimed(let id) = standing { ids.assign(id, of: UnitID(submission.number, Int(unit)), to: submission.principal) }
+        }
     }
 }
 

@@ -70,15 +70,21 @@ extension RateTable {
 extension UniqueTable {
     func write(into writer: inout ByteWriter) {
         writer.write(lastPlace)
-        writer.write(table: claims, key: { $0.write($1) }) { writer, claim in
+        writer.write(table: claims) { writer, key in
+            writer.write(key.principal)
+            writer.write(key.id)
+        } value: { writer, claim in
             writer.write(claim.holder.rawValue)
             writer.write(table: claim.joiners, key: { $0.write($1.rawValue) }, value: { $0.write($1) })
         }
     }
 
-    init(_ reader: inout ByteReader) throws(DecodingFailure) {
+    /// - Parameter hasPrincipals: whether it says whose the ids are.
+    init(_ reader: inout ByteReader, hasPrincipals: Bool) throws(DecodingFailure) {
         lastPlace = try reader.unsigned()
-        claims = try reader.table(key: { reader throws(DecodingFailure) in try reader.text() }) { reader throws(DecodingFailure) in
+        claims = try reader.table { reader throws(DecodingFailure) in
+            Key(principal: hasPrincipals ? try reader.text() : "", id: try reader.text())
+        } value: { reader throws(DecodingFailure) in
             Claim(
                 holder: try reader.unit(),
                 joiners: try reader.table(

@@ -58,7 +58,8 @@ extension Scheduler {
         guard submission.graph.nodes.contains(where: { $0.unique != nil }) else { return nil }
         for node in submission.keptNodes() {
             let unit = Int(submission.layout.offset[node])
-            if let id = submission.uniqueID(of: unit), let holder = durable.ids.holder(of: id) { return (unit, holder) }
+            guard let id = submission.uniqueID(of: unit) else { continue }
+            if let holder = durable.ids.holder(of: .init(principal: submission.principal, id: id)) { return (unit, holder) }
         }
         return nil
     }

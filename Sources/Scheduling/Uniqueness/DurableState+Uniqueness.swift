@@ -13,14 +13,14 @@ extension DurableState {
             if submissions[index].hasUniqueNews { open.append(index) }
         }
         while let index = open.popLast() {
-            let number = submissions[index].number
+            let (number, principal) = (submissions[index].number, submissions[index].principal)
             // Who has ended lets go before others claim.
             while true {
                 if let release = submissions[index].freeing.popFirst() {
                     switch release {
-                    case .leave(let id, let unit): ids.leave(id, UnitID(number, Int(unit)))
+                    case .leave(let id, let unit): ids.leave(.init(principal: principal, id: id), UnitID(number, Int(unit)))
                     case .free(let id, let unit):
-                        let joiners = ids.free(id)
+                        let joiners = ids.free(.init(principal: principal, id: id))
                         guard !joiners.isEmpty else { continue }
                         let ending = submissions[index].ending(of: Int(unit))
                         for joiner in joiners {
@@ -45,11 +45,12 @@ extension DurableState {
         guard let id = submissions[index].uniqueID(of: unit.index) else {
             return submissions[index].failWithoutID(unit.index, at: at, &effects)
         }
-        guard let first = ids.claim(id, for: unit) else {
+        let key = UniqueTable.Key(principal: submissions[index].principal, id: id)
+        guard let first = ids.claim(key, for: unit) else {
             return submissions[index].takeID(unit.index, id, at: at, &effects)
         }
         let joins = canJoin(unit, to: first)
-        if joins { ids.join(id, unit) }
+        if joins { ids.join(key, unit) }
         let ignored = joins ? nil : submissions[index].duplicateFailure(unit.index, id: id, of: name(of: first))
         submissions[index].become(
             .init(id: id, first: first, joins: joins, ending: ignored.map { .init(outcome: .failure([$0])) }), unit.index, at: at, &effects)

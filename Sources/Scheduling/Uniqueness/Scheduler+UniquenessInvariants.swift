@@ -2,7 +2,7 @@ extension Scheduler {
     /// What is wrong with the unique ids: the table is compared with what the units say.
     func uniquenessViolations() -> [String] {
         var found: [String] = []
-        var active: [String: String] = [:]
+        var active: [UniqueTable.Key: String] = [:]
         var joined = 0
         for submission in durable.submissions {
             if submission.hasUniqueNews { found.append("\(submission.id): ids are still to be claimed or freed") }
@@ -18,13 +18,14 @@ extension Scheduler {
                 case (false, .some): found.append("\(path) is not active, but has to do with an id")
                 case (true, nil): found.append("\(path) is active without its id")
                 case (true, .claimed(let id)?):
-                    if let other = active.updateValue(path, forKey: id) { found.append("\(path) and \(other) are both active as `\(id)`") }
-                    if durable.ids.claims[id]?.holder != own { found.append("\(path) thinks that it has `\(id)`") }
+                    let key = UniqueTable.Key(principal: submission.principal, id: id)
+                    if let other = active.updateValue(path, forKey: key) { found.append("\(path) and \(other) are both active as `\(id)`") }
+                    if durable.ids.claims[key]?.holder != own { found.append("\(path) thinks that it has `\(id)`") }
                 case (true, .duplicate(let duplicate)?):
                     if state.phase != .blocked { found.append("\(path) is a duplicate and goes on") }
                     if submission.joined(unit) != nil {
                         joined += 1
-                        let claim = durable.ids.claims[duplicate.id]
+                        let claim = durable.ids.claims[.init(principal: submission.principal, id: duplicate.id)]
                         if claim?.holder != duplicate.first || claim?.joiners[own] == nil { found.append("\(path) waits for nobody") }
                     } else if submission.memberBefore(unit) == nil {
                         found.append("\(path) is a duplicate that could have ended")
