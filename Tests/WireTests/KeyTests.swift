@@ -148,6 +148,28 @@ import Testing
         (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
+    func authorizedKeysOfAnotherUser_areNotChanged_andNoLockIsLeftBehind() throws {
+        let directory = try Directory()
+        let path = directory.path + "/authorized"
+        try AuthorizedKeys().write(to: path, replaces: false)
+        #expect(chown(path, 65_534, 65_534) == 0)
+        #expect(throws: KeyError.foreign(path: path, owner: 65_534)) {
+            try AuthorizedKeys.change(at: path) { keys in _ = keys.revoke("nobody") }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["authorized"])
+    }
+
+    @Test func authorizedKeys_thatWouldBeTooLargeToBeRead_areNotWritten() throws {
+        let directory = try Directory()
+        let path = directory.path + "/authorized"
+        let operations = (0..<1_000).map { "Operation\($0)" }
+        let key = try KeyPair().publicKey
+        let many = AuthorizedKeys((0..<120).map { Principal(name: "n\($0)", key: key, roles: [.submit], operations: operations) })
+        #expect { try many.write(to: path, replaces: false) } throws: { "\($0)".contains("revoke what is not used") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+    }
+
     @Test func choice_namedKeysAreUsedOnTcpOnly_andWhatIsMissingIsNamed() throws {
         let directory = try Directory()
         let pair = try KeyPair()

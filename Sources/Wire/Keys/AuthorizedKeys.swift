@@ -106,6 +106,10 @@ public struct AuthorizedKeys: Sendable, Hashable {
     public static func change<Result>(
         at path: String, waitMilliseconds: Int64? = nil, _ change: (inout AuthorizedKeys) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
+        // Who may not change it leaves no lock behind that keeps its owner out.
+        do throws(KeyError) { _ = try PrivateFile.read(path) } catch {
+            guard case .missing = error else { throw error }
+        }
         let lock = try FileLock("\(path).lock", waitMilliseconds: waitMilliseconds)
         defer { lock.release() }
         var keys: AuthorizedKeys
@@ -182,7 +186,14 @@ private struct FileLock {
 
     init(_ path: String, waitMilliseconds: Int64?) throws(KeyError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw .system(SystemCallError(operation: "open", subject: path, errno: errno)) }
+        guard descriptor >= 0 else {
+            let code = errno
+            var status = stat()
+            if code == EACCES, lstat(path, &status) == 0, status.st_uid != geteuid() {
+                throw .foreignLock(path: path, owner: status.st_uid)
+            }
+            throw .system(SystemCallError(operation: "open", subject: path, errno: code))
+        }
         let deadline = waitMilliseconds.map { BootClock.milliseconds() + $0 }
         while flock(descriptor, deadline == nil ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }

@@ -7,6 +7,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It belongs to another user.
     case foreign(path: String, owner: UInt32)
     case notARegularFile(path: String)
+    /// Another user has changed keys here, and has left it behind.
+    case foreignLock(path: String, owner: UInt32)
     /// `line` from 1; 0: the file as a whole.
     case malformed(path: String, line: Int, problem: String)
     /// Nothing is ever written over.
@@ -42,6 +44,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "the key file \(path) belongs to user \(owner), not to you (\(geteuid())); give every user a copy of their own (mode 0600), "
                 + "or run as that user"
         case .notARegularFile(let path): "the key file \(path) is not a regular file; put the file itself there"
+        case .foreignLock(let path, let owner):
+            "\(path) belongs to user \(owner), not to you (\(geteuid())), and keeps you from changing keys; it holds nothing: remove it, as that user"
         case .malformed(let path, 0, let problem): "\(path): \(problem)"
         case .malformed(let path, let line, let problem): "\(path):\(line): \(problem)"
         case .exists(let path):

@@ -40,6 +40,11 @@ enum PrivateFile {
     ///
     /// - Parameter replaces: false: what is there already stays, and is an error.
     static func write(_ text: String, to path: String, replaces: Bool) throws(KeyError) {
+        guard text.utf8.count <= bytesMax else {
+            throw .malformed(
+                path: path, line: 0,
+                problem: "it would have \(text.utf8.count) bytes, and a file of keys has at most \(bytesMax); revoke what is not used")
+        }
         let temporary = "\(path).\(getpid()).\(String(UInt64.random(in: .min ... .max), radix: 16))"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(SystemCallError(operation: "open", subject: temporary, errno: errno)) }
