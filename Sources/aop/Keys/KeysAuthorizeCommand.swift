@@ -20,12 +20,7 @@ struct KeysAuthorizeCommand: ToolCommand {
     var publicKey: String?
     @Option(help: "submit, work, observe or admin; may be repeated.")
     var role: [KeyRole] = []
-    @Option(
-        help: ArgumentHelp(
-            "An operation, group or condition that it may submit, or run as a worker; may be repeated. Any by default.", valueName: "name"))
-    var operation: [String] = []
-    @Option(help: ArgumentHelp("A label that it may have as a worker; may be repeated. Any by default.", valueName: "label"))
-    var label: [String] = []
+    @OptionGroup var limits: KeyLimitOptions
     @OptionGroup var directory: KeyDirectoryOptions
     @OptionGroup var output: OutputOptions
 
@@ -35,16 +30,13 @@ struct KeysAuthorizeCommand: ToolCommand {
         if let publicKey, PublicKey(publicKey) == nil {
             throw ValidationError("`\(publicKey)` is no public key of \(PublicKey.characters) characters; put it between single quotes")
         }
-        for text in operation + label where !Principal.isListed(text) {
-            throw ValidationError("`\(text)` cannot be listed: it is empty, or has a space or a comma")
-        }
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let changed = try withKeys {
             try AuthorizedKeys.change(at: directory.authorizedPath) { keys throws(KeyError) in
                 let changed = try named(in: keys).map {
-                    Principal(name: name, key: $0, roles: Set(role), operations: operation, labels: label)
+                    Principal(name: name, key: $0, roles: Set(role), operations: limits.operation, labels: limits.label)
                 }
                 for principal in changed { try keys.authorize(principal) }
                 return changed

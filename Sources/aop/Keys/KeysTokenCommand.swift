@@ -19,12 +19,7 @@ struct KeysTokenCommand: ToolCommand {
     var name: String
     @Option(help: "What the key may do: submit, work, observe or admin; may be repeated. (default: work)")
     var role: [KeyRole] = []
-    @Option(
-        help: ArgumentHelp(
-            "An operation, group or condition that it may submit, or run as a worker; may be repeated. Any by default.", valueName: "name"))
-    var operation: [String] = []
-    @Option(help: ArgumentHelp("A label that it may have as a worker; may be repeated. Any by default.", valueName: "label"))
-    var label: [String] = []
+    @OptionGroup var limits: KeyLimitOptions
     @Option(help: "How long the token may be used, 30d at most.")
     var valid = DurationArgument(milliseconds: 3_600_000)
     @Option(help: ArgumentHelp("Where hosts reach the coordinator, for the token: `join` needs no --connect then.", valueName: "url"))
@@ -34,9 +29,6 @@ struct KeysTokenCommand: ToolCommand {
 
     func validate() throws {
         guard Principal.isName(name) else { throw ValidationError("\(KeyError.name(name))") }
-        for text in operation + label where !Principal.isListed(text) {
-            throw ValidationError("`\(text)` cannot be listed: it is empty, or has a space or a comma")
-        }
         guard JoinToken.validMilliseconds.contains(valid.milliseconds) else {
             throw ValidationError("--valid \(valid.defaultValueDescription): a token is valid for 1s to 30d, such as 15m or 1h")
         }
@@ -68,7 +60,8 @@ struct KeysTokenCommand: ToolCommand {
         let pair = try KeyPair()
         let now = WallClock.milliseconds()
         let enrolment = Enrolment(
-            name: name, token: pair.publicKey, roles: role.isEmpty ? [.work] : Set(role), operations: operation, labels: label,
+            name: name, token: pair.publicKey, roles: role.isEmpty ? [.work] : Set(role), operations: limits.operation,
+            labels: limits.label,
             until: now + valid.milliseconds)
         try AuthorizedKeys.change(at: directory.authorizedPath) { keys throws(KeyError) in keys.offer(enrolment, at: now) }
         return (enrolment, JoinToken(enrolment, pair: pair, serverKey: server, endpoint: endpoint))
