@@ -228,6 +228,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     private func takeNets() {
         guard roster.withLock({ $0.isGathering && !$0.isMirrored }) else { return }
         let list = listWithNets(operations)
+        RetryScope.foresee(list)
         roster.withLock { $0.relist(list) }
     }
 

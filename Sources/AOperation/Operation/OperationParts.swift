@@ -60,6 +60,7 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             for part in parts.reversed() { part.cancel() }
             return false
         }
+        RetryScope.foresee(parts)
         for part in parts { enter(part) }
         return true
     }

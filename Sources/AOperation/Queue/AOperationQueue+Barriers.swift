@@ -17,6 +17,7 @@ extension AOperationQueue {
     /// - Complexity: O(operations, and their dependencies).
     final func add(inOrder operations: [AOperation]) {
         let early = epochsOfEarly(among: operations)
+        RetryScope.foresee(operations)
         for operation in operations {
             if let epoch = early[ObjectIdentifier(operation)] {
                 add(operation, epoch: epoch)

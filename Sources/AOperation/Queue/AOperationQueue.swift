@@ -90,6 +90,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     open override func addOperations(_ operations: [Foundation.Operation], waitUntilFinished wait: Bool) {
         var admitted: [Foundation.Operation] = []
         var plain: [PlainMember] = []
+        RetryScope.foresee(operations)
         for operation in operations {
             if let operation = operation as? AOperation {
                 guard let operation = operation.standIn else { continue }

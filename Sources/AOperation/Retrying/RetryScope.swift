@@ -1,3 +1,5 @@
+import Foundation
+
 /// The end of a delivery net that is tried again when it fails, and the operations above it that may be tried again
 /// with it: those from which every path leads to that end.
 ///
@@ -27,12 +29,26 @@ final class RetryScope: @unchecked Sendable {
         var takings = 0
         /// The members that the scope waits for by way of others; nil: they were not looked for.
         var detours: Set<ObjectIdentifier>?
+        /// Who will wait for members, from outside, by the members: see ``foresee(_:)``.
+        var foreseen: [ObjectIdentifier: [Waiting]] = [:]
         var stage = Stage.open
     }
 
     private final class Reference: Sendable {
         weak let operation: AOperation?
         init(_ operation: AOperation) { self.operation = operation }
+    }
+
+    /// Somebody who will wait for a member.
+    private final class Waiting: Sendable {
+        weak let operation: Foundation.Operation?
+        init(_ operation: Foundation.Operation) { self.operation = operation }
+
+        /// Whether it still is to wait for `member`.
+        func awaits(_ member: AOperation) -> Bool {
+            guard let operation = operation as? AOperation else { return operation?.dependencies.contains(member) == true }
+            return operation.core.withLock { $0.dependencies.contains(member) }
+        }
     }
 
     /// The locks that the operations of the scope name.
@@ -144,7 +160,7 @@ final class RetryScope: @unchecked Sendable {
 
     /// Whether somebody waits for `member` who must not be told of a provisional end, or may not be known.
     func isAwaited(_ member: AOperation, by waiters: [any Waiter]) -> Bool {
-        if !covers(waiters) { return true }
+        if !covers(waiters) || willBeAwaited(member) { return true }
         return member.core.withLock { $0.membership?.lane.root === Lane.outside } && isOnDetour(member)
     }
 
@@ -220,6 +236,38 @@ final class RetryScope: @unchecked Sendable {
             return state.locks.removeAll()
         }
         for request in locks { LockTable.shared.release(request) }
+    }
+}
+
+// MARK: - Those who will wait
+
+extension RetryScope {
+    /// Makes known who waits for whom before `operations`, which come into a queue together, do so one after another: the
+    /// first of them may have failed before the last is there.
+    ///
+    /// - Complexity: O(operations, their dependencies and the nets of these).
+    static func foresee(_ operations: some Collection<Foundation.Operation>) {
+        guard operations.count > 1 else { return }
+        var known: Set<ObjectIdentifier> = []
+        for operation in operations {
+            for case let member as AOperation in operation.dependencies {
+                if member.core.withLock({ $0.retryScope == nil && $0.hasNet }), !known.contains(ObjectIdentifier(member)) {
+                    known.formUnion(member.deliveryNet().map { ObjectIdentifier($0) })  // finds its scope
+                }
+                guard let scope = member.core.withLock(\.retryScope), scope.isMember(member) else { continue }
+                scope.foresee(operation, behind: member)
+            }
+        }
+    }
+
+    private func willBeAwaited(_ member: AOperation) -> Bool {
+        let foreseen = state.withLock { $0.foreseen[ObjectIdentifier(member)] }
+        return foreseen?.contains { $0.awaits(member) } == true
+    }
+
+    private func foresee(_ operation: Foundation.Operation, behind member: AOperation) {
+        if let operation = operation as? AOperation, covers([operation]) { return }
+        state.withLock { $0.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation)) }
     }
 }
 

@@ -135,6 +135,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
             for member in members where member !== next { forgive(member, isListed: false) }
         }
         pause?.start()
+        RetryScope.foresee(members)
         for member in members { addOperation(member) }
         guard let ended = step.withLock({ takeStep(&$0, ifOver: $0?.added() ?? false) }) else { return false }
         ended.pause?.cancel()

@@ -149,8 +149,10 @@ struct EngineCancellationTests {
             Step().conditions(Rule(after: { Gate() })), Step().conditions(Rule(.retry(after: .seconds(3_600), because: ""))), gate,
             Step(),
         ]
+        queue.addOperation(gate)
+        await gate.started.wait()  // before the dependent operation can have the slot
         queue.addOperations(operations, waitUntilFinished: false)
-        await gate.started.wait()
+        await question.asked.wait()
         queue.cancelAllOperations()
         for operation in operations { await operation.ended() }
         #expect(operations.allSatisfy { $0.outcome?.isCancelled == true })

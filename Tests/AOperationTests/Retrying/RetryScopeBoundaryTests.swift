@@ -10,10 +10,10 @@ struct RetryScopeBoundaryTests {
 
     /// Lets `group` start, and take what belongs to it, in the moment in which `operation` is added.
     private final class Overtaking: AOperationQueueDelegate {
-        private let operation: AOperation
+        private let operation: Foundation.Operation
         private let isTaken: DispatchSemaphore
 
-        init(_ operation: AOperation, _ isTaken: DispatchSemaphore) { (self.operation, self.isTaken) = (operation, isTaken) }
+        init(_ operation: Foundation.Operation, _ isTaken: DispatchSemaphore) { (self.operation, self.isTaken) = (operation, isTaken) }
 
         func operationQueue(_ queue: AOperationQueue, willAddOperation added: Foundation.Operation) {
             if added === operation { isTaken.wait() }
@@ -159,6 +159,52 @@ struct RetryScopeBoundaryTests {
         #expect(chain.last.script.runs == 3)
         #expect(chain.operations.allSatisfy { $0.firstFailure == "A 1" })
         #expect(chain.ends.allSatisfy { $0.count == 1 })
+    }
+
+    /// Those who are added together are known together: the chain has failed as a whole before the dependent is in the queue.
+    @Test(arguments: Together.allCases, [false, true])
+    func dependentAddedTogetherWithTheChain_countsFromTheStart(_ way: Together, isPlain: Bool) async {
+        if isPlain, way == .net { return }  // plain operations do not bring what they wait for
+        let chain = RetryChain(1, 0, 0)
+        let isAsked = DispatchSemaphore(value: 0)
+        chain.last.retryOnFailure { retries, _, retry in
+            if retries == 0 { isAsked.signal() }
+            retry(retries == 0)
+        }
+        let dependent = isPlain ? BlockOperation {} : Step("dependent")
+        dependent.addDependency(chain.middle)
+        let delegate = Overtaking(dependent, isAsked)
+        queue.delegate = delegate
+        switch way {
+        case .net: await onThread { [queue] in (dependent as? AOperation)?.add(to: queue) }
+        case .array: await onThread { [queue] in queue.addOperations([chain.last, dependent], waitUntilFinished: false) }
+        }
+        await chain.ended()
+        await until { dependent.isFinished }
+        #expect(chain.runs == [1, 1, 2])
+        #expect(chain.operations.allSatisfy { $0.firstFailure == "A 1" })
+        withExtendedLifetime(delegate) {}
+    }
+
+    enum Together: CaseIterable { case net, array }
+
+    /// One that no longer waits when the chain fails has no say.
+    @Test func dependentAddedTogether_thatWaitsNoLonger() async {
+        let gate = Gate()
+        let chain = RetryChain(1, 0, 0)
+        chain.first.addDependency(gate)
+        chain.last.retry(.times(3))
+        let dependent = Step("dependent")
+        dependent.addDependency(chain.middle)
+        dependent.add(to: queue)
+        queue.addOperation(gate)
+        await gate.started.wait()
+        dependent.removeDependency(chain.middle)
+        gate.open()
+        await chain.ended()
+        await dependent.ended()
+        #expect(chain.runs == [2, 2, 2])
+        #expect(chain.last.outcome?.isSuccess == true)
     }
 
     @Test func producerWithAPlainDependentOutside_isNotTriedAgain() async {
