@@ -25,6 +25,8 @@ final class RetryScope: @unchecked Sendable {
         var taken: [String: (request: LockRequest, users: Int)] = [:]
         /// How often they were taken.
         var takings = 0
+        /// Members that others wait for than those of the scope, or than such members: they are none of it.
+        var awaitedOutside: Set<ObjectIdentifier> = []
         /// The members that the scope waits for by way of others; nil: they were not looked for.
         var detours: Set<ObjectIdentifier>?
         var stage = Stage.open
@@ -84,7 +86,13 @@ final class RetryScope: @unchecked Sendable {
                 return scope
             }
             guard let scope else { continue }
-            for operation in net where scope.isMember(operation) { operation.core.withLock { $0.retryScope = scope } }
+            for operation in net where scope.isMember(operation) {
+                let waiters = operation.core.withLock { core in
+                    core.retryScope = scope
+                    return core.waiters
+                }
+                for waiter in waiters { scope.note(waiter, of: operation) }
+            }
         }
     }
 
@@ -121,7 +129,22 @@ final class RetryScope: @unchecked Sendable {
         waiters.allSatisfy { waiter in
             if let waiter = waiter as? FoundationWaiter { return !waiter.isWaiting }
             guard let operation = (waiter as? AOperation)?.logical else { return false }
-            return operation === tail || isMember(operation)
+            guard operation !== tail else { return true }
+            return isMember(operation) && !state.withLock { $0.awaitedOutside.contains(ObjectIdentifier(operation)) }
+        }
+    }
+
+    /// `waiter` waits for `member`. If it is none of the scope, neither is the member; nor are those for whom that waits: it
+    /// must not go on with an end of theirs that does not count, because its own does.
+    ///
+    /// - Complexity: O(members and what they wait for), once for all waiters.
+    func note(_ waiter: any Waiter, of member: AOperation) {
+        guard isMember(member), !covers([waiter]) else { return }
+        var pending = [member]
+        while let next = pending.popLast() {
+            guard state.withLock({ $0.awaitedOutside.insert(ObjectIdentifier(next)).inserted }) else { continue }
+            pending += next.dependencies.compactMap { $0 as? AOperation }.filter(isMember)
+            if next !== member, next.core.withLock({ $0.state.isProvisional }) { next.acceptAttempt() }
         }
     }
 

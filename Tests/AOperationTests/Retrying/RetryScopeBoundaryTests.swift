@@ -161,6 +161,29 @@ struct RetryScopeBoundaryTests {
         #expect(chain.ends.allSatisfy { $0.count == 1 })
     }
 
+    /// The one between goes on with the end of the head, and its own counts because somebody waits for it.
+    @Test(arguments: [false, true]) func producerOfOneThatOthersWaitFor_isNotTriedAgain(isGroup: Bool) async {
+        let head = Attempted(.failing("A", 1))
+        let between = Attempted(.failing("B", 0))
+        between.addDependency(head)
+        let tail = Scripted<[String]>(.failing("T", 0))
+        [head, between].deliver(to: tail)
+        tail.retry(.times(2))
+        let dependent = Step()
+        dependent.addDependency(between)
+        if isGroup {
+            GroupOperation([head, between, tail, dependent]).add(to: queue)
+        } else {
+            dependent.add(to: queue)  // with the whole net
+        }
+        await tail.ended()
+        await dependent.ended()
+        #expect(head.script.runs == 1)
+        #expect(between.script.runs == 1)
+        #expect(tail.script.runs == 2)
+        #expect(tail.firstFailure == "A 1")
+    }
+
     @Test func producerWithAPlainDependentOutside_isNotTriedAgain() async {
         for dependent in [Step(), BlockOperation {}] as [Foundation.Operation] {
             let gate = Gate()
