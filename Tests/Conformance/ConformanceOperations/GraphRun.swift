@@ -59,10 +59,10 @@ package final class GraphRun: Sendable {
 
     private func cancel(_ node: Int, isInForce: Bool) {
         place.note(.cancelAsked(node))
-        // A second cancellation of a group returns while the first one may not have reached all children.
+        // A second cancellation of a group, or of one around it, returns while the first one may not have reached all children.
         let isFirst = asked.withLock { asked in
             defer { asked.insert(node) }
-            return asked.isDisjoint(with: [node] + plan.ancestors(of: node))
+            return !asked.contains { plan.isInside(node, $0) || plan.isInside($0, node) && plan.nodes[$0].script == nil }
         }
         (operations[node] ?? added.withLock { $0[node] })?.cancel()
         if isInForce, isFirst || plan.nodes[node].script != nil { place.note(.cancelInForce(node)) }
