@@ -62,7 +62,8 @@ extension Account {
         let above = plan.nodes.indices.filter { scopes[$0] == tail && $0 != run.node && rests(run.node, on: $0) }
         return above.contains { node in
             // It may have been refused, and asked again, without anything being seen of it.
-            self.node(node).hasTimeout || hasUnseenConditions(node) || (runs[node].map(\.start) + judgements[node].map(\.place)).contains { $0 > run.end && $0 < next }
+            self.node(node).hasTimeout || hasUnseenConditions(node)
+                || (runs[node].map(\.start) + judgements[node].map(\.place)).contains { $0 > run.end && $0 < next }
         }
     }
 
