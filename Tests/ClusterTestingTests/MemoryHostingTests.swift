@@ -101,6 +101,27 @@ import Testing
         }
     }
 
+    /// A failed step that another one follows is dealt with; here none does.
+    @Test func sequenceOfTheProgram_thatStops_isNotAskedAfterAFailure_andFails() async throws {
+        let cluster = try await cluster()
+        let asked = Mutex(0)
+        let sequence = OperationSequence { previous in
+            let count = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            if previous == nil { return Nap("denied", seconds: 1).conditions(Allowed(isAllowed: false)) }
+            return count < 3 ? Nap("next", seconds: 1) : nil
+        }
+        sequence.onFailure = .stop
+        _ = try await cluster.run(GroupOperation(sequence))
+        #expect(sequence.outcome?.isFailure == true)
+        #expect(sequence.publishedErrors.first?.publishedError is Oops)
+        #expect(sequence.outcomes.map(\.isSuccess) == [false])
+        #expect(asked.withLock { $0 } == 1)
+        await cluster.queue.close()
+    }
+
     @Test func groupsAndSequencesOfTheProgram_decideInIt() async throws {
         let cluster = try await cluster()
         let first = Nap("first", seconds: 60)

@@ -61,6 +61,22 @@ import Testing
         var told: [String] { ends.withLock { $0 } }
     }
 
+    /// Of what comes to a graph that runs it may be heard that it has started before it is known here what is to be executed.
+    @Test func askedForWhileItsStartIsTold_itExecutes() async throws {
+        let body = Body()
+        let trial = Trial(body)
+        body.addObserver(BlockObserver(startHandler: { operation in _ = trial.execute(operation) }))
+        body.remoteDidStart()
+        let begun = try await begun(body)
+        #expect(begun === body)
+        #expect(trial.told == [])
+        body.finish(with: .success(Token()))
+        #expect(try await eventually { trial.told.isEmpty ? nil : trial.told } == ["success"])
+        body.remoteDidEnd(.success(.void), hasStarted: true)
+        await end(body)
+        #expect(body.outcome?.isSuccess == true)
+    }
+
     private func end(_ operation: AOperation) async {
         await withCheckedContinuation { continuation in operation.whenOver { continuation.resume() } }
     }

@@ -92,5 +92,7 @@ extension Planted {
         },
     ]
 
-    static let all = outcomes + attempts + groups + orders + conditions + madeConditions + says + streams + decisions + scopes + locks
+    static let all =
+        outcomes + attempts + groups + orders + conditions + madeConditions + says + streams + decisions + sequences + wrappers
+        + scopes + locks
 }

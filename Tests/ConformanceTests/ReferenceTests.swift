@@ -37,5 +37,9 @@ import Testing
         #expect(nodes.contains { $0.group?.isOrdered == true && $0.group?.stops == true })
         #expect(nodes.contains { $0.group?.limit != nil && $0.hasDeadline })
         #expect(plans.contains { !$0.cancellations.isEmpty && $0.slots != nil })
+        #expect(Set(nodes.compactMap { $0.group?.sequence }) == [.steps, .linear, .retry])
+        #expect(nodes.contains { $0.group?.sequence != nil && $0.isHosted })
+        #expect(nodes.contains { $0.isWrapper && $0.producers.count > 1 })
+        #expect(nodes.contains { $0.isWrapper && $0.hasTimeout && !$0.conditions.isEmpty })
     }
 }

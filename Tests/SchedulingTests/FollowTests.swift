@@ -33,6 +33,17 @@ import Testing
         #expect(events(cluster).first?.value == nil)
     }
 
+    @Test func whatRuns_isToldWhenItsWorkerIsBackAfterARestart() throws {
+        var cluster = cluster(details: true)
+        cluster.begin("inner/a")
+        try cluster.restart()
+        _ = cluster.ask(.follow(submission: "last", details: true))
+        #expect(cluster.state("inner/a") == .queued)
+        cluster.reattach(1)
+        #expect(events(cluster).map(\.path) == ["inner/a"])
+        #expect(events(cluster).map(\.state) == [.running])
+    }
+
     @Test func cancelledFromTheOutset_isNeverHandedOut() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)

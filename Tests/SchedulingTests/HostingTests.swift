@@ -45,6 +45,25 @@ import Testing
         #expect(cluster.operations().first { $0.path == "h" }?.isHosted == true)
     }
 
+    /// Its conditions held, and it stands in the line of those who execute it; then they are to be evaluated again.
+    @Test func conditionsOfTheSubmitter_areAskedThereAgain_afterAPause() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.attach(Self.here, slots: 9, operations: [], isSubmitter: true)
+        cluster.submit(Sketch.group("root", [.op("first"), asked(.op("a"))]).graph(), submitter: Self.here)
+        cluster.end("a", on: Self.here)
+        #expect(cluster.heldPaths == ["first"])
+        _ = cluster.ask(.pause(submission: "last", path: "a"))
+        _ = cluster.ask(.resume(submission: "last", path: "a"))
+        #expect(cluster.held[Self.here]?.map(\.path) == ["a"])
+        cluster.end("first")
+        #expect(cluster.held[1]?.isEmpty != false)
+        cluster.end("a", on: Self.here)
+        #expect(cluster.held[1]?.map(\.path) == ["a"])
+        cluster.end("a", on: 1)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func submitterThatIsNotHeard_keepsWhatItRuns_andComesBackToIt() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [hosted("h", keys: ["k"]), hosted("later", after: ["h"])]).graph(), submitter: Self.here)

@@ -41,6 +41,18 @@ import Testing
         #expect(cluster.heldPaths == ["after"])
     }
 
+    /// A receiver in the submitting program begins there when its producer is known to have begun.
+    @Test func afterARestart_aProducerIsKnownToHaveBegun_beforeItsWorkerIsBack() throws {
+        var cluster = cluster()
+        cluster.submit(pair)
+        cluster.begin("p")
+        try cluster.restart()
+        #expect(cluster.state("p") == .running)
+        #expect(cluster.state("r") == .queued)
+        cluster.reattach(1, slots: 8)
+        #expect(cluster.state("p") == .running)
+    }
+
     @Test func aLostProducer_letsItsReceiverBeginAnew_withoutAFailure() {
         var cluster = cluster(2, slots: 1)
         cluster.submit(pair)

@@ -69,6 +69,8 @@ struct GroupRoster {
     private var cursor = 0
     private var inFlight = 0
     private var isStopping = false
+    /// The same of a group that runs elsewhere, as far as it follows from what is known of its children.
+    private var isStoppedElsewhere = false
     /// Decided over the children's heads: cancelled, timed out, conditions failed.
     private var verdict: Ending?
     private var ownErrors: [AOperationError] = []
@@ -176,7 +178,7 @@ extension GroupRoster {
     /// Whether children that are added are run.
     var takesMore: Bool {
         switch phase {
-        case .gathering, .running: verdict == nil && !isStopping
+        case .gathering, .running: verdict == nil && !isStopping && !isStoppedElsewhere
         case .closed: false
         }
     }
@@ -232,6 +234,7 @@ extension GroupRoster {
         children[place].stage = .settled(outcome, errors)
         // Who runs the children stops them: in which order ends are heard of here says nothing.
         let stops = onFailure == .stop && !outcome.isSuccess && verdict == nil && !isStopping && !isMirrored
+        if isMirrored, onFailure == .stop, !outcome.isSuccess { isStoppedElsewhere = true }
         return Settlement(isTold: !children[place].isLate, isMirrored: isMirrored, stopped: stops ? stop() : [])
     }
 

@@ -26,8 +26,10 @@ extension AOperation {
         let step = core.withLock { core -> Step in
             guard let remote = core.attachments?.remote, case .unused = remote.hosting else { return .used }
             let mayExecute = core.verdict == nil && remote.mayExecute && remote.cancellation == nil
-            let isWaiting = if case .executing = core.state { remote.isAwaited } else { false }
-            guard mayExecute, isWaiting || core.state.isUnstarted else {
+            let isExecuting = if case .executing = core.state { true } else { false }
+            let isWaiting = isExecuting && remote.isAwaited
+            // One whose start is being told finds what it is to do when it comes to wait.
+            guard mayExecute, isExecuting || core.state.isUnstarted else {
                 remote.hosting = .used(.none)
                 return .over
             }

@@ -260,6 +260,8 @@ final class Mirrors: Sendable {
                     parent?.noteCancellation(of: operation, isByGroup: isStopped)
                 }
                 if let part = operation.madePart {
+                    // It was made for nobody, as the wrapper was stopped before it was asked, and comes to no queue.
+                    if part.isInitialized { for operation in part.everythingInNoQueue().reversed() { operation.cancelUnqueued() } }
                     // It ends as that does, after it.
                     part.whenOver { operation.remoteDidEnd(ending.orErrors(change.ownErrors, of: part), hasStarted: hasStarted) }
                     continue

@@ -82,7 +82,7 @@ extension Explainer {
 
     mutating func addPostponement(of unit: Int, _ postponement: Unit.Postponement) {
         addStream(of: unit)
-        let isCalled = scheduler.conditionedUnits.contains(submission.id(unit))
+        let isCalled = scheduler.conditionedUnits[submission.id(unit)] != nil
         let isOpen = if case .window(let until) = postponement { until <= now } else { false }
         if isCalled {
             addPlacement(of: unit)

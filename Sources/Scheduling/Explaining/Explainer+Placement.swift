@@ -136,7 +136,7 @@ extension Scheduler {
     /// How many units of its class are handed out before the unit, as far as is known now.
     fileprivate func unitsBefore(_ unit: UnitID) -> Int {
         let lane = operationClass(of: unit)
-        let line = conditionedUnits.contains(unit) ? conditioned : ready
-        return line.countBefore(unit, lane: lane, upTo: SlotWait.aheadMax) { isWaiting($0) }
+        guard conditionedUnits[unit] != nil else { return ready.countBefore(unit, lane: lane, upTo: SlotWait.aheadMax) { isWaiting($0) } }
+        return conditioned.countBefore(unit, lane: lane, upTo: SlotWait.aheadMax) { isWaiting($0) && conditionedUnits[$0] == lane }
     }
 }

@@ -120,8 +120,8 @@ extension Scheduler {
     /// Units at the front that were stopped while they waited wait for nothing.
     private mutating func dropStopped(_ lane: Int) {
         while let unit = ready.next(lane: lane), !isWaiting(unit) { ready.dropNext(lane: lane) }
-        while let unit = conditioned.next(lane: lane), !isWaiting(unit) {
-            conditionedUnits.remove(unit)
+        while let unit = conditioned.next(lane: lane), !isWaiting(unit) || conditionedUnits[unit] != lane {
+            if conditionedUnits[unit] == lane { conditionedUnits[unit] = nil }
             conditioned.dropNext(lane: lane)
         }
     }

@@ -104,7 +104,7 @@ struct ReadyUnits {
 
     /// A level of a lane from which a unit was taken.
     struct Place {
-        fileprivate let lane: Int
+        let lane: Int
         fileprivate let priority: Int
     }
 

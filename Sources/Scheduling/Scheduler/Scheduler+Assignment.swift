@@ -63,18 +63,20 @@ extension Scheduler {
         if !ahead, conditioned.count > 0, let rank = conditioned.rank(among: lanes) {
             let other = ready.rank(among: lanes) ?? .min
             let isTheirs = rank > other || (rank == other && attemptCounter.isMultiple(of: 2))
-            if isTheirs, let (unit, place) = conditioned.pop(among: lanes) {
-                conditionedUnits.remove(unit)
+            while isTheirs, let (unit, place) = conditioned.pop(among: lanes) {
+                guard conditionedUnits[unit] == place.lane else { continue }
+                conditionedUnits[unit] = nil
                 return (unit, place, true)
             }
         }
         return ready.pop(among: lanes).map { ($0.unit, $0.place, false) }
     }
 
-    /// Each at most once: it may have been called from more than one line, and whoever takes it out starts it.
+    /// Each at most once: whoever takes it out starts it. Where it waits that it be executed, and its conditions are to be evaluated
+    /// again, it is called from the line of those who do that.
     mutating func pushConditioned(_ unit: UnitID) {
-        guard conditionedUnits.insert(unit).inserted else { return }
         let lane = operationClass(of: unit)
+        guard conditionedUnits.updateValue(lane, forKey: unit) != lane else { return }
         noteDemand(lane)
         let index = durable.index(of: unit.submission)
         let standing = durable.submissions[index].standing(unit.index)

@@ -16,12 +16,15 @@ extension Scheduler {
         }
     }
 
-    mutating func markRunning(_ unit: UnitID) {
+    /// - Returns: whether that is news.
+    @discardableResult
+    mutating func markRunning(_ unit: UnitID) -> Bool {
         let index = durable.index(of: unit.submission)
         let state = durable.submissions[index].units[unit.index]
-        guard !state.isRunning, !state.isEvaluating, !durable.submissions[index].isConcluding(unit.index) else { return }
+        guard !state.isRunning, !state.isEvaluating, !durable.submissions[index].isConcluding(unit.index) else { return false }
         durable.submissions[index].units[unit.index].isRunning = true
         if case .operation = durable.submissions[index].node(unit.index).kind { durable.submissions[index].counts.running += 1 }
+        return true
     }
 
     mutating func noteStarted(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, at: Int64, _ outputs: inout Outputs) {

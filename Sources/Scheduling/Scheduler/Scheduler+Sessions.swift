@@ -80,7 +80,7 @@ extension Scheduler {
             listed.insert(item.unit)
             let submission = durable.index(of: item.unit.submission)
             if item.state == .running {
-                markRunning(item.unit)
+                if markRunning(item.unit) { noteChange(item.unit, at: now.wall, errors: []) }
                 beginStream(of: item.unit, item.attempt, &outputs)
                 watchTimeout(ofAttempt: item.attempt, item.unit)
             }

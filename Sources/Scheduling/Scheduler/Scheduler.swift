@@ -39,8 +39,9 @@ public struct Scheduler {
     var ready = ReadyUnits()
     /// Those that wait for a worker and have conditions to be judged when there is one.
     var conditioned = ReadyUnits()
-    /// What is in it. Looked up, never iterated.
-    var conditionedUnits = Set<UnitID>()
+    /// What is in it, and in which line: who is asked again is called from another one, and its old place counts no more. Looked up,
+    /// never iterated.
+    var conditionedUnits: [UnitID: Int] = [:]
     /// Groups that wait for their conditions.
     var groupsToJudge = Deque<UnitID>()
     var rateLines = RateLines()

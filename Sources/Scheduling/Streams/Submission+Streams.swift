@@ -51,6 +51,8 @@ extension Submission {
             throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) is said to have begun, and is not the current one")
         }
         begunStreams.insert(Int32(unit))
+        // Receivers begin because of it: whoever looks after a restart is told that it runs, before its worker is back and says so.
+        if units[unit].startedAt == 0 { units[unit].startedAt = at }
         for receiver in streamReceivers(of: unit) {
             switch units[receiver].phase {
             case .blocked: if isReleased(receiver, byBeginOf: unit) { work.append(.release(Int32(receiver))) }

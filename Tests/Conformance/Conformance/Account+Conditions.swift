@@ -77,8 +77,10 @@ extension Account {
 
     /// How often its conditions have failed at least, and at most.
     func refusals(of node: Int) -> (least: Int, most: Int) {
-        let ends = (0..<rounds(of: node)).map { conditionEnds(of: node, inRound: $0) }
-        let refused = ends.count { $0.contains(where: \.isRefusal) }
+        let ends = (0..<rounds(of: node)).map { zip(self.node(node).conditions, conditionEnds(of: node, inRound: $0)) }
+        // How dependencies ended that begin anew with it is known of the last time only.
+        let hasKnownDependencies = !restsOnAttempts(node)
+        let refused = ends.count { $0.contains { $1.isRefusal && (hasKnownDependencies || !$0.looksAtDependencies) } }
         // A round may have been asked in parts, and others taken from another one.
         let asked = Dictionary(grouping: judgements[node], by: \.condition).values.map(\.count).reduce(0, +)
         return (refused, asked)

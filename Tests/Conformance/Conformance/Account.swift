@@ -47,6 +47,8 @@ package struct Account {
     private(set) var questions: [[Question]]
     /// What closures were told that may hold an end back.
     private(set) var holds: [[(place: Int, outcome: Outcome)]]
+    /// What wrappers have made their operations of.
+    private(set) var generated: [[(place: Int, received: Received?)]]
     private(set) var letGo: [Int: Int] = [:]
     private(set) var cancelAsked: [Int: Int] = [:]
     private(set) var cancelInForce: [Int: Int] = [:]
@@ -65,6 +67,7 @@ package struct Account {
         readings = Array(repeating: [], count: plan.nodes.count)
         questions = Array(repeating: [], count: plan.nodes.count)
         holds = Array(repeating: [], count: plan.nodes.count)
+        generated = Array(repeating: [], count: plan.nodes.count)
         var killed: [String: Int] = [:]
         for (place, event) in events.enumerated() {
             if case .killed(let process) = event { killed[process] = place }
@@ -96,6 +99,7 @@ package struct Account {
             questions[node].append(Question(place: place, retries: retries, fault: fault, again: again))
         case .held(let node, let outcome): holds[node].append((place, outcome))
         case .letGo(let node): letGo[node] = place
+        case .generated(let node, let received): generated[node].append((place, received))
         case .killed: break
         }
     }
@@ -119,7 +123,7 @@ extension Account {
     }
 
     /// Whether anything was seen of a node: what is added later need not come.
-    func exists(_ node: Int) -> Bool { self.node(node).cause == nil || !tellings[node].isEmpty || !runs[node].isEmpty }
+    func exists(_ node: Int) -> Bool { plan.isPresent(node) || !tellings[node].isEmpty || !runs[node].isEmpty }
 
     func children(of node: Int) -> [Int] { plan.children(of: node).filter(exists) }
 

@@ -79,7 +79,13 @@ extension GraphGenerator {
         /// Conditions that leave what they say to dependent operations, also inside of others.
         package static let preparedConditions = Features(rawValue: 1 << 32)
 
-        static let bits = 33
+        /// Sequences, whose next step is decided when the one before has ended: on a worker, or in the program.
+        package static let sequences = Features(rawValue: 1 << 33)
+
+        /// Operations that make others when they execute, and end as these do.
+        package static let wrappers = Features(rawValue: 1 << 34)
+
+        static let bits = 35
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
@@ -89,6 +95,8 @@ extension GraphGenerator {
         /// Those whose draws are made apart.
         static let later: Features = [.scopes, .scopesOfAnything, .cancellationsInScopes]
         static let latest: Features = [.preparedConditions]
+        /// Those that seeds did not have before: without them graphs are what they were.
+        package static let newest: Features = [.sequences, .wrappers]
 
         package static let all = Features(rawValue: 1 << bits - 1)
         /// All but the kinds of graphs of which it is known that something is not as the model says.

@@ -5,6 +5,8 @@ package struct GraphGenerator {
     var laterRandom: SeededNumbers
     /// The same again.
     var latestRandom: SeededNumbers
+    /// And again.
+    var newestRandom: SeededNumbers
     let features: Features
     var plan = GraphPlan(nodes: [])
 
@@ -12,13 +14,16 @@ package struct GraphGenerator {
         random = SeededNumbers(seed: seed)
         laterRandom = SeededNumbers(seed: ~seed)
         latestRandom = SeededNumbers(seed: seed.byteSwapped)
+        newestRandom = SeededNumbers(seed: ~seed.byteSwapped)
         var drawn: Features = []
         for bit in 0..<Features.bits {
             let feature = Features(rawValue: 1 << bit)
             let share = Features.always.contains(feature) ? 1 : 0.6
             let isDrawn =
-                Features.latest.contains(feature)
-                ? latestRandom.chance(share) : Features.later.contains(feature) ? laterRandom.chance(share) : random.chance(share)
+                Features.newest.contains(feature)
+                ? newestRandom.chance(share)
+                : Features.latest.contains(feature)
+                    ? latestRandom.chance(share) : Features.later.contains(feature) ? laterRandom.chance(share) : random.chance(share)
             if isDrawn { drawn.insert(feature) }
         }
         self.features = features.intersection(drawn)
@@ -37,6 +42,8 @@ package struct GraphGenerator {
         for node in generator.plan.nodes.indices.dropFirst() { generator.letDecide(node) }
         for node in generator.plan.leaves { generator.retryNet(of: node) }
         for node in generator.plan.nodes.indices.dropFirst() { generator.prepare(node) }
+        for node in generator.plan.nodes.indices.dropFirst() { generator.makeSequence(of: node) }
+        for node in generator.plan.leaves { generator.wrap(node) }
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }

@@ -16,8 +16,12 @@ extension GraphPlan: CustomStringConvertible {
             words.append(group.isOrdered ? "ordered" : "group")
             if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
             if group.decides { words.append("decides") }
+            if let sequence = group.sequence { words.append("sequence of \(sequence.rawValue)") }
             if group.stops { words.append("stops") }
             if let limit = group.limit { words.append("limit \(limit)") }
+        case .wrapper:
+            words.append("wrapper")
+            if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
         case .operation(let script):
             if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
             words.append("ticks \(script.ticks)")
@@ -84,6 +88,8 @@ extension Event: CustomStringConvertible {
         case .letGo(let node): "\(GraphPlan.name(of: node)) is let go"
         case .consumed(let node, let run, let elements, let end):
             "\(GraphPlan.name(of: node)) run \(run) has read \(elements): \(end)"
+        case .generated(let node, let received):
+            "\(GraphPlan.name(of: node)) makes its parts, received \(received.map { "\($0)" } ?? "nothing")"
         case .told(let node, let telling): "\(GraphPlan.name(of: node)) told \(telling)"
         case .over(let node): "\(GraphPlan.name(of: node)) over"
         case .killed(let process): "kill \(process)"

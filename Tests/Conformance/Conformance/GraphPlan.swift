@@ -20,6 +20,8 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package enum Kind: Codable, Sendable, Hashable {
         case operation(Script)
         case group(GroupPlan)
+        /// Makes its children when it executes, and ends as the last one does.
+        case wrapper
     }
 
     package var kind: Kind
@@ -90,12 +92,24 @@ package struct GroupPlan: Codable, Sendable, Hashable {
     package var limit: Int?
     /// It adds children as others end. One that is hosted does so in the program only.
     package var decides = false
+    /// It adds its children one after the other, each by how the one before has ended. The same is so of one that is hosted.
+    package var sequence: SequencePlan?
 
     package init(isOrdered: Bool = false, stops: Bool = false, limit: Int? = nil) {
         self.isOrdered = isOrdered
         self.stops = stops
         self.limit = limit
     }
+}
+
+/// What comes after a step. Each step but the first has the one before as its cause.
+package enum SequencePlan: String, Codable, Sendable, Hashable {
+    /// The step whose cause that is, and which comes after such an end.
+    case steps
+    /// The next one after a success.
+    case linear
+    /// Another attempt after a failure; none after a cancellation.
+    case retry
 }
 
 package indirect enum ConditionPlan: Codable, Sendable, Hashable {
@@ -186,6 +200,12 @@ extension GraphPlan {
         nodes.indices.filter { nodes[$0].cause == child && nodes[$0].afterFailure ?? hasFailed == hasFailed }
     }
 
+    /// Whether it is there from the beginning.
+    package func isPresent(_ node: Int) -> Bool {
+        guard nodes[node].cause == nil, let parent = nodes[node].parent else { return nodes[node].cause == nil }
+        return !nodes[parent].isWrapper && nodes[parent].group?.sequence == nil
+    }
+
     package func streamReceivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].source == node } }
 
     package func dependents(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].after.contains(node) } }
@@ -212,6 +232,7 @@ extension ConditionPlan {
 extension NodePlan {
     package var script: Script? { if case .operation(let script) = kind { script } else { nil } }
     package var group: GroupPlan? { if case .group(let group) = kind { group } else { nil } }
+    package var isWrapper: Bool { if case .wrapper = kind { true } else { false } }
     /// All that has to end before it begins.
     package var predecessors: [Int] { producers + after }
 }

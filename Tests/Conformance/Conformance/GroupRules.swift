@@ -1,8 +1,13 @@
 /// What groups do.
 let groupRules: [Rule] = [
-    Rule("groupsOutcome", "Success if all children succeeded; cancelled only if the group itself was; else failure.") { account in
+    Rule(
+        "groupsOutcome",
+        "Success if all children succeeded, of a sequence: if its last step did; cancelled only if the group itself was; else failure."
+    ) { account in
         account.groups.compactMap { group -> Rule.Breach? in
-            let children = account.children(of: group).map { account.outcome($0)?.isSuccess == true }
+            let all = account.children(of: group).map { account.outcome($0)?.isSuccess == true }
+            // Who goes on after a failed step has dealt with it.
+            let children = account.node(group).group?.sequence == nil ? all : all.suffix(1)
             switch account.outcome(group) {
             case .success where !children.allSatisfy(\.self): return .init(group, "succeeded without its children")
             case .failure where children.allSatisfy(\.self) && !account.endedByItself(group): return .init(group, "failed alone")

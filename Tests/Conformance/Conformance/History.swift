@@ -24,6 +24,8 @@ package enum Event: Codable, Sendable, Hashable {
     case held(Int, Outcome)
     /// It has let go.
     case letGo(Int)
+    /// A wrapper makes what it runs.
+    case generated(Int, Received?)
     /// A listener of the program was told something.
     case told(Int, Telling)
     /// Outcome and body of a node are over for the program.

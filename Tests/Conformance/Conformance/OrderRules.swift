@@ -53,7 +53,7 @@ extension Account {
     }
 
     /// What a node receives by the outcomes of its producers.
-    fileprivate func delivery(to node: Int) -> Received? {
+    func delivery(to node: Int) -> Received? {
         let producers = self.node(node).producers
         var values: [String] = []
         for producer in producers {

@@ -22,8 +22,8 @@ let outcomeRules: [Rule] = [
         }
     },
     Rule("startIsTold", "Listeners are told of the start of what executes, and of nothing else.") { account in
-        // What others have added is heard of at its end.
-        account.plan.leaves.filter { account.node($0).cause == nil }.compactMap { node -> Rule.Breach? in
+        // What others have added is heard of at its end; what a wrapper makes, when that is made.
+        account.plan.leaves.filter { account.plan.isPresent($0) || account.isPart($0) }.compactMap { node -> Rule.Breach? in
             let isTold = !account.places(of: node) { $0 == .start }.isEmpty
             let hasRun = !account.runs[node].isEmpty
             if account.outcome(node)?.isSuccess == true, hasRun, !isTold { return .init(node, "succeeded, and its start was not told") }
@@ -84,7 +84,8 @@ let outcomeRules: [Rule] = [
         account.cancelInForce.sorted { $0.key < $1.key }.flatMap { node, place in
             account.subtree(node).flatMap { member in
                 // A body says that it runs a moment after it was started, and the start was told before that.
-                let wasStarted = account.places(of: member) { $0 == .start }.contains { $0 < place }
+                // Of the attempts of a sequence it is heard when all are over.
+                let wasStarted = account.places(of: member) { $0 == .start }.contains { $0 < place } || account.isHeardAtItsEnd(member)
                 return account.runs[member].filter { $0.start > place }.dropFirst(wasStarted ? 1 : 0).map { run in
                     Rule.Breach(run.node, [place, run.start], "began after its cancellation")
                 }
@@ -117,6 +118,14 @@ let outcomeRules: [Rule] = [
 ]
 
 extension Account {
+    /// Whether nobody listens to it but the sequence that it is an attempt of.
+    fileprivate func isHeardAtItsEnd(_ node: Int) -> Bool {
+        self.node(node).parent.map { self.node($0).group?.sequence == .retry } ?? false
+    }
+
+    /// Whether a wrapper makes it.
+    fileprivate func isPart(_ node: Int) -> Bool { self.node(node).parent.map { self.node($0).isWrapper } ?? false }
+
     /// Whether what it ended with is to be judged as another one's outcome.
     func mayHaveJoined(_ node: Int) -> Bool { self.node(node).unique?.joins == true && runs[node].isEmpty }
 }

@@ -61,7 +61,9 @@ extension Account {
         let next = runs[run.node].first { $0.start > run.end }?.start ?? .max
         let above = plan.nodes.indices.filter { scopes[$0] == tail && $0 != run.node && rests(run.node, on: $0) }
         return above.contains { node in
-            self.node(node).hasTimeout || (runs[node].map(\.start) + judgements[node].map(\.place)).contains { $0 > run.end && $0 < next }
+            // It may have been refused, and asked again, without anything being seen of it.
+            self.node(node).hasTimeout || hasUnseenConditions(node)
+                || (runs[node].map(\.start) + judgements[node].map(\.place)).contains { $0 > run.end && $0 < next }
         }
     }
 

@@ -10,20 +10,25 @@ package struct DeciderParameters: Codable, Sendable {
     var salt: String
     var limits: GraphRun.Limits
 
-    fileprivate var builder: OperationBuilder { OperationBuilder(plan: plan, place: place, salt: salt, limits: limits) }
+    var builder: OperationBuilder { OperationBuilder(plan: plan, place: place, salt: salt, limits: limits) }
 
     fileprivate var children: [AOperation] { builder.firstChildren(of: node) }
 
     /// Adds what the end of a child adds.
     fileprivate func decide(for group: GroupOperation, after child: Operation, hasFailed: Bool) {
-        // One that was made again is known by its path; what was added has the number of the addition in that.
-        let name =
-            (child as? AOperation)?.clusterPath?.split(separator: "/").last?.split(separator: "+").first.map(String.init) ?? child.name
-        guard let ended = plan.children(of: node).first(where: { GraphPlan.name(of: $0) == name }) else { return }
+        guard let ended = self.child(child) else { return }
         for (node, operation) in builder.additions(after: ended, hasFailed: hasFailed) {
             Places.adding(operation, as: node, at: place)
             group.addOperation(operation)
         }
+    }
+
+    /// Which of its children that is.
+    func child(_ operation: Operation) -> Int? {
+        // One that was made again is known by its path; what was added has the number of the addition in that.
+        let path = (operation as? AOperation)?.clusterPath?.split(separator: "/").last
+        let name = path?.split(separator: "+").first.map(String.init) ?? operation.name
+        return plan.children(of: node).first { GraphPlan.name(of: $0) == name }
     }
 }
 

@@ -27,6 +27,8 @@ package final class GraphRun: Sendable {
     private let ends = Ends()
     private let heard = Mutex<Set<ObjectIdentifier>>([])
     private let asked = Mutex<Set<Int>>([])
+    /// What was added here.
+    private let added = Mutex<[Int: AOperation]>([:])
 
     /// - Parameters:
     ///   - name: the place's name, also that of a folder.
@@ -57,12 +59,12 @@ package final class GraphRun: Sendable {
 
     private func cancel(_ node: Int, isInForce: Bool) {
         place.note(.cancelAsked(node))
-        // A second cancellation of a group returns while the first one may not have reached all children.
+        // A second cancellation of a group, or of one around it, returns while the first one may not have reached all children.
         let isFirst = asked.withLock { asked in
             defer { asked.insert(node) }
-            return asked.isDisjoint(with: [node] + plan.ancestors(of: node))
+            return !asked.contains { plan.isInside(node, $0) || plan.isInside($0, node) && plan.nodes[$0].script == nil }
         }
-        operations[node]?.cancel()
+        (operations[node] ?? added.withLock { $0[node] })?.cancel()
         if isInForce, isFirst || plan.nodes[node].script != nil { place.note(.cancelInForce(node)) }
     }
 
@@ -70,26 +72,33 @@ package final class GraphRun: Sendable {
 
     /// A group of this process is about to add it; where others decide it comes back as something else.
     private func hearOfAddition(_ operation: AOperation, _ node: Int) {
-        guard isHere || plan.nodes[node].parent.map({ plan.nodes[$0].isHosted }) == true else { return }
+        let maker = plan.nodes[node].parent.map { plan.nodes[$0] }
+        guard isHere || maker?.isHosted == true || maker?.isWrapper == true else { return }
         ends.expect(2)
+        added.withLock { $0[node] = operation }
         _ = heard.withLock { $0.insert(ObjectIdentifier(operation)) }
         listen(to: operation, node)
     }
 
     /// A group has ended, to which others have added something: that has ended, and it is told here.
     private func hearOfAdditions(to group: AOperation, _ node: Int) {
-        guard plan.nodes[node].group?.decides == true, let group = group as? GroupOperation else { return }
+        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil }) == true, let group = group as? GroupOperation else { return }
         let known = Set(operations.values.map { ObjectIdentifier($0) }).union(heard.withLock { $0 })
         for child in group.operations where !known.contains(ObjectIdentifier(child)) {
-            guard let child = child as? ResultableOperation<EncodedValue>,
-                let node = plan.nodes.indices.first(where: { GraphPlan.name(of: $0) == child.name })
+            guard let child = child as? AOperation, let node = plan.nodes.indices.first(where: { GraphPlan.name(of: $0) == child.name })
             else { continue }
-            let faults = child.publishedErrors.map { Fault($0) }
-            var outcome = child.outcome?.isCancelled == true ? Outcome.cancelled(faults) : .failure(faults)
-            if let value = child.outcome?.value, let text = try? value.decoded(as: String.self) { outcome = .success(text) }
+            let outcome = Self.outcome(of: child)
             place.note(.told(node, .finish(outcome)))
             place.note(.told(node, .result(outcome.result)))
         }
+    }
+
+    private static func outcome(of operation: AOperation) -> Outcome {
+        let faults = operation.publishedErrors.map { Fault($0) }
+        let here = operation as? ResultableOperation<String>
+        let there = operation as? ResultableOperation<EncodedValue>
+        if let text = here?.outcome?.value ?? there?.outcome?.value.flatMap({ try? $0.decoded(as: String.self) }) { return .success(text) }
+        return here?.outcome?.isCancelled == true || there?.outcome?.isCancelled == true ? .cancelled(faults) : .failure(faults)
     }
 
     private func listen(to operation: AOperation, _ node: Int) {
@@ -105,7 +114,7 @@ package final class GraphRun: Sendable {
         }
         if plan.nodes[node].holdsEnd { hold(operation, node) }
         if plan.nodes[node].asksAboutRetry { askAboutRetry(operation, node) }
-        guard plan.nodes[node].script != nil else { return ends.one() }
+        guard plan.nodes[node].group == nil else { return ends.one() }
         operation.whenOver { [self] in
             place.note(.over(node))
             ends.one()

@@ -13,13 +13,15 @@ struct OperationBuilder {
     func make() -> [Int: AOperation] {
         var made: [Int: AOperation] = [:]
         // Children come after their groups.
-        for node in plan.nodes.indices.reversed() where plan.nodes[node].cause == nil {
+        for node in plan.nodes.indices.reversed() where plan.isPresent(node) {
             let operation: AOperation
             switch plan.nodes[node].kind {
             case .operation: operation = leaf(node)
             case .group(let group) where group.decides:
                 operation = decider(node, group)
                 for (child, operation) in firstChildren(of: operation, node) { made[child] = operation }
+            case .group(let group) where group.sequence != nil: operation = sequence(node, group)
+            case .wrapper: operation = wrapper(node)
             case .group(let group): operation = self.group(group, plan.children(of: node).compactMap { made[$0] })
             }
             operation.name = GraphPlan.name(of: node)
@@ -37,11 +39,21 @@ struct OperationBuilder {
 
     /// What it adds after the end of a child.
     func additions(after child: Int, hasFailed: Bool) -> [(node: Int, operation: AOperation)] {
-        plan.additions(after: child, hasFailed: hasFailed).map { node in
-            let operation = makeLeaf(node)
-            configure(node, [node: operation])
-            return (node, operation)
-        }
+        plan.additions(after: child, hasFailed: hasFailed).map { ($0, added($0)) }
+    }
+
+    /// One that comes to a graph that runs.
+    func added(_ node: Int) -> AOperation {
+        let operation = makeLeaf(node)
+        configure(node, [node: operation])
+        return operation
+    }
+
+    /// What a wrapper makes.
+    func parts(of wrapper: Int) -> [Int: AOperation] {
+        let parts = Dictionary(uniqueKeysWithValues: plan.children(of: wrapper).map { ($0, makeLeaf($0)) })
+        for node in parts.keys.sorted() { configure(node, parts) }
+        return parts
     }
 
     private func makeLeaf(_ node: Int) -> AOperation {
@@ -52,10 +64,32 @@ struct OperationBuilder {
     }
 
     private func decider(_ node: Int, _ planned: GroupPlan) -> GroupOperation {
-        let parameters = DeciderParameters(plan: plan, node: node, place: place, salt: salt, limits: limits)
+        let parameters = parameters(of: node)
         let group = plan.nodes[node].isHosted ? HostedDecider(parameters) : ScriptedDecider(parameters)
         set(planned, group)
         return group
+    }
+
+    private func parameters(of node: Int) -> DeciderParameters {
+        DeciderParameters(plan: plan, node: node, place: place, salt: salt, limits: limits)
+    }
+
+    private func sequence(_ node: Int, _ planned: GroupPlan) -> GroupOperation {
+        let made = parameters(of: node).makeSequence(planned.sequence ?? .steps, isHosted: plan.nodes[node].isHosted)
+        set(planned, made)
+        return made
+    }
+
+    private func wrapper(_ node: Int) -> AOperation {
+        receivesList(node)
+            ? ScriptedWrapper<[String]>(parameters(of: node)) { .values($0) }
+            : ScriptedWrapper<String>(parameters(of: node)) { .value($0) }
+    }
+
+    /// Whether it receives from several, or from the children of a group.
+    private func receivesList(_ node: Int) -> Bool {
+        let producers = plan.nodes[node].producers
+        return producers.count > 1 || producers.contains { plan.nodes[$0].group != nil }
     }
 
     private func firstChildren(of group: AOperation, _ node: Int) -> [(Int, AOperation)] {
@@ -69,11 +103,10 @@ struct OperationBuilder {
         let isHosted = plan.nodes[node].isHosted
         if plan.nodes[node].source != nil { return isHosted ? HostedSink(parameters) : ScriptedSink(parameters) }
         if parameters.script.elements != nil { return isHosted ? HostedSource(parameters) : ScriptedSource(parameters) }
-        guard let producer = plan.nodes[node].producers.first else {
+        guard !plan.nodes[node].producers.isEmpty else {
             return isHosted ? HostedScripted(parameters) : Scripted(parameters)
         }
-        let isJoin = plan.nodes[node].producers.count > 1 || plan.nodes[producer].group != nil
-        if isJoin { return isHosted ? HostedJoin(parameters) : ScriptedJoin(parameters) }
+        if receivesList(node) { return isHosted ? HostedJoin(parameters) : ScriptedJoin(parameters) }
         return isHosted ? HostedReceiver(parameters) : ScriptedReceiver(parameters)
     }
 
@@ -88,7 +121,7 @@ struct OperationBuilder {
         if let limit = group.limit { made.maxConcurrentOperationCount = limit }
     }
 
-    private func configure(_ node: Int, _ operations: [Int: AOperation]) {
+    func configure(_ node: Int, _ operations: [Int: AOperation]) {
         guard let operation = operations[node] else { return }
         let planned = plan.nodes[node]
         var conditions = ConditionBuilder(node: node, place: place, isHosted: plan.evaluatesInTheProgram(node))
@@ -107,14 +140,22 @@ struct OperationBuilder {
     }
 
     private func connect(_ producers: [AOperation], to receiver: AOperation) {
-        if let receiver = receiver as? JoinBody {
-            if let group = producers.first as? GroupOperation {
-                group.deliver(to: receiver)
-            } else {
-                producers.compactMap { $0 as? ResultableOperation<String> }.deliver(to: receiver)
-            }
-        } else if let receiver = receiver as? ReceiverBody {
-            (producers.first as? ResultableOperation<String>)?.deliver(to: receiver)
+        switch receiver {
+        case let receiver as JoinBody: deliver(producers, toList: receiver)
+        case let receiver as ScriptedWrapper<[String]>: deliver(producers, toList: receiver)
+        case let receiver as ReceiverBody: (producers.first as? ResultableOperation<String>)?.deliver(to: receiver)
+        case let receiver as ScriptedWrapper<String>: (producers.first as? ResultableOperation<String>)?.deliver(to: receiver)
+        default: break
+        }
+    }
+
+    private func deliver<Receiver: ReceiverOperation>(_ producers: [AOperation], toList receiver: Receiver)
+    where Receiver.Input == [String] {
+        guard !producers.isEmpty else { return }
+        if let group = producers.first as? GroupOperation {
+            group.deliver(to: receiver)
+        } else {
+            producers.compactMap { $0 as? ResultableOperation<String> }.deliver(to: receiver)
         }
     }
 }

@@ -154,7 +154,8 @@ package final class HostedPreparation: PreparationBody, @unchecked Sendable {}
 package enum ConformanceTypes {
     package static let operations: [any ClusterOperation.Type] = [
         Scripted.self, ScriptedOnly.self, ScriptedReceiver.self, ScriptedJoin.self, ScriptedSource.self,
-        ScriptedSink.self, ScriptedDecider.self, ScriptedPreparation.self,
+        ScriptedSink.self, ScriptedDecider.self, ScriptedPreparation.self, ScriptedSequence.self, ScriptedLine.self,
+        ScriptedAttempts.self, ScriptedAttempt.self,
     ]
     package static let conditions: [any ClusterCondition.Type] = [ScriptedCondition.self]
     package static let errors: [any PortableError.Type] = [ScriptError.self]

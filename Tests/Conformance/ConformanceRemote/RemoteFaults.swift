@@ -48,6 +48,7 @@ extension AOperationError {
         guard state == .execution, publisher?.wholeMatch(of: /n[0-9]+/) == nil, let origin = (transit as? Transit)?.failure.origin,
             !origin.isEmpty
         else { return nil }
-        return origin.split(separator: "/").last.map(String.init)
+        // What was added has the number of the addition in that.
+        return origin.split(separator: "/").last?.split(separator: "+").first.map(String.init)
     }
 }
