@@ -38,6 +38,10 @@ extension SystemTests {
                 try await harness.start(BuiltProducts.aop, ["keys"] + arguments + ["--dir", keys]).finish()
             }
 
+            func authorize(_ name: String, _ rights: [String]) async throws -> Finished {
+                try await harness.start(BuiltProducts.aop, ["keys", "authorize", name, "--dir", keys] + rights).finish()
+            }
+
             func startWorker(key name: String = "worker", _ arguments: String...) -> RunningProcess {
                 harness.start(BuiltProducts.aop, ["worker", "--connect", endpoint, "--key-file", key(name)] + arguments)
             }
@@ -182,6 +186,35 @@ extension SystemTests {
                 try await eventually("the submitter is out") { try await cluster.aop(as: "submit", "list").status == 77 }
                 #expect(try await cluster.keysTool("authorize", "worker", "--role", "work").status == 0)
                 try await cluster.waitForExecutors(1)
+            }
+        }
+
+        /// What runs goes on while the rights of a worker's key are less than it needs, however they became that.
+        @Test(arguments: [["--role", "observe"], ["--role", "work", "--label", "slow"]])
+        func rightsTakenFromAWorker_areSaidOnce_andItGoesOnWhenTheyAreBack(rights: [String]) async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Cluster.start(harness)
+                let worker = cluster.startWorker("--shell", "on", "--label", "fast")
+                try await cluster.waitForExecutors(1)
+                let executors = harness.processes(with: "executor").keys.sorted()
+                let gate = "\(harness.directory)/gate"
+                let file = try harness.write(
+                    "long.yaml", "group:\n  - {id: long, run: 'until [ -e \"\(gate)\" ]; do sleep 0.05; done; echo through'}\n")
+                let id = try await cluster.aop(as: "submit", "submit", file, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await eventually("the command runs") { !harness.processes(with: "until [ -e").isEmpty }
+                #expect(try await cluster.authorize("worker", rights).status == 0)
+                try await eventually("the worker says so", last: { worker.stderr }) {
+                    worker.stderr.contains("(`aop keys authorize` on the coordinator's host); trying on")
+                }
+                try await cluster.waitForExecutors(0)
+                #expect(try await cluster.authorize("worker", ["--role", "work"]).status == 0)
+                try await cluster.waitForExecutors(1)
+                #expect(Set(harness.processes(with: "executor").keys).isSuperset(of: executors))
+                #expect(worker.stderr.components(separatedBy: "host); trying on").count == 2, "said once: \(worker.stderr)")
+                try await eventually("it says that it is let in", last: { worker.stderr }) { worker.stderr.contains("lets this worker in") }
+                _ = try harness.write("gate", "")
+                let result = try await cluster.aop(as: "submit", "wait", id, "-o", "json")
+                #expect(result.status == 0 && result.text.contains("through"), "\(result) \(worker.stderr)")
             }
         }
 

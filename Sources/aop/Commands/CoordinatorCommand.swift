@@ -112,7 +112,7 @@ struct CoordinatorCommand: ToolCommand {
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
-            ServiceManager.ready(status: "listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))")
+            ServiceManager().tell(.ready, .status("listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))"))
             try await announce(addresses, keys: configuration.keys?.authorizedPath, console)
         }
         defer { announcement.cancel() }
