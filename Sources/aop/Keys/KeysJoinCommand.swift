@@ -19,7 +19,7 @@ struct KeysJoinCommand: ToolCommand {
 
     @Argument(help: "The token; - reads it from standard input.")
     var token: String
-    @Option(help: ArgumentHelp("The coordinator's address; by default that in the token.", valueName: "url"))
+    @Option(help: ArgumentHelp("The coordinator's address; by default that in the token.", valueName: "url"), transform: Endpoint.argument)
     var connect: Endpoint?
     @Option(help: "How long to try to reach the coordinator before exit code 69.")
     var connectTimeout: DurationArgument =
