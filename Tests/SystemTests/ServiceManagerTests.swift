@@ -31,6 +31,8 @@ extension SystemTests {
                 try await coordinator.send(SIGKILL)
                 try await waitFor("STATUS=no coordinator at ", from: soFar)
                 try await worker.send(SIGTERM)
+                try await waitFor("EXTEND_TIMEOUT_USEC=")
+                // Nobody reads any more: that keeps nothing from ending.
                 let ended = try await worker.finish()
                 #expect(ended.status == 0, "\(ended)")
                 let told = systemd.read()

@@ -244,7 +244,7 @@ final class Executor: @unchecked Sendable {
         case .denied(let reason):
             // Its supervisor says so, once for all of them.
             logger.debug("\(reason)")
-            if !isDenied { channel?.send(.denied(reason)) }
+            channel?.send(.denied(reason))
             isDenied = true
         case .leaseOver:
             logger.warning("the coordinator has not answered within the lease: nothing new is started")

@@ -6,7 +6,7 @@ enum ChannelLine: Equatable, Sendable {
     case alive
     /// Executor: start another one in my place; I end when my units have.
     case replaceMe
-    /// Executor: the coordinator does not let me in, for this reason; I go on trying.
+    /// Executor: the coordinator does not let me in, for this reason; I go on trying. At each attempt.
     case denied(String)
     /// Executor: it does again.
     case permitted

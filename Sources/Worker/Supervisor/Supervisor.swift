@@ -238,7 +238,9 @@ final class Supervisor: @unchecked Sendable {
                     switch line {
                     case .alive: state.alive(process, now: BootClock.milliseconds())
                     case .replaceMe: perform(state.replacementAsked(by: process, now: BootClock.milliseconds()))
-                    case .denied(let reason): tellDenial(reason)
+                    case .denied(let reason):
+                        // What keeps all of them out this process is told itself, and may be its end.
+                        if link?.isAttached == true { tellDenial(reason) }
                     case .permitted:
                         if link?.isAttached == true { tellPermission() }
                     case .drain: break
