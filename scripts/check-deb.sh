@@ -93,6 +93,7 @@ in_it install -m 600 -o aop-worker -g aop-worker /etc/aop/coordinator/worker.key
 in_it systemctl reset-failed
 in_it systemctl enable --now aop-coordinator.service aop-worker.service >/dev/null 2>&1 || fail "systemctl enable --now"
 in_it systemctl status aop-coordinator.service | grep -q 'Status: "listening on' || fail "the coordinator does not notify"
+until_true 20 "the worker's status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"attached to'"
 admin() { docker exec -i "$name" runuser -u aop -- aop "$@" --keys /etc/aop/coordinator; }
 run_graph() { printf 'name: probe\ngroup:\n  - id: probe\n    run: |\n      %s\n' "$1" | admin submit - --wait -o json; }
 expect() {

@@ -87,6 +87,9 @@ public enum Setting: String, CaseIterable, Sendable {
         }
     }
 
+    /// Settings that are one choice together: the place of the most weight that says one of them decides.
+    static let choices: [Set<Setting>] = [[.keyFile, .keys]]
+
     public var name: String { rawValue }
     public var variable: String { row.variable }
     public var form: Form { row.form }

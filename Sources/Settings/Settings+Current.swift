@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 extension Settings {
     /// Those of this process, read once.
@@ -31,6 +32,16 @@ extension Settings {
     public static func list(_ setting: Setting) -> [String] { value(setting)?.texts ?? [] }
 
     public static func number(_ setting: Setting) -> Int64? { text(setting).flatMap { Int64($0) } }
+
+    /// Variables of this process that look like misspelt settings. Told once: the second one who asks gets none.
+    public static func takeMisspeltVariables() -> [MisspeltVariable] {
+        misspelt.withLock { misspelt in
+            defer { misspelt = [] }
+            return misspelt
+        }
+    }
+
+    private static let misspelt = Mutex(MisspeltVariable.all(in: ProcessInfo.processInfo.environment))
 
     /// The process's environment, with what files say of keys in the place of variables.
     public static var keyEnvironment: [String: String] {

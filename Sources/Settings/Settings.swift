@@ -25,6 +25,9 @@ public struct Settings: Sendable {
         public let origin: Origin
     }
 
+    /// Names the configuration file.
+    static let fileVariable = "AOP_CONFIG"
+
     /// The files that were looked for, the first one first, and whether they were there.
     public let files: [(path: String, isThere: Bool)]
     private let values: [Setting: Value]
@@ -40,13 +43,15 @@ public struct Settings: Sendable {
             if let problem = setting.problem(texts) { problems.append("\(setting.variable) \(problem)") }
             values[setting] = Value(texts: texts, origin: .environment(setting.variable))
         }
-        // One choice: who names a key in the environment does not mean the file's.
-        let hasNamedKey = values[.keyFile] != nil || values[.keys] != nil
-        let chosen = named ?? environment["AOP_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        let chosen = named ?? environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         for path in chosen.map({ [$0] }) ?? standardFiles ?? Self.standardFiles(environment: environment) {
             let isThere = access(path, F_OK) == 0
             files.append((path, isThere))
             guard isThere || chosen != nil else { continue }
+            // Who chooses in one place does not mean what a place of less weight says of the same choice.
+            let settled = Setting.choices.filter { choice in choice.contains { values[$0] != nil } }.reduce(into: Set()) {
+                $0.formUnion($1)
+            }
             do throws(GraphFileErrors) {
                 for entry in try FlatFile(path: path).entries {
                     let place = "\(path):\(entry.position.line)"
@@ -56,8 +61,7 @@ public struct Settings: Sendable {
                         continue
                     }
                     if let problem = setting.problem(entry.texts) { problems.append("\(place): \(setting.name) \(problem)") }
-                    if hasNamedKey, setting == .keyFile || setting == .keys { continue }
-                    if values[setting] == nil {
+                    if values[setting] == nil, !settled.contains(setting) {
                         values[setting] = Value(texts: entry.texts, origin: .file(path: path, line: entry.position.line))
                     }
                 }

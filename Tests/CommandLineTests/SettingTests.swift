@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Settings
 import Testing
+import Wire
 
 @testable import aop
 
@@ -40,12 +41,12 @@ import Testing
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
         }
         try #require(bound == 0)
-        ServiceManager.ready(status: "listening", socket: name)
+        ServiceManager(environment: ["NOTIFY_SOCKET": name]).tell(.ready, .status("listening"))
         var received = [UInt8](repeating: 0, count: 200)
         let count = recv(descriptor, &received, received.count, Int32(MSG_DONTWAIT))
         try #require(count > 0)
         #expect(String(decoding: received[..<count], as: UTF8.self) == "READY=1\nSTATUS=listening")
-        ServiceManager.ready(status: "nobody asks", socket: "")
+        ServiceManager(environment: [:]).tell(.ready, .status("nobody asks"))
         #expect(recv(descriptor, &received, received.count, Int32(MSG_DONTWAIT)) < 0)
     }
 }

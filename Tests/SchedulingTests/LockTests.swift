@@ -184,6 +184,25 @@ import Testing
         #expect(tokens == tokens.sorted() && Set(tokens).count == 4)
     }
 
+    /// What was handed out after the backup was made is known to nobody but what the lock protects.
+    @Test func tokens_riseAcrossARestoredBackup() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.keyed("a", "db")]).graph())
+        let backup = cluster.journal.count
+        var tokens: [UInt64] = []
+        func note() throws { tokens.append(try #require(cluster.find("a", on: nil)?.1.fences.first?.token)) }
+        try note()
+        for _ in 0..<3 {
+            try cluster.restart(after: 2_000)
+            cluster.attach(1)
+            try note()
+        }
+        try cluster.restart(keeping: backup, after: 2_000)
+        cluster.attach(1)
+        try note()
+        #expect(tokens == tokens.sorted() && Set(tokens).count == 5, "\(tokens)")
+    }
+
     @Test func holdersAndLine_surviveARestart() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db"), .keyed("c", "db")]).graph(), key: "1")

@@ -52,6 +52,39 @@ import Testing
         }
     }
 
+    /// That a lock is taken everybody who waits for it sees, and by whom only who may read that.
+    @Test func holdersOfLocks_areNamedToThoseWhoMayReadThem_only() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let locked = Sketch.group("root", [.keyed("secret", "db")]).graph()
+        let bobs = try submit(&cluster, by: bob, locked)
+        let anns = try submit(&cluster, by: ann, Sketch.group("root", [.keyed("mine", "db"), .keyed("next", "db")]).graph())
+        func blockers(_ path: String, _ authority: Authority) throws -> [Blocker] {
+            guard case .explanation(let explanation)? = cluster.ask(.explain(submission: anns, path: path), by: authority) else {
+                throw Refused()
+            }
+            return explanation.blockers
+        }
+        func told(_ path: String, _ authority: Authority) throws -> String {
+            let texts = try blockers(path, authority).map { $0.text(now: cluster.now.wall) + $0.remedy(for: "x") }
+            guard case .explanation(let whole)? = cluster.ask(.explain(submission: anns, path: ""), by: authority),
+                case .operations(let views, _, _)? = cluster.ask(
+                    .operations(OperationQuery(submission: anns, path: path, from: 0, limit: 0, withValues: true, failedOnly: false)),
+                    by: authority)
+            else { throw Refused() }
+            return (texts + whole.inside.map(\.text) + ["\(whole)", "\(views)"]).joined(separator: "\n")
+        }
+        for path in ["mine", "next"] {
+            let anns = try told(path, ann)
+            #expect(anns.contains("held by another's operation since ") && !anns.contains(bobs) && !anns.contains("secret"), "\(anns)")
+            #expect(anns.contains("who has the role `observe` sees whose that is, with `aop locks show db`"))
+            for reader in [eve, root] { #expect(try told(path, reader).contains("held by \(bobs)/secret on h/1 with the token ")) }
+        }
+        guard case .lock(let wait)? = try blockers("next", ann).first else { throw Refused() }
+        #expect(wait.lock.holders.map(\.operation) == [""] && wait.lock.holders.map(\.token) == [0] && wait.ahead == 1)
+        #expect(wait.lock.waiting.map(\.operation) == ["\(anns)/mine", "\(anns)/next"], "one's own are named")
+    }
+
     @Test func uniqueIDs_belongToTheirPrincipal_alsoAfterARestart() throws {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)

@@ -79,6 +79,36 @@ import Testing
         #expect(try Settings(environment: [:], named: file)[.keyFile]?.texts == ["/file.key"])
     }
 
+    @Test func keyOfTheUser_isNotMixedWithThatOfTheHost() throws {
+        let directory = try Directory()
+        let user = try directory.write("user.yaml", "keys: /mine\n")
+        let host = try directory.write("host.yaml", "slots: 2\nkey-file: /hosts.key\n")
+        let settings = try Settings(environment: [:], standardFiles: [user, host])
+        #expect(settings[.keys]?.texts == ["/mine"] && settings[.keyFile] == nil)
+        #expect(settings[.slots]?.texts == ["2"])
+        let one = try directory.write("one.yaml", "key-file: /a.key\nkeys: /b\n")
+        let both = try Settings(environment: [:], standardFiles: [one, host])
+        #expect(both[.keyFile]?.texts == ["/a.key"] && both[.keys]?.texts == ["/b"])
+    }
+
+    @Test(arguments: [
+        ("AOP_LISTN", "AOP_LISTEN"), ("AOP_COORDINATR", "AOP_COORDINATOR"), ("AOP_LABEL", "AOP_LABELS"), ("AOP_KEY_FILE", "AOP_KEY"),
+        ("AOP_RESOURCE", "AOP_RESOURCES"), ("AOP_CONFIGG", "AOP_CONFIG"), ("AOP_log_level", "AOP_LOG_LEVEL"),
+        ("AOP_SNAPSHOTBYTES", "AOP_SNAPSHOT_BYTES"),
+    ]) func aVariableThatIsNearASetting_isTold(_ name: String, _ meant: String) {
+        let found = MisspeltVariable.all(in: [name: "x", "AOP_SLOTS": "2", "PATH": "/bin"])
+        #expect(found == [MisspeltVariable(name: name, meant: meant)])
+        #expect("\(found[0])" == "\(name) is no setting, and counts for nothing; did you mean \(meant)?")
+    }
+
+    /// What commands of graphs get, tests are told, and others may call theirs.
+    @Test(
+        arguments: Setting.allCases.map(\.variable) + [
+            "AOP_CONFIG", "AOP_FENCE_DB", "AOP_FENCES", "AOP_RESOURCE_GPUS", "AOP_PATH", "AOP_WORKER", "AOP_SUBMISSION", "AOP_ATTEMPT",
+            "AOP_IDEMPOTENCY_KEY", "AOP_EXECUTOR", "AOP_TEST_MARK", "AOP_UNRELATED_THING", "AOP_", "XAOP_LISTN", "LISTN",
+        ]) func otherVariables_areNotTold(_ name: String)
+    { #expect(MisspeltVariable.all(in: [name: "x"]).isEmpty) }
+
     @Test func everyError_isNamedAtOnce_withFileLineSettingAndRemedy() throws {
         let found = try problems(
             """

@@ -59,5 +59,92 @@ extension SystemTests {
                 #expect(refused.stderr.contains("\(resource):1: resources: --resource gpus: write it as gpus=2"))
             }
         }
+
+        @Test func show_refusesEveryValueThatACommandWouldRefuse_allAtOnce() async throws {
+            try await ProcessHarness.with { harness in
+                let file = try harness.write(
+                    "config.yaml",
+                    """
+                    http: nonsense
+                    pass-env: [HOME, "A=b"]
+                    secrets: /no/such/place
+                    labels: [\(String(repeating: "x", count: 300))]
+                    listen: [tcp://127.0.0.1:7600, tcp://127.0.0.1:7600]
+                    """)
+                for command in [["config", "show"], ["config", "show", "-o", "json"]] {
+                    let refused = try await harness.start(
+                        BuiltProducts.aop, command + ["--config", file], environment: ["AOP_CONNECT_TIMEOUT": "999999999d"]
+                    ).finish()
+                    #expect(refused.status == 64, "\(refused)")
+                    for problem in [
+                        "AOP_CONNECT_TIMEOUT: connect-timeout: is `999999999d`; write a duration as 30s, 1m30s or 500ms",
+                        "\(file):1: http: `nonsense` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601",
+                        "\(file):2: pass-env: --pass-env A=b: give the name of a variable, without its value",
+                        "\(file):3: secrets: --secrets /no/such/place: there is no such directory",
+                        "\(file):4: labels: --label", "\(file):5: listen: --listen tcp://127.0.0.1:7600 is given twice",
+                    ] { #expect(refused.stderr.replacing("\\/", with: "/").contains(problem), "\(problem): \(refused)") }
+                }
+                let offLoopback = try await harness.aop("config", "show", environment: ["AOP_HTTP": "0.0.0.0:7601"])
+                #expect(offLoopback.status == 64 && offLoopback.stderr.contains("AOP_HTTP: http: refusing to serve HTTP on 0.0.0.0:7601"))
+                let worker = try await harness.aop("worker", "--config", file)
+                #expect(worker.status == 64 && worker.stderr.contains("\(file):4: labels: "), "\(worker)")
+            }
+        }
+
+        @Test func show_saysThatAWorkerConnectsWhereClientsDo_andByWhat() async throws {
+            try await ProcessHarness.with { harness in
+                let shown = try await harness.aop("config", "show", "-o", "json", environment: ["AOP_COORDINATOR": "tcp://hub:1"])
+                let connect = try #require(try JSON(parsing: shown.text)["settings"].elements.first { $0["name"].string == "connect" })
+                #expect(connect["value"].string == "tcp://hub:1")
+                #expect(connect["from"].string == "environment" && connect["by"].string == "AOP_COORDINATOR")
+                let lines = try await harness.aop("config", "show", environment: ["AOP_COORDINATOR": "tcp://hub:1"]).text.split(
+                    separator: "\n")
+                for name in ["coordinator ", "connect "] {
+                    let line = try #require(lines.first { $0.hasPrefix(name) })
+                    #expect(line.contains("tcp://hub:1") && line.hasSuffix("AOP_COORDINATOR"), "\(line)")
+                }
+            }
+        }
+
+        @Test func misspeltVariables_areToldOnceByEveryCommand_andAreNoErrors() async throws {
+            try await ProcessHarness.with { harness in
+                let misspelt = ["AOP_COORDINATR": "tcp://hub:1", "AOP_FENCE_DB": "7", "AOP_LISTN": "x"]
+                let warnings = [
+                    "AOP_COORDINATR is no setting, and counts for nothing; did you mean AOP_COORDINATOR?",
+                    "AOP_LISTN is no setting, and counts for nothing; did you mean AOP_LISTEN?",
+                ]
+                let file = try harness.write("one.yaml", "group:\n  - {id: one, run: 'echo $AOP_LISTN'}\n")
+                let run = try await harness.aop("run", file, environment: misspelt)
+                #expect(run.status == 0 && run.text.contains("x"), "\(run)")
+                let worker = try await harness.aop("worker", "--slots", "0", environment: misspelt)
+                let list = try await harness.aop("list", environment: misspelt.merging(["AOP_CONNECT_TIMEOUT": "10ms"]) { $1 })
+                #expect(list.status == 69, "\(list)")
+                for told in [run, worker, list] {
+                    for warning in warnings {
+                        #expect(told.stderr.components(separatedBy: "warning: \(warning)\n").count == 2, "\(told)")
+                    }
+                    #expect(!told.stderr.contains("AOP_FENCE_DB") && !told.stderr.contains("AOP_TEST_MARK"))
+                }
+                let json = try await harness.aop("config", "show", "-o", "json", environment: misspelt)
+                let line = try #require(json.stderr.split(separator: "\n").first)
+                #expect(json.status == 0)
+                #expect(try JSON(parsing: String(line))["warning"].string == warnings[0])
+            }
+        }
+
+        @Test func anAddressWithoutAScheme_orTwice_isRefusedWithARemedy() async throws {
+            try await ProcessHarness.with { harness in
+                for command in [
+                    ["list", "--coordinator", "hub:7600"], ["coordinator", "--listen", "hub:7600"],
+                    ["keys", "token", "a", "--endpoint", "hub:7600"], ["keys", "join", "-", "--connect", "hub:7600"],
+                ] {
+                    let refused = try await harness.start(BuiltProducts.aop, command).finish()
+                    #expect(refused.status == 64 && refused.stderr.contains("has no scheme; write tcp://hub:7600"), "\(refused)")
+                }
+                let twice = try await harness.aop("coordinator", "--listen", harness.endpoint, "--listen", harness.endpoint)
+                #expect(
+                    twice.status == 64 && twice.stderr.contains("\(harness.endpoint) is given twice; give each address once"), "\(twice)")
+            }
+        }
     }
 }

@@ -199,6 +199,57 @@ extension SystemTests {
             }
         }
 
+        /// Packets are lost and no connection ends: only heartbeats say that nobody is there, on both sides.
+        @Test(.enabled(if: Namespaces.whyNotSilent == nil, "\(Namespaces.whyNotSilent ?? "")"))
+        func silentLoss_isNoticedByBothSides_theLockGoesOnOnce_andTheWorkerComesBack() async throws {
+            try await Hosts.with { hosts in
+                let deaf = hosts.startWorker(on: 1, "--log-level", "info")
+                try await hosts.waitForExecutors(1)
+                let id = try await hosts.submit(
+                    """
+                    group:
+                    \(locked(hosts.harness, id: "one", key: "db", go: "go"))
+                    """)
+                try await eventually("it runs") { holders("db", hosts.harness) == ["one"] }
+                try await eventually("it is known to run") { try await hosts.operation("one", of: id)["state"] == "running" }
+                _ = hosts.startWorker(on: 2)
+                try await hosts.waitForExecutors(2)
+                try hosts.network.silence(1)
+                try await eventually("the coordinator has noticed", last: { hosts.coordinator.stderr }) {
+                    try await hosts.explanation(of: "\(id)/one").contains("not heard")
+                }
+                try await eventually("the supervisor and its executor have noticed", last: { deaf.stderr }) {
+                    deaf.stderr.contains("nothing was heard from the coordinator for 3000 ms")
+                        && deaf.stderr.contains("the coordinator has not answered within the lease")
+                }
+                // Nobody is refused there: whoever tries hears nothing at all.
+                let lost = try await hosts.network.start(
+                    hosts.harness, on: 1,
+                    [
+                        "list", "--coordinator", "tcp://\(Namespaces.address(ofHubFor: 1)):7600", "--key-file", "\(hosts.keys)/admin.key",
+                        "--connect-timeout", "1s",
+                    ]
+                ).finish()
+                #expect(lost.status == 69 && !lost.stderr.contains("refused"), "\(lost)")
+                // The command is ended there, and then goes on elsewhere with a higher token.
+                try await eventually("it runs on the other host", last: { deaf.stderr }) {
+                    let one = try await hosts.operation("one", of: id)
+                    return one["attempts"] == 2 && one["state"] == "running"
+                }
+                #expect(deaf.stderr.contains("is stopped before the lock lease is over"), "\(deaf.stderr)")
+                try hosts.network.endSilence(1)
+                try await hosts.waitForExecutors(2)
+                try await eventually("tokens of both attempts are in the log") {
+                    Set(hosts.harness.lines(of: "db").compactMap { $0.split(separator: " ").last }).count == 2
+                }
+                _ = try hosts.harness.write("go", "")
+                let ended = try await hosts.aop("wait", id)
+                #expect(ended.status == 0, "\(ended)")
+                #expect(holders("db", hosts.harness) == ["one", "one"])
+                #expect(try await hosts.operation("one", of: id)["attempts"] == 2)
+            }
+        }
+
         @Test func hostThatIsGoneForEver_itsWorkGoesToOthers_andNoSlotIsKept() async throws {
             try await Hosts.with { hosts in
                 let lost = hosts.startWorker(on: 1, "--processes", "2")

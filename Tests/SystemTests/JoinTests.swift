@@ -106,6 +106,40 @@ extension SystemTests {
             }
         }
 
+        /// A key that may do both is one file, and it is said how each finds it.
+        @Test(arguments: [(["work", "submit"], "worker.key"), (["work", "admin"], "admin.key"), (["submit", "observe"], "submit.key")])
+        func tokenWithTwoRoles_makesOneKeyForBoth(roles: [String], file: String) async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Security.Cluster.start(harness)
+                let flags = roles.flatMap { ["--role", $0] }
+                let token = try await harness.start(
+                    BuiltProducts.aop,
+                    ["keys", "token", "both", "--endpoint", cluster.endpoint, "--dir", cluster.keys, "-o", "quiet"] + flags
+                ).finish()
+                let directory = "\(harness.directory)/both"
+                let joined = try await harness.aop("keys", "join", token.text.trimmingCharacters(in: .newlines), "--dir", directory)
+                #expect(joined.status == 0, "\(joined)")
+                let key = "\(directory)/\(file)"
+                #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [file])
+                let lines = joined.stderr.split(separator: "\n").filter { $0.hasPrefix("next: ") }
+                let submits = "next: aop submit FILE --wait --coordinator \(cluster.endpoint) --key-file \(key)"
+                let works = "next: aop worker --connect \(cluster.endpoint) --key-file \(key)"
+                #expect(lines.count == (roles.contains("work") ? 2 : 1), "\(joined)")
+                #expect(lines.contains { $0 == submits }, "\(joined)")
+                #expect(lines.contains { $0.hasPrefix(works) } == roles.contains("work"), "\(joined)")
+                if roles.contains("work") {
+                    _ = harness.start(BuiltProducts.aop, ["worker", "--connect", cluster.endpoint, "--key-file", key, "--shell", "on"])
+                    try await cluster.waitForExecutors(1)
+                }
+                let submitted = try await harness.start(
+                    BuiltProducts.aop,
+                    ["submit", try harness.write("words.yaml", words), "--coordinator", cluster.endpoint, "--key-file", key, "-o", "json"]
+                        + (roles.contains("work") ? ["--wait"] : ["--wait-for-workers"])
+                ).finish()
+                #expect(submitted.status == 0, "\(submitted)")
+            }
+        }
+
         @Test func secondUse_isRefused_andTheSameJoinAgainIsNone() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await Security.Cluster.start(harness)

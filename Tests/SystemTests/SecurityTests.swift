@@ -38,6 +38,10 @@ extension SystemTests {
                 try await harness.start(BuiltProducts.aop, ["keys"] + arguments + ["--dir", keys]).finish()
             }
 
+            func authorize(_ name: String, _ rights: [String]) async throws -> Finished {
+                try await harness.start(BuiltProducts.aop, ["keys", "authorize", name, "--dir", keys] + rights).finish()
+            }
+
             func startWorker(key name: String = "worker", _ arguments: String...) -> RunningProcess {
                 harness.start(BuiltProducts.aop, ["worker", "--connect", endpoint, "--key-file", key(name)] + arguments)
             }
@@ -91,6 +95,72 @@ extension SystemTests {
                 #expect(try await harness.aop("keys", "revoke", key, "--dir", keys).text == "revoked ci \(key)\n")
                 let unknown = try await harness.aop("keys", "revoke", "ci", "--dir", keys)
                 #expect(unknown.status == 1 && unknown.stderr.contains("is `ci`, or is called so; `aop keys list`"))
+            }
+        }
+
+        /// Whatever it had come to.
+        @Test func anInterruptedInit_isDoneAgainWithTheSameCommand() async throws {
+            try await ProcessHarness.with { harness in
+                let (made, keys) = ("\(harness.directory)/made", "\(harness.directory)/keys")
+                #expect(try await harness.aop("keys", "init", "--dir", made).status == 0)
+                let names = ["admin.key", "authorized", "coordinator.key", "submit.key", "worker.key"]
+                let files = FileManager.default
+                func plant(_ staged: [String], named: [String]) throws {
+                    if files.fileExists(atPath: keys) { try files.removeItem(atPath: keys) }
+                    try files.createDirectory(atPath: "\(keys)/init.unfinished", withIntermediateDirectories: true)
+                    for name in staged { try files.copyItem(atPath: "\(made)/\(name)", toPath: "\(keys)/init.unfinished/\(name)") }
+                    for name in named { try files.linkItem(atPath: "\(keys)/init.unfinished/\(name)", toPath: "\(keys)/\(name)") }
+                }
+                func texts(_ directory: String) throws -> [String] {
+                    try names.map { try String(contentsOfFile: "\(directory)/\($0)", encoding: .utf8) }
+                }
+                // Nothing has got its name: all is made anew.
+                try plant(["worker.key", "submit.key"], named: [])
+                try files.copyItem(atPath: "\(made)/admin.key", toPath: "\(keys)/init.unfinished/admin.key.17.abc")
+                let anew = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(anew.status == 0, "\(anew)")
+                #expect(try files.contentsOfDirectory(atPath: keys).sorted() == names)
+                #expect(Set(try texts(keys)).isDisjoint(with: try texts(made)))
+                // All was made, and some of it may be in use.
+                for named in [[], ["worker.key"], ["worker.key", "submit.key", "admin.key", "authorized"], names] {
+                    try plant(names, named: named)
+                    let goneOn = try await harness.aop("keys", "init", "--dir", keys)
+                    #expect(goneOn.status == 0, "\(goneOn)")
+                    #expect(try files.contentsOfDirectory(atPath: keys).sorted() == names)
+                    #expect(try texts(keys) == texts(made))
+                }
+                // It was over but for its removal.
+                try plant(["worker.key"], named: [])
+                for name in names { try files.copyItem(atPath: "\(made)/\(name)", toPath: "\(keys)/\(name)") }
+                let over = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(over.status == 1 && over.stderr.contains("coordinator.key is there already"), "\(over)")
+                #expect(try files.contentsOfDirectory(atPath: keys).sorted() == names && texts(keys) == texts(made))
+                // A key of whom nobody knows is left alone, and it is said what to do.
+                for name in names where name != "worker.key" { try files.removeItem(atPath: "\(keys)/\(name)") }
+                let foreign = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(foreign.status == 1 && foreign.stderr.contains("worker.key is there already, without the coordinator's key"))
+                #expect(foreign.stderr.contains("move it away if nobody uses it"))
+                #expect(try files.contentsOfDirectory(atPath: keys) == ["worker.key"])
+            }
+        }
+
+        @Test func aKilledInit_leavesNothingInTheWay() async throws {
+            try await ProcessHarness.with { harness in
+                for round in 0..<5 {
+                    let keys = "\(harness.directory)/keys\(round)"
+                    let killed = harness.startAOP("keys", "init", "--dir", keys)
+                    let files = FileManager.default
+                    try await eventually("it has begun") {
+                        files.fileExists(atPath: "\(keys)/init.unfinished") || files.fileExists(atPath: "\(keys)/coordinator.key")
+                    }
+                    try await killed.send(SIGKILL)
+                    _ = try await killed.finish()
+                    let again = try await harness.aop("keys", "init", "--dir", keys)
+                    let wasOver = again.status == 1 && again.stderr.contains("coordinator.key is there already")
+                    #expect(again.status == 0 || wasOver, "\(again)")
+                    #expect(try files.contentsOfDirectory(atPath: keys).count == 5)
+                    #expect(try await harness.aop("keys", "list", "--dir", keys).status == 0)
+                }
             }
         }
 
@@ -182,6 +252,39 @@ extension SystemTests {
                 try await eventually("the submitter is out") { try await cluster.aop(as: "submit", "list").status == 77 }
                 #expect(try await cluster.keysTool("authorize", "worker", "--role", "work").status == 0)
                 try await cluster.waitForExecutors(1)
+            }
+        }
+
+        /// What runs goes on while the rights of a worker's key are less than it needs, however they became that.
+        @Test(arguments: [["--role", "observe"], ["--role", "work", "--label", "slow"]])
+        func rightsTakenFromAWorker_areSaidOnce_andItGoesOnWhenTheyAreBack(rights: [String]) async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Cluster.start(harness)
+                let worker = cluster.startWorker("--shell", "on", "--label", "fast")
+                try await cluster.waitForExecutors(1)
+                let executors = harness.processes(with: "executor").keys.sorted()
+                let gate = "\(harness.directory)/gate"
+                let file = try harness.write(
+                    "long.yaml", "group:\n  - {id: long, run: 'until [ -e \"\(gate)\" ]; do sleep 0.05; done; echo through'}\n")
+                let id = try await cluster.aop(as: "submit", "submit", file, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                try await eventually("the command runs") { !harness.processes(with: "until [ -e").isEmpty }
+                #expect(try await cluster.authorize("worker", rights).status == 0)
+                let change = rights.contains("observe") ? "`worker` (observe)" : "`worker` (work; labels slow)"
+                try await eventually("the coordinator says what has changed", last: { cluster.coordinator.stderr }) {
+                    cluster.coordinator.stderr.contains("the authorised keys have changed: changed `worker` (work) to \(change)")
+                }
+                try await eventually("the worker says so", last: { worker.stderr }) {
+                    worker.stderr.contains("(`aop keys authorize` on the coordinator's host); trying on")
+                }
+                try await cluster.waitForExecutors(0)
+                #expect(try await cluster.authorize("worker", ["--role", "work"]).status == 0)
+                try await cluster.waitForExecutors(1)
+                #expect(Set(harness.processes(with: "executor").keys).isSuperset(of: executors))
+                #expect(worker.stderr.components(separatedBy: "host); trying on").count == 2, "said once: \(worker.stderr)")
+                try await eventually("it says that it is let in", last: { worker.stderr }) { worker.stderr.contains("lets this worker in") }
+                _ = try harness.write("gate", "")
+                let result = try await cluster.aop(as: "submit", "wait", id, "-o", "json")
+                #expect(result.status == 0 && result.text.contains("through"), "\(result) \(worker.stderr)")
             }
         }
 

@@ -144,6 +144,50 @@ import Testing
         #expect(try mode(path) == 0o600)
     }
 
+    @Test func remarks_stayWhereTheyAre_whenTheFileIsChanged() throws {
+        let directory = try Directory()
+        let path = directory.path + "/authorized"
+        let keys = try (0..<4).map { _ in try KeyPair().publicKey }
+        let before = "# ours\n\n# the build\nci \(keys[0]) submit\n\n# hosts\nhost \(keys[1]) work\n# last\n"
+        try PrivateFile.write(before, to: path, replaces: false)
+        try AuthorizedKeys.change(at: path) { keys in _ = keys.revoke("nobody") }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == before)
+        try AuthorizedKeys.change(at: path) { file throws(KeyError) in
+            try file.authorize(Principal(name: "new", key: keys[2], roles: [.observe]))
+            try file.authorize(Principal(name: "ci", key: keys[0], roles: [.submit, .observe]))
+            file.offer(Enrolment(name: "host2", token: keys[3], roles: [.work], until: 4_102_444_800_000), at: 0)
+            _ = file.revoke("host")
+        }
+        let after =
+            "# ours\n\n# the build\nci \(keys[0]) submit,observe\n\n# hosts\n# last\nnew \(keys[2]) observe\n"
+            + "enrol host2 \(keys[3]) work until=2100-01-01T00:00:00Z\n"
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == after)
+        #expect(try AuthorizedKeys(contentsOf: path).principals.map(\.name) == ["ci", "new"])
+    }
+
+    @Test func changes_nameWhoWasAddedRemovedAndChanged() throws {
+        let keys = try (0..<6).map { _ in try KeyPair().publicKey }
+        func token(_ name: String, _ key: PublicKey) -> Enrolment { Enrolment(name: name, token: key, roles: [.work], until: 5_000) }
+        let before = AuthorizedKeys(
+            [Principal(name: "ci", key: keys[0], roles: [.submit]), Principal(name: "eve", key: keys[1], roles: [.submit])],
+            enrolments: [token("host1", keys[3]), token("host2", keys[4])])
+        var after = AuthorizedKeys(
+            [
+                Principal(name: "ci", key: keys[0], roles: [.submit], operations: ["noop"], labels: ["a"]),
+                Principal(name: "ann", key: keys[2], roles: [.admin, .submit]),
+            ], enrolments: [token("host2", keys[4]), token("host3", keys[5])])
+        #expect(
+            after.changes(since: before)
+                == "added `ann` (submit, admin); removed `eve` (submit); changed `ci` (submit) to `ci` (submit; operations noop; labels a); "
+                + "join tokens made for `host3`; join tokens taken back or expired of `host1`")
+        #expect(after.changes(since: after).isEmpty)
+        let offered = after
+        _ = after.enrol(keys[3], for: keys[4], at: 1_000)
+        #expect(after.changes(since: offered) == "added `host2` (work); join tokens used by `host2`")
+        let many = AuthorizedKeys(try (0..<22).map { Principal(name: "n\($0)", key: try KeyPair().publicKey, roles: [.work]) })
+        #expect(many.changes(since: AuthorizedKeys()).hasSuffix("`n19` (work) and 2 more"))
+    }
+
     private func mode(_ path: String) throws -> Int {
         (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
     }

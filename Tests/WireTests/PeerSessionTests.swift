@@ -303,6 +303,41 @@ import Wire
         ])
     }
 
+    @Test(arguments: [WireRefusal.Code.version, .notPermitted]) func whoWasWelcomed_outlastsRefusalsThatMayBeTakenBack(
+        code: WireRefusal.Code
+    ) {
+        var configuration = PeerSession.Configuration()
+        configuration.afterRefusal = .tryOnOnceWelcomed
+        let refused = WireCoordinatorMessage.with { $0.refusal = Self.refusal(code) }
+        let denied: [PeerSession.Action] = [.emit(.denied(reason: "no")), .disconnect, .emit(.detached(reason: "no"))]
+        Self.run(
+            Self.attaching + [
+                Row(
+                    30, .message(.with { $0.helloWanted = .init() }),
+                    [.disconnect, .emit(.detached(reason: "the coordinator does not know this connection (any more)"))]),
+                Row(80, .tick, [.connect]), Row(81, .connected, [.sayHello]), Row(82, .helloSent, []), Row(83, .message(refused), denied),
+                Row(182, .tick, []), Row(183, .tick, [.connect]), Row(184, .connected, [.sayHello]), Row(185, .helloSent, []),
+                Row(186, .message(Self.welcomed), [.emit(.attached(Self.welcome, sameCoordinator: true))]),
+            ], on: PeerSession(configuration))
+        let greeting = [Row(0, .start, [.connect]), Row(1, .connected, [.sayHello]), Row(2, .helloSent, [])]
+        let end: [PeerSession.Action] = [.disconnect, .emit(.refused(Self.refusal(code))), .stop]
+        Self.run(greeting + [Row(3, .message(refused), end)], on: PeerSession(configuration))
+        configuration.afterRefusal = .tryOn
+        Self.run(greeting + [Row(3, .message(refused), denied)], on: PeerSession(configuration))
+        Self.run(Self.attaching + [Row(30, .message(refused), end)])
+    }
+
+    @Test(arguments: [WireRefusal.Code.unspecified, .cookie, .malformed, .UNRECOGNIZED(99)]) func otherFinalRefusals_stopWhoWasWelcomed(
+        code: WireRefusal.Code
+    ) {
+        var configuration = PeerSession.Configuration()
+        configuration.afterRefusal = .tryOn
+        let refusal = Self.refusal(code)
+        Self.run(
+            Self.attaching + [Row(30, .message(.with { $0.refusal = refusal }), [.disconnect, .emit(.refused(refusal)), .stop])],
+            on: PeerSession(configuration))
+    }
+
     @Test(arguments: [WireRefusal.Code.superseded, .limit]) func aRefusalThatMayPass_isTriedAgain(code: WireRefusal.Code) {
         Self.run([
             Row(0, .start, [.connect]), Row(1, .connected, [.sayHello]), Row(2, .helloSent, []),

@@ -125,6 +125,39 @@ import Wire
         #expect(coordinator.reports.allSatisfy { if case .ended? = $0.body { false } else { true } })
     }
 
+    /// The coordinator is another release, or the rights of the key were changed: nothing that runs is lost by that.
+    @Test(arguments: [WireRefusal.Code.version, .notPermitted])
+    func refused_afterItWasAttached_goesOnWithWhatRuns_andTriesOn(code: WireRefusal.Code) async throws {
+        defer { end() }
+        let executor = try await coordinator.executor()
+        try await waitFor("supervisor") { [coordinator] in !coordinator.supervisors.isEmpty }
+        let gate = directory + "/gate"
+        coordinator.dispatch([.shell(1, "echo up; until [ -e '\(gate)' ]; do sleep 0.05; done; echo down")], to: executor)
+        try await waitFor("running") { [coordinator] in coordinator.output.contains { $0.unit == 1 } }
+        coordinator.refuse(code)
+        coordinator.forgetPeers()
+        try await waitFor("refused again and again") { [coordinator] in coordinator.refusedCount >= 6 }
+        #expect(worker.exitStatus() == nil)
+        coordinator.refuse(nil)
+        let again = try await coordinator.executor()
+        #expect(again.hello.incarnation == executor.hello.incarnation)
+        #expect(again.hello.executor.units.map(\.unit) == [1])
+        #expect(FileManager.default.createFile(atPath: gate, contents: nil))
+        #expect(try await coordinator.end(of: 1).success.inline == Data("up\ndown".utf8))
+    }
+
+    @Test(arguments: [(WireRefusal.Code.version, Int32(1)), (.notPermitted, 77)])
+    func refused_whenItNeverWasAttached_ends(code: WireRefusal.Code, exitCode: Int32) async throws {
+        defer { end() }
+        let strict = try FakeCoordinator()
+        strict.refuse(code)
+        let worker = try WorkerProcess(
+            ["--connect", strict.endpoint.description], environment: ["XDG_STATE_HOME": directory, "TMPDIR": directory])
+        defer { worker.end() }
+        try await waitFor("exited") { worker.exitStatus() != nil }
+        #expect(worker.exitStatus().map { $0 >> 8 } == exitCode)
+    }
+
     @Test func ownOperations_forEach_andTemplates_work() async throws {
         defer { end() }
         let executor = try await coordinator.executor()

@@ -80,7 +80,8 @@ int clinux_signal_pipe(const int *signals, int count);
 // Processors this process may run on; at least 1.
 int clinux_processor_count(void);
 
-// Sends `message` to a service manager's socket of datagrams; a path that begins with @ is an abstract name.
+// Sends `message` to a service manager's socket of datagrams; a path that begins with @ is an abstract name. Waits for room no longer than
+// 200 ms.
 int clinux_notify(const char *path, const char *message);
 
 // Gives memory that the allocator keeps for later back to the system (malloc_trim).

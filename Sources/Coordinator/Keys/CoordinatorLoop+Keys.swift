@@ -34,8 +34,8 @@ extension CoordinatorLoop {
         case .none: return
         case .unreadable(let error):
             counters.note(.keys, "nobody new is let in, since the authorised keys cannot be read: \(error)", now.boot, logger)
-        case .changed:
-            logger.notice("the authorised keys have changed")
+        case .changed(let changes):
+            logger.notice("the authorised keys have changed\(changes.isEmpty ? "" : ": \(changes)")")
             for peer in peers.all {
                 guard let before = peer.principal else { continue }
                 let after = gatekeeper.principal(of: before.key)

@@ -7,8 +7,8 @@ import Wire
 final class Gatekeeper {
     enum Change {
         case none
-        /// The file says something else than before.
-        case changed
+        /// The file says something else than before: what it says, for people.
+        case changed(String)
         /// It cannot be read.
         case unreadable(KeyError)
     }
@@ -57,7 +57,7 @@ final class Gatekeeper {
             let earlier = self.keys
             (stamp, isReadable) = (current, true)
             take(keys)
-            return keys == earlier ? .none : .changed
+            return keys == earlier ? .none : .changed(keys.changes(since: earlier))
         } catch {
             isReadable = false
             return .unreadable(error)

@@ -77,6 +77,12 @@ package struct FlatFile: Sendable {
 }
 
 extension Suggestions {
+    /// Nil: nothing is near.
+    package static func nearest(to name: String, among names: [String]) -> String? {
+        var suggestions = Suggestions()
+        return suggestions.nearest(to: name, among: names)
+    }
+
     /// `, did you mean …?`, or nothing.
     package static func hint(for name: String, among names: [String]) -> String {
         var suggestions = Suggestions()

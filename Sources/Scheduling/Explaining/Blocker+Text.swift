@@ -106,18 +106,22 @@ extension LockWait {
     fileprivate func text(now: Int64) -> String {
         var text = "waits for the lock `\(lock.key)`"
         if let holder = lock.holders.first {
-            text += ", held by \(holder.operation)"
+            text += ", held by \(Self.named(holder.operation))"
             if !holder.worker.isEmpty { text += " on \(holder.worker) with the token \(holder.token)" }
             text += " since \(Moment.since(holder.since, now))"
             if lock.holderCount > 1 { text += " and by \(lock.holderCount - 1) more" }
         } else if let first = lock.waiting.first {
-            text += ", which \(first.operation) takes first"
+            text += ", which \(Self.named(first.operation)) takes first"
         }
         return lock.scope.isEmpty ? text : text + ", inside of \(lock.scope)"
     }
 
+    /// Of a submission that the reader may not read nothing is said.
+    private static func named(_ operation: String) -> String { operation.isEmpty ? "another's operation" : operation }
+
     fileprivate var remedy: String {
         let other = lock.holders.first?.operation ?? lock.waiting.first?.operation ?? ""
+        guard !other.isEmpty else { return "who has the role `observe` sees whose that is, with `aop locks show \(lock.key)`" }
         let take = lock.scope.isEmpty ? "; `aop locks show \(lock.key)` has the line, `aop locks release` takes it back" : ""
         return "`aop explain \(other)` says how far that is\(take)"
     }

@@ -62,7 +62,9 @@ extension Explainer {
         for term in table.requests[id]?.terms ?? [] {
             guard !isFull, let lock = table.locks[term.lock] else { continue }
             let first = lock.waiters.first(where: table.isWaiting)?.unit
-            guard !lock.hasRoom || first != id, let view = scheduler.lockView(term.lock, shown: Self.holdersShown) else { continue }
+            guard !lock.hasRoom || first != id, let view = scheduler.lockView(term.lock, shown: Self.holdersShown, for: reader) else {
+                continue
+            }
             let ahead = isBrief ? 0 : table.ahead(of: id, in: lock).count
             add(.lock(LockWait(lock: view, ahead: ahead)))
         }

@@ -6,6 +6,8 @@ struct Explainer {
     let scheduler: Scheduler
     let index: Int
     let submission: Submission
+    /// Who is told. Others' operations are not named to whom may not read them.
+    let reader: Authority
     /// Only what is nearest, without places in lines: for lists of many.
     let isBrief: Bool
     /// Of the unit at hand.
@@ -16,8 +18,9 @@ struct Explainer {
 
     static let blockersMax = 100
 
-    init(_ scheduler: Scheduler, _ number: SubmissionNumber, isBrief: Bool = false) {
+    init(_ scheduler: Scheduler, _ number: SubmissionNumber, for reader: Authority = .unlimited, isBrief: Bool = false) {
         self.scheduler = scheduler
+        self.reader = reader
         self.isBrief = isBrief
         index = scheduler.durable.index(of: number)
         submission = scheduler.durable.submissions[index]

@@ -26,13 +26,13 @@ extension Scheduler {
         case .found(let number):
             let submission = durable.submissions[durable.index(of: number)]
             guard let unit = submission.explainableUnit(atPath: path) else { return .failed(submission.noSuchOperation(path)) }
-            return .explanation(explanation(of: UnitID(number, unit)))
+            return .explanation(explanation(of: UnitID(number, unit), for: authority))
         }
     }
 
-    func explanation(of id: UnitID) -> Explanation {
+    func explanation(of id: UnitID, for reader: Authority) -> Explanation {
         let unit = id.index
-        var explainer = Explainer(self, id.submission)
+        var explainer = Explainer(self, id.submission, for: reader)
         let submission = explainer.submission
         let state = operationState(of: unit, explainer.index)
         var explanation = Explanation(
@@ -47,7 +47,7 @@ extension Scheduler {
         case .decider(let decider): (explanation.kind, explanation.type) = (.decider, decider.type)
         }
         guard !submission.node(unit).isOperation, !submission.units[unit].hasEnded else { return explanation }
-        var lister = Explainer(self, id.submission, isBrief: true)
+        var lister = Explainer(self, id.submission, for: reader, isBrief: true)
         let inside = lister.inside(unit)
         (explanation.inside, explanation.moreInside, explanation.isInsidePartial) = (inside.waiting, inside.more, inside.isPartial)
         return explanation

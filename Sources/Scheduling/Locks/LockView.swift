@@ -1,18 +1,18 @@
 /// A lock that somebody holds or waits for.
 public struct LockView: Hashable, Sendable {
     public struct Holder: Hashable, Sendable {
-        /// Submission and path.
+        /// Submission and path; empty: of a submission that the reader may not read.
         public var operation: String
-        /// Where its attempt runs; empty: there is none now, or it is a group.
+        /// Where its attempt runs; empty: there is none now, it is a group, or the reader may not read it.
         public var worker: String
-        /// Of that attempt; 0: none.
+        /// Of that attempt; 0: none, or not for the reader.
         public var token: UInt64
         /// Milliseconds since 1970.
         public var since: Int64
     }
 
     public struct Waiter: Hashable, Sendable {
-        /// Submission and path.
+        /// Submission and path; empty: of a submission that the reader may not read.
         public var operation: String
         /// When it asked: milliseconds since 1970.
         public var since: Int64

@@ -17,30 +17,39 @@ extension Scheduler {
         return .locks(views, next: 0)
     }
 
-    /// The locks that a unit waits for and that have no room, or others in line before it.
-    func locksInTheWay(of unit: UnitID) -> [LockView] {
+    /// The locks that a unit waits for and that have no room, or others in line before it, as `reader` may see them.
+    func locksInTheWay(of unit: UnitID, for reader: Authority) -> [LockView] {
         (durable.locks.requests[unit]?.terms ?? []).compactMap { term in
             guard let lock = durable.locks.locks[term.lock] else { return nil }
             let isFirst = lock.waiters.first(where: durable.locks.isWaiting)?.unit == unit
-            return lock.hasRoom && isFirst ? nil : lockView(term.lock, shown: 1)
+            return lock.hasRoom && isFirst ? nil : lockView(term.lock, shown: 1, for: reader)
         }
     }
 
-    func lockView(_ id: LockID, shown: Int) -> LockView? {
+    /// - Parameter reader: is not shown whose submissions' operations those are that it may not read; who lists locks may read all.
+    func lockView(_ id: LockID, shown: Int, for reader: Authority = .unlimited) -> LockView? {
         guard let lock = durable.locks.locks[id] else { return nil }
         return LockView(
             key: durable.locks.keys[Int(id.key)], limit: Int(lock.limit),
             scope: id.scope == 0 ? "" : name(UnitID(rawValue: id.scope)),
-            holders: lock.holders.prefix(shown).map(holder), holderCount: lock.holders.count,
+            holders: lock.holders.prefix(shown).map { holder($0, for: reader) }, holderCount: lock.holders.count,
             waiting: lock.waiters.lazy.filter(durable.locks.isWaiting).prefix(shown).map { waiter in
-                LockView.Waiter(operation: name(waiter.unit), since: durable.locks.requests[waiter.unit]?.askedAt ?? 0)
+                LockView.Waiter(
+                    operation: mayRead(waiter.unit, reader) ? name(waiter.unit) : "",
+                    since: durable.locks.requests[waiter.unit]?.askedAt ?? 0)
             },
             waitingCount: lock.waitingCount
         )
     }
 
-    private func holder(_ unit: UnitID) -> LockView.Holder {
-        var holder = LockView.Holder(operation: name(unit), worker: "", token: 0, since: durable.locks.requests[unit]?.heldSince ?? 0)
+    private func mayRead(_ unit: UnitID, _ reader: Authority) -> Bool {
+        reader.mayRead(durable.submissions[durable.index(of: unit.submission)])
+    }
+
+    private func holder(_ unit: UnitID, for reader: Authority) -> LockView.Holder {
+        var holder = LockView.Holder(operation: "", worker: "", token: 0, since: durable.locks.requests[unit]?.heldSince ?? 0)
+        guard mayRead(unit, reader) else { return holder }
+        holder.operation = name(unit)
         if case .assigned(let attempt, let worker) = durable.phase(unit) {
             holder.worker = durable.workers[worker.index].identity.name
             holder.token = attempt.rawValue

@@ -25,7 +25,7 @@ extension Scheduler {
         case .show(let submission):
             reply = resolving(submission, by: authority) { number in .submission(view(of: number)) }
         case .operations(let query):
-            reply = resolving(query.submission, by: authority) { number in operations(query, of: number) }
+            reply = resolving(query.submission, by: authority) { number in operations(query, of: number, for: authority) }
         case .follow(let submission, let details):
             reply = follow(submission, details: details, by: authority, request.peer)
         case .unfollow(let submission):

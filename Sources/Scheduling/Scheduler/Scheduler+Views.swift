@@ -52,7 +52,7 @@ extension Scheduler {
     }
 
     /// One page of the units below a path, parents before children.
-    func operations(_ query: OperationQuery, of number: SubmissionNumber) -> Reply {
+    func operations(_ query: OperationQuery, of number: SubmissionNumber, for reader: Authority) -> Reply {
         let index = durable.index(of: number)
         let id = durable.submissions[index].id
         guard let top = query.path.isEmpty ? 0 : durable.submissions[index].unit(atPath: query.path) else {
@@ -64,7 +64,7 @@ extension Scheduler {
         var unit = max(query.from, top)
         while unit < durable.submissions[index].units.count {
             if includes(unit, query, below: top, index) {
-                var view = operationView(unit, index, withValue: query.withValues)
+                var view = operationView(unit, index, withValue: query.withValues, for: reader)
                 view.waiting = waiting(UnitID(number, unit), known: &waits)
                 bytes += view.approximateBytes
                 if !views.isEmpty, bytes > configuration.pageBytes || (query.limit > 0 && views.count >= query.limit) { break }
@@ -84,7 +84,7 @@ extension Scheduler {
         return top == 0 || durable.submissions[index].isInside(unit, of: top)
     }
 
-    private func operationView(_ unit: Int, _ index: Int, withValue: Bool) -> OperationView {
+    private func operationView(_ unit: Int, _ index: Int, withValue: Bool, for reader: Authority) -> OperationView {
         let state = durable.submissions[index].units[unit]
         let node = durable.submissions[index].node(unit)
         var view = OperationView(
@@ -107,7 +107,7 @@ extension Scheduler {
         case .ended(.failure(let errors)): view.errors = errors
         case .ended(.success(let payload)):
             if withValue { view.value = node.isOperation ? payload : durable.submissions[index].joinedValue(of: unit) }
-        case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit))
+        case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit), for: reader)
         case .retryWait(let until): view.retryAt = until
         case .blocked, .delayed, .held, .paused, .wanting, .preparing, .ready, .postponed, .provisional, .open, .ended(.cancelled),
             .dropped:

@@ -58,11 +58,22 @@ public struct Principal: Sendable, Hashable {
 /// admin Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID admin
 /// ci rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7 submit,observe operations=shell,noop
 /// ```
-/// Join tokens have lines of their own, see ``Enrolment``.
+/// Join tokens have lines of their own, see ``Enrolment``. Comments and empty lines stay where they are when the file is changed; they are
+/// no part of what two of these are compared by.
 public struct AuthorizedKeys: Sendable, Hashable {
     public private(set) var principals: [Principal]
     /// Those that are open, and those that were used and would not have expired yet.
     public private(set) var enrolments: [Enrolment]
+    private var layout = AuthorizedLayout()
+
+    public static func == (left: AuthorizedKeys, right: AuthorizedKeys) -> Bool {
+        left.principals == right.principals && left.enrolments == right.enrolments
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(principals)
+        hasher.combine(enrolments)
+    }
 
     public init(_ principals: [Principal] = [], enrolments: [Enrolment] = []) {
         self.principals = principals
@@ -74,25 +85,29 @@ public struct AuthorizedKeys: Sendable, Hashable {
         var principals: [Principal] = []
         var enrolments: [Enrolment] = []
         var names: [PublicKey: String] = [:]
-        for (number, text) in KeyLines.of(try PrivateFile.read(path)) {
+        var layout = AuthorizedLayout()
+        for (number, text, isRemark) in KeyLines.every(try PrivateFile.read(path)) {
+            guard !isRemark else {
+                layout.add(remark: text)
+                continue
+            }
             func malformed(_ problem: String) -> KeyError { .malformed(path: path, line: number, problem: problem) }
             let line = try AuthorizedLine(text, malformed)
             if let other = names.updateValue(line.name, forKey: line.key) {
                 throw malformed("the key is there twice; it is also the one of `\(other)`")
             }
+            layout.add(line.key)
             switch line {
             case .principal(let principal): principals.append(principal)
             case .enrolment(let enrolment): enrolments.append(enrolment)
             }
         }
         self.init(principals, enrolments: enrolments)
+        self.layout = layout
     }
 
     /// As it stands in the file.
-    var text: String {
-        let lines = principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)
-        return (["# name  public key  roles  [operations=NAME,…]  [labels=NAME,…]"] + lines.map(\.text)).joined(separator: "\n") + "\n"
-    }
+    var text: String { layout.text(principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)) }
 
     public func write(to path: String, replaces: Bool) throws(KeyError) {
         try PrivateFile.write(text, to: path, replaces: replaces)

@@ -13,6 +13,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed(path: String, line: Int, problem: String)
     /// Nothing is ever written over.
     case exists(path: String)
+    /// Keys without a coordinator's beside them.
+    case halfThere(path: String)
     case missing(path: String)
     /// None of these files is in the directory.
     case noneOf(names: [String], directory: String, endpoint: Endpoint)
@@ -50,6 +52,9 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let path, let line, let problem): "\(path):\(line): \(problem)"
         case .exists(let path):
             "\(path) is there already, and keys are never written over; choose another directory with --dir, or move the old one away"
+        case .halfThere(let path):
+            "\(path) is there already, without the coordinator's key, and keys are never written over; it is of a host that joined a cluster, or of an "
+                + "`aop keys init` that came to no end: move it away if nobody uses it, or choose another directory with --dir"
         case .missing(let path): "there is no key file \(path); `aop keys init` makes a cluster's keys, `aop keys generate NAME` one more"
         case .noneOf(let names, let directory, let endpoint):
             "no key for \(endpoint) in \(directory): it needs \(Self.list(names)) there, or --key-file FILE (AOP_KEY)"

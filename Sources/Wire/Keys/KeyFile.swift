@@ -84,9 +84,16 @@ public struct KeyFile: Sendable {
 enum KeyLines {
     /// Those that say something, with their numbers from 1.
     static func of(_ text: String) -> [(number: Int, line: Substring)] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+        every(text).compactMap { $0.isRemark ? nil : ($0.number, $0.line) }
+    }
+
+    /// Comments and empty lines, too.
+    static func every(_ text: String) -> [(number: Int, line: Substring, isRemark: Bool)] {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.enumerated().map { index, line in
             let line = line.hasSuffix("\r") ? line.dropLast() : line
-            return line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") ? nil : (index + 1, line)
+            return (index + 1, line, line.allSatisfy(\.isWhitespace) || line.hasPrefix("#"))
         }
     }
 

@@ -42,6 +42,7 @@ final class LinkRunner {
         if configuration.key != nil { waits.connectTimeoutMilliseconds += Self.handshakeMilliseconds }
         waits.reconnectMaximumMilliseconds = Int64(max(1, configuration.reconnectMaximumMilliseconds))
         waits.reconnectMinimumMilliseconds = min(waits.reconnectMinimumMilliseconds, waits.reconnectMaximumMilliseconds)
+        waits.afterRefusal = configuration.afterRefusal
         session = PeerSession(waits)
     }
 

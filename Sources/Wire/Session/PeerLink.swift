@@ -26,6 +26,8 @@ public final class PeerLink: Sendable {
         /// The longest pause between two attempts; the first is 50 ms.
         public var reconnectMaximumMilliseconds: Int
         public var connectTimeoutMilliseconds: Int
+        /// Whether refusals that somebody may take back end the link; such a one that does not is ``Event/denied(reason:)``.
+        public var afterRefusal = PeerSession.AfterRefusal.end
         public var capabilities: [String]
         /// How this host is called.
         public var host: String
@@ -80,8 +82,9 @@ public final class PeerLink: Sendable {
         /// The coordinator will not have this peer; final, the link has stopped. Not for refusals that may pass
         /// (``WireRefusal/isFinal``): those are `detached`.
         case refused(WireRefusal)
-        /// The coordinator does not let this process's key in (any more), or nobody without one; `detached` follows, and the link goes on
-        /// trying, ever more seldom. Who does not want to wait for somebody to change that closes it.
+        /// The coordinator does not let this process's key in (any more), or nobody without one, or refuses it in a way that
+        /// ``Configuration/afterRefusal`` outlasts; `detached` follows, and the link goes on trying, ever more seldom. Who does not want to
+        /// wait for somebody to change that closes it.
         case denied(reason: String)
         /// The coordinator stops in an orderly way; `detached` follows.
         case farewell(String)

@@ -33,7 +33,17 @@ public struct PeerSession: Sendable {
         case denied(reason: String)
     }
 
-    /// Waits that the coordinator does not set.
+    /// What a refusal is that somebody may take back (``WireRefusal/mayBeTakenBack``).
+    public enum AfterRefusal: Sendable, Equatable {
+        /// The end: somebody is there who sees it.
+        case end
+        /// The end for who never was welcomed. Who was goes on trying, as with a key that was revoked: what it holds is worth more.
+        case tryOnOnceWelcomed
+        /// Somebody else decides about the end.
+        case tryOn
+    }
+
+    /// Waits that the coordinator does not set, and what follows on its refusals.
     public struct Configuration: Sendable, Equatable {
         /// From the start of an attempt until the connection stands.
         public var connectTimeoutMilliseconds: Int64 = 1000
@@ -45,6 +55,7 @@ public struct PeerSession: Sendable {
         public var reconnectMaximumMilliseconds: Int64 = 500
         /// After the coordinator did not let this peer's key in.
         public var deniedMaximumMilliseconds: Int64 = 10_000
+        public var afterRefusal = AfterRefusal.end
 
         public init() {}
     }
@@ -264,10 +275,10 @@ public struct PeerSession: Sendable {
     /// A message that ends the session.
     private mutating func ended(_ message: WireCoordinatorMessage, at now: Int64) -> [Action] {
         switch message.body {
+        case .refusal(let refusal) where refusal.code == .revoked || outlasts(refusal): return denied(refusal.message, at: now)
         case .refusal(let refusal) where refusal.isFinal:
             state = .refused
             return [.disconnect, .emit(.refused(refusal)), .stop]
-        case .refusal(let refusal) where refusal.code == .revoked: return denied(refusal.message, at: now)
         case .refusal(let refusal): return detach(refusal.message.isEmpty ? "refused: \(refusal.code)" : refusal.message, at: now)
         case .farewell(let farewell):
             return [.emit(.farewell(farewell.reason))]
@@ -277,6 +288,15 @@ public struct PeerSession: Sendable {
             .productReceipts, .enrolled,
             nil:
             preconditionFailure("a message that does not end a session was taken for one that does")
+        }
+    }
+
+    private func outlasts(_ refusal: WireRefusal) -> Bool {
+        guard refusal.mayBeTakenBack else { return false }
+        switch configuration.afterRefusal {
+        case .end: return false
+        case .tryOnOnceWelcomed: return lastCoordinator != 0
+        case .tryOn: return true
         }
     }
 
@@ -298,6 +318,14 @@ extension WireRefusal {
         switch code {
         case .superseded, .limit, .revoked, .unavailable: false
         case .unspecified, .version, .cookie, .malformed, .sessionOver, .notPermitted, .UNRECOGNIZED: true
+        }
+    }
+
+    /// Final for who asks, and yet not for ever: a key's rights are changed again, another release of the coordinator is started.
+    public var mayBeTakenBack: Bool {
+        switch code {
+        case .version, .notPermitted: true
+        case .unspecified, .cookie, .malformed, .sessionOver, .superseded, .limit, .revoked, .unavailable, .UNRECOGNIZED: false
         }
     }
 }

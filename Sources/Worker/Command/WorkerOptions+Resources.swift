@@ -15,9 +15,6 @@ extension WorkerOptions {
         }
     }
 
-    /// Checks what files and the environment say of labels and resources.
-    public static func validateSettings() throws { try validate(named: Settings.list(.labels), Settings.list(.resources)) }
-
     /// What this host has, by name: as it was said, and otherwise its processors and its memory.
     static func resources(_ arguments: [String]) throws -> [String: Int64] {
         var named: [String: Int64] = [:]

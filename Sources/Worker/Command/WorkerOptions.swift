@@ -91,6 +91,10 @@ public struct WorkerOptions: ParsableArguments, Sendable {
 
     public mutating func validate() throws {
         if case .failure(let error) = Settings.current { throw ValidationError("\(error)") }
+        // A worker of `aop run` has that one's environment, and that one has told it.
+        if !passesEverything {
+            for variable in Settings.takeMisspeltVariables() { FileHandle.standardError.write(Data("warning: \(variable)\n".utf8)) }
+        }
         shell = shell ?? Settings.text(.shell).flatMap { Shell(rawValue: $0) }
         secrets = secrets ?? Settings.text(.secrets)
         logLevel = logLevel ?? Settings.text(.logLevel)
@@ -98,24 +102,36 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         for (name, value) in [("processes", processes), ("slots", slots)] where !(1...4096).contains(value) {
             throw ValidationError("--\(name) is \(value): it must be from 1 to 4096")
         }
-        try Self.validate(named: label, resource)
-        for name in passedNames where name.isEmpty || name.contains("=") {
-            throw ValidationError("--pass-env \(name): give the name of a variable, without its value")
-        }
-        _ = try graceMilliseconds()
+        let lists: [(Setting, [String])] = [
+            (.labels, label), (.resources, resource), (.passEnv, passedNames), (.secrets, secrets.map { [$0] } ?? []), (.grace, [grace]),
+        ]
+        for (setting, values) in lists { try Self.checkWithOrigin(setting, values) }
         _ = try level()
-        _ = try secretsDirectory()
     }
 
-    static func validate(named labels: [String], _ resources: [String]) throws {
-        try from(.labels, labels) { try validate(labels: labels, resources: []) }
-        try from(.resources, resources) { try validate(labels: [], resources: resources) }
+    /// Reads what a flag, a variable or a file says of a setting as a worker does.
+    ///
+    /// - Throws: `ValidationError` that names the flag, the value and a remedy.
+    public static func check(_ setting: Setting, _ values: [String]) throws {
+        switch setting {
+        case .labels: try validate(labels: values, resources: [])
+        case .resources: try validate(labels: [], resources: values)
+        case .passEnv:
+            for name in values where name.isEmpty || name.contains("=") {
+                throw ValidationError("--pass-env \(name): give the name of a variable, without its value")
+            }
+        case .secrets: for value in values { _ = try secretsDirectory(value) }
+        case .grace: for value in values { _ = try graceMilliseconds(value) }
+        case .logLevel, .color, .coordinator, .connectTimeout, .keyFile, .keys, .listen, .http, .data, .partialResultBytes, .diskReserve,
+            .snapshotBytes, .retain, .connect, .processes, .slots, .shell:
+            break
+        }
     }
 
     /// Errors of a value that no flag has given say where it comes from.
-    private static func from(_ setting: Setting, _ value: [String], check: () throws -> Void) throws {
-        do { try check() } catch let error as ValidationError {
-            guard let said = Settings.value(setting), said.texts == value else { throw error }
+    private static func checkWithOrigin(_ setting: Setting, _ values: [String]) throws {
+        do { try check(setting, values) } catch let error as ValidationError {
+            guard let said = Settings.value(setting), said.texts == values else { throw error }
             throw ValidationError("\(said.origin): \(setting.name): \(error.message)")
         }
     }
@@ -129,7 +145,7 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         let path = URL(fileURLWithPath: secrets).path
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
-            throw ValidationError("--secrets \(secrets): there is no such directory")
+            throw ValidationError("--secrets \(secrets): there is no such directory; make it (mode 0700), or leave the setting out")
         }
         return path
     }
@@ -138,7 +154,9 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         do { return try Endpoint(connect) } catch { throw ValidationError("--connect: \(error)") }
     }
 
-    func graceMilliseconds() throws -> Int64 {
+    func graceMilliseconds() throws -> Int64 { try Self.graceMilliseconds(grace) }
+
+    private static func graceMilliseconds(_ grace: String) throws -> Int64 {
         guard let milliseconds = DurationText.milliseconds(of: grace) else {
             throw ValidationError("--grace is \"\(grace)\": write a duration as 30s, 1m30s or 500ms")
         }

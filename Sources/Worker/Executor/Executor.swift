@@ -113,7 +113,7 @@ final class Executor: @unchecked Sendable {
             line: { [unowned self] line in
                 switch line {
                 case .drain(let grace): drain(graceMilliseconds: grace)
-                case .alive, .replaceMe: break
+                case .alive, .replaceMe, .denied, .permitted: break
                 }
             },
             // The lifeline's thread ends the process.
@@ -182,6 +182,8 @@ final class Executor: @unchecked Sendable {
             }
         }
         settings.heartbeat = { [unowned self] in heartbeat() }
+        // Its supervisor ends it where the worker as a whole is refused.
+        settings.afterRefusal = .tryOn
         let link = PeerLink(settings, context: context) { [unowned self] event in
             loop.submit { self.handle(event) }
         }
@@ -220,11 +222,16 @@ final class Executor: @unchecked Sendable {
 
     // MARK: Events of the link
 
+    /// The coordinator has not let it in since it was attached last.
+    private var isDenied = false
+
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached(let welcome, _):
             if !welcome.name.isEmpty { name = welcome.name }
             logger.info("attached to \(configuration.endpoint) as \(name)")
+            if isDenied { channel?.send(.permitted) }
+            isDenied = false
             inputs?.resume()
             streams?.resume()
             progress.forgetSent()
@@ -237,6 +244,8 @@ final class Executor: @unchecked Sendable {
         case .denied(let reason):
             // Its supervisor says so, once for all of them.
             logger.debug("\(reason)")
+            channel?.send(.denied(reason))
+            isDenied = true
         case .leaseOver:
             logger.warning("the coordinator has not answered within the lease: nothing new is started")
             step { state, _, _ in

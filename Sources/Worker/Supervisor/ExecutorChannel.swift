@@ -6,6 +6,10 @@ enum ChannelLine: Equatable, Sendable {
     case alive
     /// Executor: start another one in my place; I end when my units have.
     case replaceMe
+    /// Executor: the coordinator does not let me in, for this reason; I go on trying. At each attempt.
+    case denied(String)
+    /// Executor: it does again.
+    case permitted
     /// Supervisor: finish what runs within this time, give the rest back, and end.
     case drain(graceMilliseconds: Int64)
 
@@ -13,14 +17,20 @@ enum ChannelLine: Equatable, Sendable {
         switch self {
         case .alive: "alive"
         case .replaceMe: "replace-me"
+        case .denied(let reason): "\(Self.deniedPrefix)\(reason.replacing("\n", with: " "))"
+        case .permitted: "permitted"
         case .drain(let grace): "drain \(grace)"
         }
     }
+
+    private static let deniedPrefix = "denied "
 
     init?(_ text: some StringProtocol) {
         switch text {
         case "alive": self = .alive
         case "replace-me": self = .replaceMe
+        case "permitted": self = .permitted
+        case _ where text.hasPrefix(Self.deniedPrefix): self = .denied(String(text.dropFirst(Self.deniedPrefix.count)))
         default:
             guard text.hasPrefix("drain "), let grace = Int64(text.dropFirst(6)) else { return nil }
             self = .drain(graceMilliseconds: grace)

@@ -16,6 +16,7 @@ enum ExecutorLaunch {
         _ = try SystemCallError.check(clinux_socket_pair(&ends), "socketpair")
         defer { close(ends[1]) }
         var environment = ProcessInfo.processInfo.environment
+        for variable in ServiceManager.variables { environment[variable] = nil }
         environment[ExecutorConfiguration.environmentName] = try configuration.encoded()
         let name = (CommandLine.arguments.first as NSString?)?.lastPathComponent ?? "worker"
         let program = program()

@@ -25,6 +25,8 @@ final class Supervisor: @unchecked Sendable {
     private var startTimer: EventLoop.Timer?
     private var exitCode: Int32?
     private let temporaryDirectory: String
+    private let service = ServiceManager()
+    private var isReady = false
 
     init(_ settings: SupervisorSettings, logger: Logger) throws {
         self.settings = settings
@@ -46,6 +48,7 @@ final class Supervisor: @unchecked Sendable {
         try openLink()
         logger.info("worker of \(settings.executor.endpoint): \(settings.processes) × \(settings.executor.slots) slots")
         everySecond()
+        showLife()
         loop.run()
         link?.close(goodbye: "the worker has ended", flushMilliseconds: 500)
         return exitCode ?? 0
@@ -69,6 +72,9 @@ final class Supervisor: @unchecked Sendable {
         case .working:
             let grace = DurationText.seconds(milliseconds: settings.graceMilliseconds)
             logger.notice("ending: what runs has \(grace); a second signal ends it at once")
+            service.tell(
+                .stopping, .status("ending: what runs has \(grace)"),
+                .needs(milliseconds: SupervisorState.endMilliseconds(graceMilliseconds: settings.graceMilliseconds)))
         case .draining, .closing, .over:
             logger.notice("ending at once")
         }
@@ -76,14 +82,13 @@ final class Supervisor: @unchecked Sendable {
     }
 
     private func openLink() throws {
-        let link = PeerLink(
-            PeerLink.Configuration(
-                endpoint: try Endpoint(settings.executor.endpoint), role: .supervisor,
-                cookie: try settings.executor.cookieDirectory.map { try Cookie.loadOrCreate(directory: $0) },
-                key: try settings.executor.keyFile.map { try PeerKey(contentsOf: $0) },
-                incarnation: incarnation),
-            context: context
-        ) { [unowned self] event in loop.submit { self.handle(event) } }
+        var configuration = PeerLink.Configuration(
+            endpoint: try Endpoint(settings.executor.endpoint), role: .supervisor,
+            cookie: try settings.executor.cookieDirectory.map { try Cookie.loadOrCreate(directory: $0) },
+            key: try settings.executor.keyFile.map { try PeerKey(contentsOf: $0) },
+            incarnation: incarnation)
+        configuration.afterRefusal = .tryOnOnceWelcomed
+        let link = PeerLink(configuration, context: context) { [unowned self] event in loop.submit { self.handle(event) } }
         self.link = link
         link.start()
     }
@@ -94,30 +99,56 @@ final class Supervisor: @unchecked Sendable {
         loop.after(milliseconds: 1000) { [unowned self] in everySecond() }
     }
 
+    // MARK: The service manager
+
+    /// Ready is who knows how it stands: attached, or trying on. That must not wait for a coordinator, which may be started later; who is
+    /// refused never is.
+    private func tellService(_ status: String) {
+        guard state.course == .working else { return }
+        if !isReady { service.tell(.ready) }
+        isReady = true
+        service.tell(.status(status))
+    }
+
+    /// From the loop that everything here depends on.
+    private func showLife() {
+        guard let limit = service.watchdogMilliseconds else { return }
+        service.tell(.alive)
+        loop.after(milliseconds: max(1, limit / 3)) { [unowned self] in showLife() }
+    }
+
+    private var timeText: String { Date.now.formatted(.iso8601) }
+
     // MARK: The coordinator
 
-    private var isUnreachableTold = false
-    private var isDenialTold = false
+    /// What the log says last of the way to the coordinator: it is said once.
+    private enum Told: Equatable {
+        /// Nothing, or that it is open.
+        case nothing
+        case unreachable
+        /// This worker, or an executor of it, is not let in. Outranks `unreachable`: it is tried again and again, and may fail otherwise.
+        case denied
+    }
+
+    private var told = Told.nothing
 
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached:
-            (isUnreachableTold, isDenialTold) = (false, false)
+            tellPermission()
             logger.info("attached to \(settings.executor.endpoint)")
             perform(state.attached())
         case .detached(let reason):
-            guard !isUnreachableTold else { break }
-            isUnreachableTold = true
+            guard told == .nothing else { break }
+            told = .unreachable
+            tellService("no coordinator at \(settings.executor.endpoint) since \(timeText); trying on")
             logger.notice("no coordinator at \(settings.executor.endpoint) (\(reason)); trying on")
         case .refused(let refusal):
             logger.error("the coordinator at \(settings.executor.endpoint) refuses this worker: \(refusal.message)")
+            service.tell(.stopping, .status("refused by the coordinator at \(settings.executor.endpoint): \(refusal.message)"))
             let code: Int32 = refusal.code == .cookie || refusal.code == .notPermitted ? 77 : 1
             perform(state.refused(exitCode: code, now: BootClock.milliseconds()))
-        case .denied(let reason):
-            // Somebody may see to it: processes may be started, and keys authorised, in any order.
-            guard !isDenialTold else { break }
-            (isDenialTold, isUnreachableTold) = (true, true)
-            logger.error("\(reason); trying on")
+        case .denied(let reason): tellDenial(reason)
         case .farewell(let reason):
             logger.info("the coordinator stops (\(reason)); trying on")
         case .message(let message, _):
@@ -127,6 +158,20 @@ final class Supervisor: @unchecked Sendable {
             // Executors count their own.
             break
         }
+    }
+
+    /// Somebody may see to it: processes may be started, and keys authorised, in any order.
+    private func tellDenial(_ reason: String) {
+        guard told != .denied else { return }
+        told = .denied
+        logger.error("\(reason); trying on")
+        tellService("not let in since \(timeText), trying on: \(reason)")
+    }
+
+    private func tellPermission() {
+        if told == .denied { logger.notice("the coordinator at \(settings.executor.endpoint) lets this worker in") }
+        told = .nothing
+        tellService("attached to \(settings.executor.endpoint)")
     }
 
     // MARK: Steps
@@ -193,6 +238,11 @@ final class Supervisor: @unchecked Sendable {
                     switch line {
                     case .alive: state.alive(process, now: BootClock.milliseconds())
                     case .replaceMe: perform(state.replacementAsked(by: process, now: BootClock.milliseconds()))
+                    case .denied(let reason):
+                        // What keeps all of them out this process is told itself, and may be its end.
+                        if link?.isAttached == true { tellDenial(reason) }
+                    case .permitted:
+                        if link?.isAttached == true { tellPermission() }
                     case .drain: break
                     }
                 },

@@ -70,6 +70,10 @@ struct SupervisorState: Sendable {
     /// What an executor has on top of the grace it was given.
     static let drainMarginMilliseconds: Int64 = 12_000
     static let closingMilliseconds: Int64 = 1000
+    /// Within this all is over that was told to end.
+    static func endMilliseconds(graceMilliseconds: Int64) -> Int64 {
+        graceMilliseconds + drainMarginMilliseconds + closingMilliseconds + pauseMilliseconds
+    }
     /// Before the n-th start after a crash.
     static let backoffMilliseconds: [Int64] = [0, 200, 500, 1000, 2000, 5000, 10_000, 30_000]
     /// Ticks come every second; one that is later by this much means that this process itself was stopped.

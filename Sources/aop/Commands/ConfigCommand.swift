@@ -30,14 +30,11 @@ struct ConfigShowCommand: ToolCommand {
 
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        // What a worker would say of labels and resources.
-        try WorkerOptions.validateSettings()
-    }
-
     func execute(_ console: Console) async throws -> ExitStatus {
         let settings: Settings
         do throws(SettingsError) { settings = try Settings.current.get() } catch { throw ToolError(.usage, "usage", "\(error)") }
+        let problems = SettingCheck.problems(settings)
+        guard problems.isEmpty else { throw ToolError(.usage, "usage", problems.joined(separator: "\n")) }
         switch console.mode {
         case .json, .jsonl:
             try await console.writeValue(
@@ -45,12 +42,12 @@ struct ConfigShowCommand: ToolCommand {
                     (
                         "files",
                         .array(settings.files.map { .object([("path", .string($0.path)), ("isThere", .bool($0.isThere))]) })
-                    ), ("settings", .array(Setting.allCases.map { Self.json($0, settings[$0]) })),
+                    ), ("settings", .array(Setting.allCases.map { Self.json($0, Self.said($0, settings)) })),
                 ]))
         case .quiet, .text:
             var table = Table(["SETTING", "VALUE", "FROM"])
             for setting in Setting.allCases {
-                let value = settings[setting]
+                let value = Self.said(setting, settings)
                 let text = (value?.texts ?? Self.standard(setting)).joined(separator: ", ")
                 table.add([setting.name, text.isEmpty ? "-" : text, value.map { "\($0.origin)" } ?? "default"])
             }
@@ -58,6 +55,11 @@ struct ConfigShowCommand: ToolCommand {
             for file in settings.files { console.hint("\(file.path): \(file.isThere ? "read" : "not there")") }
         }
         return .success
+    }
+
+    /// A worker that is told nothing connects where clients do.
+    private static func said(_ setting: Setting, _ settings: Settings) -> Settings.Value? {
+        settings[setting] ?? (setting == .connect ? settings[.coordinator] : nil)
     }
 
     private static func json(_ setting: Setting, _ value: Settings.Value?) -> JSONValue {
@@ -68,7 +70,7 @@ struct ConfigShowCommand: ToolCommand {
         ]
         switch value?.origin {
         case nil: members.append(("from", .string("default")))
-        case .environment: members.append(("from", .string("environment")))
+        case .environment(let variable): members += [("from", .string("environment")), ("by", .string(variable))]
         case .file(let path, let line):
             members += [("from", .string("file")), ("file", .string(path)), ("line", .integer(Int64(line)))]
         }
@@ -80,8 +82,7 @@ struct ConfigShowCommand: ToolCommand {
         switch setting {
         case .logLevel, .keyFile, .labels, .resources, .shell, .passEnv, .secrets: []
         case .color: [ColorMode.auto.rawValue]
-        case .coordinator, .connect: [Settings.text(.coordinator) ?? Endpoint.standard.description]
-        case .listen: [Endpoint.standard.description]
+        case .coordinator, .connect, .listen: [Endpoint.standard.description]
         case .connectTimeout: [ConnectionOptions.standardTimeout.defaultValueDescription]
         case .keys: [KeyDirectory.standard()]
         case .http: ["127.0.0.1:7601"]

@@ -32,7 +32,7 @@ struct CoordinatorCommand: ToolCommand {
         static let snapshotBytes: Int64 = 64 << 20
     }
 
-    @Option(help: "Where workers and clients connect; may be repeated. (default: \(Endpoint.standard))")
+    @Option(help: "Where workers and clients connect; may be repeated. (default: \(Endpoint.standard))", transform: Endpoint.argument)
     var listen: [Endpoint] = Settings.list(.listen).compactMap(Endpoint.init(argument:))
     @Option(help: "Where HTTP is served: /healthz. off: nowhere.")
     var http: String = Settings.text(.http) ?? "127.0.0.1:7601"
@@ -73,7 +73,28 @@ struct CoordinatorCommand: ToolCommand {
         guard partialResultBytes > 0 else { throw ValidationError("--partial-result-bytes is \(partialResultBytes): it must be positive") }
         guard snapshotBytes >= 0 else { throw ValidationError("--snapshot-bytes is \(snapshotBytes): it must be 0 or more") }
         guard diskReserve >= 0 else { throw ValidationError("--disk-reserve is \(diskReserve): it must be 0 or more") }
+        try Self.check(listen: listen)
     }
+
+    static func check(listen endpoints: [Endpoint]) throws {
+        var seen: Set<Endpoint> = []
+        // Port 0 is another one each time.
+        for endpoint in endpoints where endpoint.port != 0 && !seen.insert(endpoint).inserted {
+            throw ValidationError("--listen \(endpoint) is given twice; give each address once")
+        }
+    }
+
+    /// Nil: HTTP is served nowhere.
+    ///
+    /// - Throws: `CoordinatorError` where it is no address, or one that other hosts reach.
+    static func address(ofHTTP text: String) throws(CoordinatorError) -> HTTPAddress? {
+        guard text != "off" else { return nil }
+        let address = try HTTPAddress(text)
+        guard address.isLoopback else { throw .httpOffLoopback(address) }
+        return address
+    }
+
+    var isPartOfARun: Bool { privateDirectory != nil }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let status: ExitStatus
@@ -96,7 +117,7 @@ struct CoordinatorCommand: ToolCommand {
         configuration.snapshotBytes = snapshotBytes
         configuration.retentionMilliseconds = retain.milliseconds
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
-        configuration.http = noHTTP || http == "off" ? nil : try HTTPAddress(http)
+        configuration.http = noHTTP ? nil : try Self.address(ofHTTP: http)
         // Off loopback is refused before anything is made.
         let logger = Logger(label: "aop.coordinator")
         if privateDirectory == nil {
@@ -112,7 +133,7 @@ struct CoordinatorCommand: ToolCommand {
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
-            ServiceManager.ready(status: "listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))")
+            ServiceManager().tell(.ready, .status("listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))"))
             try await announce(addresses, keys: configuration.keys?.authorizedPath, console)
         }
         defer { announcement.cancel() }

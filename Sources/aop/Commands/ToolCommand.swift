@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import Settings
 import UnixSignals
 
 /// What ends a command.
@@ -15,12 +16,15 @@ protocol ToolCommand: AsyncParsableCommand, Sendable {
     /// The command handles SIGINT, SIGTERM and `--timeout` by itself.
     static var handlesInterruption: Bool { get }
     static var defaultLogLevel: Logger.Level { get }
+    /// `aop run` has started it, in its own environment.
+    var isPartOfARun: Bool { get }
     func execute(_ console: Console) async throws -> ExitStatus
 }
 
 extension ToolCommand {
     static var handlesInterruption: Bool { false }
     static var defaultLogLevel: Logger.Level { .warning }
+    var isPartOfARun: Bool { false }
 
     func run() async throws {
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
@@ -30,6 +34,7 @@ extension ToolCommand {
             return handler
         }
         let console = Console(output)
+        if !isPartOfARun { for variable in Settings.takeMisspeltVariables() { await console.warn("\(variable)") } }
         let status: ExitStatus
         do {
             status = Self.handlesInterruption ? try await execute(console) : try await interruptible(console)

@@ -85,7 +85,7 @@ struct KeysInitCommand: ToolCommand {
         abstract: "Make a cluster's keys: coordinator, worker, submit and admin.",
         discussion: """
             Writes coordinator.key, worker.key, submit.key, admin.key and authorized, all of the mode 0600. What is there is never
-            written over.
+            written over. One that was interrupted is done again with the same command.
 
             Example:
               aop keys init
@@ -94,11 +94,9 @@ struct KeysInitCommand: ToolCommand {
     @OptionGroup var directory: KeyDirectoryOptions
     @OptionGroup var output: OutputOptions
 
-    private static let roles: [(name: String, role: KeyRole)] = [("worker", .work), ("submit", .submit), ("admin", .admin)]
-
     func execute(_ console: Console) async throws -> ExitStatus {
-        let server = try withKeys { try make() }
-        let names = [KeyDirectory.coordinatorFile, KeyDirectory.authorizedFile] + Self.roles.map { "\($0.name).key" }
+        let server = try withKeys { try InitialKeys.make(in: directory.path) }
+        let names = [KeyDirectory.coordinatorFile, KeyDirectory.authorizedFile] + InitialKeys.roles.map { "\($0.name).key" }
         if console.isJSON {
             try await console.writeValue(
                 .shape([
@@ -111,25 +109,6 @@ struct KeysInitCommand: ToolCommand {
             try await console.write(text)
         }
         return .success
-    }
-
-    private func make() throws -> PublicKey {
-        let names = [KeyDirectory.coordinatorFile, KeyDirectory.authorizedFile] + Self.roles.map { "\($0.name).key" }
-        for name in names where FileManager.default.fileExists(atPath: directory.file(name)) {
-            throw KeyError.exists(path: directory.file(name))
-        }
-        try directory.create()
-        let server = try KeyPair()
-        var principals: [Principal] = []
-        for (name, role) in Self.roles {
-            let pair = try KeyPair()
-            try KeyFile(name: name, pair: pair, serverKey: server.publicKey).write(to: directory.file("\(name).key"))
-            principals.append(Principal(name: name, key: pair.publicKey, roles: [role]))
-        }
-        try AuthorizedKeys(principals).write(to: directory.authorizedPath, replaces: false)
-        // The last one: with it a coordinator asks for keys.
-        try KeyFile(name: "coordinator", pair: server, serverKey: nil).write(to: directory.file(KeyDirectory.coordinatorFile))
-        return server.publicKey
     }
 
     private var text: String {

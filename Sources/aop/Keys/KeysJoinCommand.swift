@@ -9,8 +9,9 @@ struct KeysJoinCommand: ToolCommand {
         abstract: "Make a key for this host, and have it authorised with a join token (`aop keys token`).",
         discussion: """
             The key is made here, and its secret never leaves this host. It goes to worker.key, where `aop worker` looks for it (to admin.key or
-            submit.key where the token says so). What is there is never written over. A join that was interrupted is done again with
-            the same command.
+            submit.key where the token says so). One that may work and submit is one file, for both: commands that do not look for it under its name
+            are told it with --key-file. What is there is never written over. A join that was interrupted is done again with the same
+            command.
 
             Examples:
               aop keys join - --connect tcp://COORDINATOR:7600     # and paste the token: so it is in no list of processes
@@ -19,7 +20,7 @@ struct KeysJoinCommand: ToolCommand {
 
     @Argument(help: "The token; - reads it from standard input.")
     var token: String
-    @Option(help: ArgumentHelp("The coordinator's address; by default that in the token.", valueName: "url"))
+    @Option(help: ArgumentHelp("The coordinator's address; by default that in the token.", valueName: "url"), transform: Endpoint.argument)
     var connect: Endpoint?
     @Option(help: "How long to try to reach the coordinator before exit code 69.")
     var connectTimeout: DurationArgument =
@@ -107,17 +108,30 @@ struct KeysJoinCommand: ToolCommand {
         case .text:
             try await console.write(
                 "\(joined.path)\njoined as \(joined.name) (\(joined.roles.joined(separator: ", "))), public key \(joined.key)\n")
-            console.hint("next: \(next(joined))")
+            for line in next(joined) { console.hint("next: \(line)") }
         }
     }
 
-    /// Commands find keys of the standard folder by themselves, on loopback only beside a coordinator's.
-    private func next(_ joined: Joined) -> String {
-        let finds = directory.path == KeyDirectory.standard() && !joined.endpoint.isLoopback
-        let key = finds ? "" : " --key-file \(joined.path)"
-        if joined.path.hasSuffix("/\(KeyDirectory.workerFiles[0])") {
-            return "aop worker --connect \(joined.endpoint)\(key)   # off loopback it runs commands only with --shell on"
+    /// What the key may be used for, each with the flag that names it where it is not found under its name. Keys of the standard folder are found, on
+    /// loopback only beside a coordinator's.
+    private func next(_ joined: Joined) -> [String] {
+        let isInPlace = directory.path == KeyDirectory.standard() && !joined.endpoint.isLoopback
+        func key(_ names: [String]) -> String {
+            let isFound = isInPlace && names.contains { joined.path.hasSuffix("/\($0)") }
+            return isFound ? "" : " --key-file \(joined.path)"
         }
-        return "aop list --coordinator \(joined.endpoint)\(key)"
+        func has(_ roles: KeyRole...) -> Bool { roles.contains { joined.roles.contains($0.rawValue) } }
+        var lines: [String] = []
+        if has(.work) {
+            lines.append(
+                "aop worker --connect \(joined.endpoint)\(key(KeyDirectory.workerFiles))   # off loopback it runs commands only with --shell on"
+            )
+        }
+        if has(.submit, .admin) {
+            lines.append("aop submit FILE --wait --coordinator \(joined.endpoint)\(key(KeyDirectory.clientFiles))")
+        } else if has(.observe) {
+            lines.append("aop list --coordinator \(joined.endpoint)\(key(KeyDirectory.clientFiles))")
+        }
+        return lines
     }
 }

@@ -22,7 +22,9 @@ struct KeysTokenCommand: ToolCommand {
     @OptionGroup var limits: KeyLimitOptions
     @Option(help: "How long the token may be used, 30d at most.")
     var valid = DurationArgument(milliseconds: 3_600_000)
-    @Option(help: ArgumentHelp("Where hosts reach the coordinator, for the token: `join` needs no --connect then.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp("Where hosts reach the coordinator, for the token: `join` needs no --connect then.", valueName: "url"),
+        transform: Endpoint.argument)
     var endpoint: Endpoint?
     @OptionGroup var directory: KeyDirectoryOptions
     @OptionGroup var output: OutputOptions

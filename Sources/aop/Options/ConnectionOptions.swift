@@ -7,7 +7,8 @@ import Wire
 struct ConnectionOptions: ParsableArguments, Sendable {
     static let standardTimeout = DurationArgument(milliseconds: 10_000)
 
-    @Option(help: "Where the coordinator listens. AOP_COORDINATOR sets it, too. (default: \(Endpoint.standard))")
+    @Option(
+        help: "Where the coordinator listens. AOP_COORDINATOR sets it, too. (default: \(Endpoint.standard))", transform: Endpoint.argument)
     var coordinator: Endpoint?
 
     @Option(help: "How long to try to reach the coordinator before exit code 69.")
@@ -58,6 +59,11 @@ struct ConnectionOptions: ParsableArguments, Sendable {
 }
 
 extension Endpoint: ExpressibleByArgument {
+    /// As a flag has it: what is wrong is said, with the remedy.
+    @Sendable static func argument(_ text: String) throws -> Endpoint {
+        do throws(EndpointError) { return try Endpoint(text) } catch { throw ValidationError("\(error)") }
+    }
+
     public init?(argument: String) {
         do {
             try self.init(argument)

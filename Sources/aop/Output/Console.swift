@@ -58,6 +58,13 @@ final class Console: Sendable {
         if mode == .text { note(errStyle.dim(text) + "\n") }
     }
 
+    /// Something that is no error, and that nobody should miss.
+    func warn(_ text: String) async {
+        guard isJSON else { return note("\(errStyle.yellow("warning:")) \(text)\n") }
+        var writer = JSONWriter(err)
+        await say { try await writer.writeLine(.shape([("warning", .string(text))])) }
+    }
+
     /// Says what went wrong: for people as lines, for programs as JSON. Standard output gets its one JSON value even so.
     func report(_ error: ToolError) async {
         var error = error

@@ -27,16 +27,19 @@ enum LockText {
         return locks.map { lock in
             var text = "waits for the key `\(PlainText.of(lock.key))`"
             if let holder = lock.holders.first {
-                text += ", held by \(holder.operation)"
+                text += ", held by \(named(holder.operation))"
                 if !holder.worker.isEmpty { text += " on \(holder.worker) with the token \(holder.token)" }
                 text += " since \(TimeText.duration(milliseconds: now - holder.since))"
                 if lock.holderCount > 1 { text += " and by \(lock.holderCount - 1) more" }
             } else if let next = lock.waiting.first {
-                text += ", which \(next.operation) takes first"
+                text += ", which \(named(next.operation)) takes first"
             }
             return lock.scope.isEmpty ? text : text + ", inside of \(lock.scope)"
         }.joined(separator: "; ")
     }
+
+    /// Empty: of a submission that is not to be seen by whom asks.
+    private static func named(_ operation: String) -> String { operation.isEmpty ? "another's operation" : operation }
 
     private static func details(_ lock: WireLockView) -> String {
         let now = WallClock.milliseconds()

@@ -55,6 +55,34 @@ final class Namespaces: Sendable {
     /// The wire is whole again.
     func heal(_ host: Int) throws { try Self.ip("-n", names[host], "link", "set", wire(host), "up") }
 
+    /// Whether this machine also lets us send what nobody hears; nil: it does, else why not.
+    static let whyNotSilent: String? = {
+        guard areThere else { return "this machine lets nobody make network namespaces" }
+        do {
+            let hosts = try Namespaces()
+            defer { hosts.remove() }
+            try hosts.silence(1)
+            return nil
+        } catch { return "this machine lets nobody set a neighbour's address: \(error)" }
+    }()
+
+    /// What is sent to the host or by it is lost on the way: wires, addresses and routes are as before, sending succeeds, and nobody is told
+    /// anything. Each side takes the other one to be at an address of the wire where nobody is.
+    func silence(_ host: Int) throws {
+        for (name, wire, other) in ends(host) {
+            try Self.ip("-n", name, "neigh", "replace", other, "lladdr", "02:00:00:00:00:99", "dev", wire, "nud", "permanent")
+        }
+    }
+
+    /// The end of that.
+    func endSilence(_ host: Int) throws {
+        for (name, wire, other) in ends(host) { try Self.ip("-n", name, "neigh", "del", other, "dev", wire) }
+    }
+
+    private func ends(_ host: Int) -> [(name: String, wire: String, other: String)] {
+        [(names[0], hub(host), Self.address(of: host)), (names[host], wire(host), Self.address(ofHubFor: host))]
+    }
+
     /// The host has another address from now on; what it had under the old one is cut off.
     func readdress(_ host: Int) throws {
         try Self.ip("-n", names[host], "addr", "del", "\(Self.address(of: host))/24", "dev", wire(host))

@@ -16,6 +16,9 @@ final class FakeCoordinator: Sendable {
         var isClosed = false
         /// Neither welcomes nor answers heartbeats.
         var isSilent = false
+        /// What whoever says hello hears.
+        var refusal: WireRefusal?
+        var refusedCount = 0
     }
 
     private enum Command: Sendable {
@@ -118,9 +121,12 @@ final class FakeCoordinator: Sendable {
     private func take(
         _ from: RoutingID, _ message: WirePeerMessage, _ attachment: Buffer?, _ send: (RoutingID, WireCoordinatorMessage) -> Void
     ) {
-        let isSilent = state.withLock { $0.isSilent }
+        let (isSilent, refusal) = state.withLock { ($0.isSilent, $0.refusal) }
         switch message.body {
         case .hello? where isSilent, .heartbeat? where isSilent: break
+        case .hello? where refusal != nil:
+            send(from, .with { $0.refusal = refusal ?? WireRefusal() })
+            state.withLock { $0.refusedCount += 1 }
         case .hello(let hello)?:
             state.withLock { $0.peers.append(Peer(id: from, hello: hello)) }
             send(
@@ -153,6 +159,29 @@ final class FakeCoordinator: Sendable {
 
     func fallSilent() { state.withLock { $0.isSilent = true } }
     func speakAgain() { state.withLock { $0.isSilent = false } }
+
+    /// From now on it refuses every hello like this; nil: it welcomes again.
+    func refuse(_ code: WireRefusal.Code?) {
+        state.withLock { state in
+            state.refusal = code.map { code in
+                .with {
+                    $0.code = code
+                    $0.message = "no"
+                }
+            }
+        }
+    }
+
+    var refusedCount: Int { state.withLock { $0.refusedCount } }
+
+    /// Forgets everybody who is connected, as a coordinator that was started anew.
+    func forgetPeers() {
+        let peers = state.withLock { state in
+            defer { state.peers = [] }
+            return state.peers
+        }
+        for peer in peers { send(to: peer, .with { $0.helloWanted = .init() }) }
+    }
 
     func send(to peer: Peer, attachment: Buffer? = nil, _ message: WireCoordinatorMessage) {
         commands.post(.send(peer.id, message, attachment))
