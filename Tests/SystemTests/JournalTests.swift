@@ -89,5 +89,60 @@ extension SystemTests {
                 #expect(refused.status == 1 && refused.stderr.contains("damaged"), "\(refused)")
             }
         }
+
+        /// One backup beside everything that runs, put in the place of what came after it.
+        @Test func backupOfARunningCluster_isRestored_andGoesOn_withHigherTokens() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                _ = try await harness.waitForExecutors(1)
+                let fence = try harness.write("fence.yaml", "group:\n  - {id: f, run: 'echo $AOP_FENCE_K', exclusive: K}\n")
+                let slow = try harness.write(
+                    "slow.yaml",
+                    """
+                    group:
+                      - {id: large, run: "head -c 300000 /dev/zero | tr '\\\\0' x"}
+                      - {id: waits, run: "while [ ! -e \(harness.directory)/go ]; do sleep 0.05; done; echo gone"}
+
+                    """)
+                let running = try await harness.aop("submit", slow, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let first = try await harness.aop("submit", fence, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                #expect(try await harness.aop("wait", first, "-o", "quiet").status == 0)
+                let data = "\(harness.directory)/data"
+                let made = try await harness.aop("journal", "backup", "\(harness.directory)/backup", "--data", data)
+                #expect(made.status == 0 && made.text.contains("everything holds"), "\(made)")
+                #expect(made.stderr.contains("aop journal restore \(harness.directory)/backup"), "\(made)")
+                let again = try await harness.aop("journal", "backup", "\(harness.directory)/backup", "--data", data)
+                #expect(again.status == 1 && again.stderr.contains("exists already"), "\(again)")
+
+                // What the backup does not know.
+                let late = try await harness.aop("submit", fence, "--key", "late", "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let lateToken = try #require(UInt64(try await self.value(of: "\(late)/f", harness)))
+                let busy = try await harness.aop("journal", "restore", "\(harness.directory)/backup", "--data", data)
+                #expect(busy.status == 1 && busy.stderr.contains("in use by another coordinator"), "\(busy)")
+                try await coordinator.send(SIGTERM)
+                _ = try await coordinator.finish()
+                let restored = try await harness.aop("journal", "restore", "\(harness.directory)/backup", "--data", data, "-o", "json")
+                #expect(restored.status == 0, "\(restored)")
+                let replaced = try #require(try JSON(parsing: restored.text)["replaced"].string)
+                #expect(FileManager.default.fileExists(atPath: "\(replaced)/journal.sqlite"))
+
+                _ = try await harness.startCoordinator()
+                #expect(try await harness.aop("show", late, "-o", "json").status == 5)
+                #expect(try await harness.aop("result", "\(first)/f", "-o", "json").status == 0)
+                _ = try harness.write("go", "")
+                #expect(try await harness.aop("wait", running, "-o", "quiet").status == 0)
+                let next = try await harness.aop("submit", fence, "--key", "next", "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let nextToken = try #require(UInt64(try await self.value(of: "\(next)/f", harness)))
+                #expect(nextToken > lateToken)
+            }
+        }
+
+        private func value(of operation: String, _ harness: ProcessHarness) async throws -> String {
+            let id = operation.split(separator: "/")[0]
+            #expect(try await harness.aop("wait", String(id), "-o", "quiet").status == 0)
+            let shown = try await harness.aop("result", operation, "-o", "json")
+            return try #require(try JSON(parsing: shown.text)["value"].string)
+        }
     }
 }

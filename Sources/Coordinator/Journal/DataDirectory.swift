@@ -10,8 +10,8 @@ import Foundation
 ///   blobs/incoming/           values on their way in; emptied at each start
 ///   output.sqlite   -wal -shm what commands print, bounded
 /// ```
-/// Files are made with mode 0600 whatever the umask. To copy the directory, stop the coordinator first: the journal
-/// names blobs, so that the two belong together.
+/// Files are made with mode 0600 whatever the umask. The journal names blobs, so that the two belong together: `JournalBackup`
+/// copies them, also while a coordinator runs; `cp` does only while none does.
 public final class DataDirectory: Sendable {
     public let path: String
     private let lock: Int32
@@ -102,6 +102,8 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
     case writableByOthers(path: String, mode: UInt32)
     /// Another coordinator holds the lock. `holder` is its process id, where it could be read.
     case inUse(path: String, holder: Int32?)
+    /// A backup was being put in its place, and that was interrupted.
+    case restoring(path: String)
 
     public var description: String {
         switch self {
@@ -113,6 +115,9 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
         case .inUse(let path, let holder):
             "the data directory \(path) is in use by another coordinator\(holder.map { " (process \($0))" } ?? ""); "
                 + "stop that one, or name another directory with --data"
+        case .restoring(let path):
+            "a backup was being put in the place of the data directory \(path), which was interrupted; nothing is lost: "
+                + "repeat the same aop journal restore --data \(path)"
         }
     }
 }

@@ -179,7 +179,7 @@ final class JournalDatabase: Sendable {
         try Self.reporting(path, action, body)
     }
 
-    private static func reporting<Result>(
+    static func reporting<Result>(
         _ path: String, _ action: String, _ body: () throws -> Result
     ) throws(JournalError) -> Result {
         do { return try body() } catch let error as JournalError { throw error } catch let error as DatabaseError {

@@ -25,6 +25,9 @@ struct Recovery {
     init(_ configuration: CoordinatorConfiguration, logger: Logger) throws {
         let began = BootClock.milliseconds()
         directory = try DataDirectory(path: configuration.dataDirectory)
+        guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
+            throw DataDirectoryError.restoring(path: directory.path)
+        }
         database = try JournalDatabase(directory)
         if case .tornTail(let commits) = database.logFinding {
             logger.notice(

@@ -1,0 +1,101 @@
+import Foundation
+
+/// Copies and renames whose results are on the disk when they return.
+enum DurableFiles {
+    private static let pieceBytes = 1 << 20
+
+    /// A new file with mode 0600 and the content of another.
+    ///
+    /// - Returns: false when there is nothing at `source`.
+    /// - Throws: `BackupError.file`.
+    @discardableResult
+    static func copy(_ source: String, to destination: String) throws(BackupError) -> Bool {
+        let input = open(source, O_RDONLY | O_CLOEXEC)
+        if input < 0, errno == ENOENT { return false }
+        guard input >= 0 else { throw failure(source, "open") }
+        defer { close(input) }
+        let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard output >= 0 else { throw failure(destination, "make the file") }
+        defer { close(output) }
+        var piece = [UInt8](repeating: 0, count: pieceBytes)
+        while true {
+            let count = read(input, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(source, "read") }
+            guard count > 0 else { break }
+            try write(piece[..<count], to: output, at: destination)
+        }
+        guard fsync(output) == 0 else { throw failure(destination, "sync") }
+        return true
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, at path: String) throws(BackupError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure(path, "write") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// - Returns: whether it was not there.
+    @discardableResult
+    static func makeDirectory(_ path: String) throws(BackupError) -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        guard errno == EEXIST else { throw failure(path, "make the directory") }
+        return false
+    }
+
+    static func rename(_ source: String, to destination: String) throws(BackupError) {
+        guard Foundation.rename(source, destination) == 0 else { throw failure(source, "rename to \(destination)") }
+    }
+
+    static func sync(directory: String) throws(BackupError) {
+        do { try DataDirectory.sync(directory: directory) } catch {
+            throw .file(path: directory, action: "sync the directory", reason: "\(error)")
+        }
+    }
+
+    static func names(in directory: String) throws(BackupError) -> [String] {
+        do { return try FileManager.default.contentsOfDirectory(atPath: directory).sorted() } catch {
+            throw .file(path: directory, action: "list the directory", reason: "\(error)")
+        }
+    }
+
+    static func isThere(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    static func remove(_ path: String) throws(BackupError) {
+        guard isThere(path) else { return }
+        do { try FileManager.default.removeItem(atPath: path) } catch {
+            throw .file(path: path, action: "remove", reason: "\(error)")
+        }
+    }
+
+    static func failure(_ path: String, _ action: String) -> BackupError {
+        .file(path: path, action: action, reason: DataDirectory.reason(errno))
+    }
+
+    /// Copies the large values that are in one store and not in the other. A file there is whole, as it has its name only then;
+    /// so it is in the copy, too, which gets its name when all of it is there.
+    ///
+    /// - Throws: `BackupError.file`.
+    static func copyValues(from source: String, to destination: String) throws(BackupError) {
+        guard isThere(source) else { return }
+        try makeDirectory(destination)
+        for folder in try names(in: source) where folder.utf8.count == 2 {
+            try makeDirectory(destination + "/" + folder)
+            var isChanged = false
+            for name in try names(in: source + "/" + folder) where !isThere("\(destination)/\(folder)/\(name)") {
+                isChanged = true
+                // False: it was forgotten meanwhile.
+                try copy("\(source)/\(folder)/\(name)", to: "\(destination)/\(folder)/\(name)")
+            }
+            if isChanged { try sync(directory: destination + "/" + folder) }
+        }
+        try sync(directory: destination)
+    }
+}

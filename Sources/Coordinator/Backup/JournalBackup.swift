@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+
+/// A copy of a data directory, from which a coordinator can start as from the directory itself. It is made beside a coordinator
+/// that runs, or while none does.
+///
+/// The files are seen in one state: a read transaction is opened on the journal, then one on the partial results; if the journal
+/// has not grown when both are open, no outcome is in it whose elements are not in the other, and none of the elements is of
+/// an attempt that it does not know. The large values are copied before the journal and once more after it: what it names is
+/// on the disk before it does.
+public struct JournalBackup: Sendable {
+    /// The directory of the copy.
+    public let path: String
+    /// What was found in the copy when it was made.
+    public let verification: JournalVerification
+
+    /// How often the files are looked at, at most, until they are seen in one state.
+    static let attempts = 1000
+
+    /// Makes the copy, reads all of it again, and only then gives it its name: what is called `destination` is whole.
+    ///
+    /// - Parameters:
+    ///   - dataDirectory: of the coordinator.
+    ///   - destination: must not exist; the directory that it is in must.
+    /// - Throws: `BackupError`, `DataDirectoryError`, `JournalError`. What was made is removed then.
+    /// - Complexity: O(size of the directory).
+    public init(of dataDirectory: String, to destination: String) throws {
+        let source = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
+        let destination = URL(fileURLWithPath: destination).standardizedFileURL.path
+        guard JournalVerification.isThere(in: source) else { throw BackupError.noJournal(path: source) }
+        guard !DurableFiles.isThere(destination) else { throw BackupError.destinationExists(path: destination) }
+        guard !"\(destination)/".hasPrefix("\(source)/blobs/") else {
+            throw BackupError.overlapping(backup: destination, dataDirectory: source)
+        }
+        let unfinished = "\(destination).unfinished-\(getpid())"
+        guard mkdir(unfinished, 0o700) == 0 else { throw DurableFiles.failure(unfinished, "make the directory") }
+        do {
+            try Self.copy(source, to: unfinished)
+            verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true)
+            guard verification.problems.isEmpty else {
+                throw BackupError.notWhole(path: source, problems: verification.problems)
+            }
+            try DurableFiles.sync(directory: unfinished)
+            try DurableFiles.rename(unfinished, to: destination)
+            try DurableFiles.sync(directory: URL(fileURLWithPath: destination).deletingLastPathComponent().path)
+        } catch {
+            try? DurableFiles.remove(unfinished)  // the error that is thrown says more
+            throw error
+        }
+        path = destination
+    }
+
+    private static func copy(_ source: String, to destination: String) throws {
+        // Of a directory that nobody uses SQLite's log is looked at first: SQLite itself drops what is behind a damaged place.
+        let unused = try? DataDirectory(path: source)
+        if unused != nil { _ = try WriteAheadLogCheck.inspect(source + "/journal.sqlite-wal") }
+        try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
+        let files = DataFiles(source)
+        try withExtendedLifetime(unused) { try files.copyTogether(to: DataFiles(destination)) }
+        try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
+    }
+}
+
+/// The SQLite files of a data directory.
+private struct DataFiles {
+    let directory: String
+    private var journal: String { directory + "/journal.sqlite" }
+    private var elements: String { directory + "/elements.sqlite" }
+    private var output: String { directory + "/output.sqlite" }
+
+    init(_ directory: String) { self.directory = directory }
+
+    func copyTogether(to copy: DataFiles) throws {
+        let journal = try reader(journal)
+        let growth = try reader(self.journal)
+        guard DurableFiles.isThere(elements) else {
+            try journal.read { try copyAll(of: $0, to: copy.journal) }
+            return
+        }
+        let elements = try reader(elements)
+        for _ in 0..<JournalBackup.attempts {
+            let isDone = try journal.read { journal in
+                let end = try Self.end(journal)
+                return try elements.read { elements in
+                    // This opens its transaction, too.
+                    _ = try Int.fetchOne(elements, sql: "SELECT count(*) FROM schema_versions")
+                    guard try growth.read({ try Self.end($0) }) == end else { return false }
+                    try copyAll(of: journal, to: copy.journal)
+                    try copyAll(of: elements, to: copy.elements)
+                    return true
+                }
+            }
+            if isDone { return try copyOutput(to: copy) }
+        }
+        throw BackupError.tooBusy(path: self.journal)
+    }
+
+    /// What commands printed is not bound to the rest.
+    private func copyOutput(to copy: DataFiles) throws {
+        guard DurableFiles.isThere(output) else { return }
+        try reader(output).read { try copyAll(of: $0, to: copy.output) }
+    }
+
+    private static func end(_ journal: Database) throws -> Int64? {
+        try Int64.fetchOne(journal, sql: "SELECT max(last) FROM journal")
+    }
+
+    /// It never writes: it moves nothing from SQLite's log into the file, either, which is left to the coordinator's connection.
+    private func reader(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "aop-backup"
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        return try JournalDatabase.reporting(path, "open the file") { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    private func copyAll(of database: Database, to path: String) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+            throw DurableFiles.failure(path, "make the file")
+        }
+        try JournalDatabase.reporting(path, "copy the file") {
+            let copy = try DatabaseQueue(path: path)
+            try copy.writeWithoutTransaction { try database.backup(to: $0) }
+            try copy.close()
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import Scheduling
+import Testing
+import Wire
+
+@testable import Coordinator
+
+private func submit(_ node: String, _ client: FakePeer) throws -> String {
+    try client.submit(.group([.noop(node)]), key: UUID().uuidString)
+}
+
+/// Copies of data directories, and what is done with them.
+@Suite struct BackupTests {
+    let temporary: TemporaryDirectory
+    var data: String { temporary.path + "/data" }
+    var backup: String { temporary.path + "/backup" }
+    init() throws { temporary = try TemporaryDirectory() }
+
+    private func names(_ directory: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    }
+
+    /// What a coordinator on `path` knows.
+    private func submissions(in path: String) async throws -> [String] {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            defer { client.close() }
+            let response = try client.request(1, .list(.with { $0.limit = 100 }))
+            guard case .submissions(let list)? = response.body else { throw Unexpected(response: "\(response)") }
+            return list.submissions.map(\.id).sorted()
+        }
+    }
+
+    private struct Unexpected: Error { let response: String }
+
+    /// A directory with some submissions and a large value.
+    private func makeData(submissions: Int = 2) async throws -> [String] {
+        try await TestCoordinator.run(in: data) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            defer { client.close() }
+            return try (0..<submissions).map { _ in try submit("a", client) }.sorted()
+        }
+    }
+
+    private func tamper(_ directory: String, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: directory + "/journal.sqlite")
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func copiesBesideARunningCoordinator_holdOneStateEach() async throws {
+        let backup = backup
+        let data = data
+        let (inTime, late) = try await TestCoordinator.run(in: data) { coordinator in
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            defer {
+                worker.close()
+                client.close()
+            }
+            var ids: [String] = []
+            for number in 0..<5 {
+                ids.append(try submit("a", client))
+                try worker.succeed(try worker.assignments(1)[0])
+                let made = try JournalBackup(of: data, to: "\(backup)-\(number)")
+                #expect(made.verification.problems.isEmpty)
+                #expect(made.verification.submissions == number + 1)
+            }
+            return (ids, try submit("late", client))
+        }
+        for number in 0..<5 {
+            let copy = "\(backup)-\(number)"
+            #expect(try await submissions(in: copy) == inTime.prefix(number + 1).sorted())
+        }
+        #expect(try await submissions(in: data) == (inTime + [late]).sorted())
+    }
+
+    /// The journal grows all the time, and outcomes name elements: whatever the moment, the copy has both or none.
+    @Test func copiesMadeWhileMuchIsCommitted_holdWhatTheyName() async throws {
+        let backup = backup
+        let data = data
+        try await TestCoordinator.run(in: data) { coordinator in
+            let isOver = Flag()
+            let copies = Thread {
+                for number in 0..<8 {
+                    do { _ = try JournalBackup(of: data, to: "\(backup)-\(number)") } catch { Issue.record(error) }
+                }
+                isOver.set()
+            }
+            let worker = try coordinator.peer()
+            _ = try worker.attach(.executor, incarnation: 1)
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            defer {
+                worker.close()
+                client.close()
+            }
+            _ = try submit("a", client)
+            try worker.succeed(try worker.assignments(1)[0])
+            copies.start()
+            while !isOver.isSet {
+                _ = try submit("a", client)
+                try worker.succeed(try worker.assignments(1)[0])
+            }
+        }
+        #expect(try names(temporary.path) == (0..<8).map { "backup-\($0)" } + ["data"])
+    }
+
+    private final class Flag: Sendable {
+        private let state = NSLock()
+        nonisolated(unsafe) private var value = false
+        var isSet: Bool { state.withLock { value } }
+        func set() { state.withLock { value = true } }
+    }
+
+    @Test func restore_putsTheBackupInPlace_andKeepsWhatWasThere() async throws {
+        let before = try await makeData()
+        _ = try JournalBackup(of: data, to: backup)
+        let after = try await makeData(submissions: 1)
+        let restored = try JournalRestore(from: backup, into: data)
+        let replaced = try #require(restored.replaced)
+        #expect(replaced.hasPrefix("\(data)/replaced-"))
+        #expect(try await submissions(in: data) == before)
+        #expect(try await submissions(in: replaced) == (before + after).sorted())
+        #expect(try await submissions(in: backup) == before, "it stays as it is")
+        let elsewhere = try JournalRestore(from: backup, into: temporary.path + "/new")
+        #expect(elsewhere.replaced == nil)
+        #expect(try await submissions(in: temporary.path + "/new") == before)
+    }
+
+    /// Wherever it was interrupted, nothing starts on the directory until it was repeated, and nothing is lost.
+    @Test func interruptedRestore_isRefusedByTheCoordinator_andRepeated() async throws {
+        let before = try await makeData()
+        _ = try JournalBackup(of: data, to: backup)
+        let after = try await makeData(submissions: 1)
+        // As it is when the old files are aside, and some of the new ones are in place.
+        let aside = data + "/replaced-first"
+        for directory in [JournalRestore.marker(in: data), aside] {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        }
+        for name in try names(data) where name.contains(".sqlite") || name == "blobs" {
+            try FileManager.default.moveItem(atPath: "\(data)/\(name)", toPath: "\(aside)/\(name)")
+        }
+        try FileManager.default.copyItem(atPath: backup + "/output.sqlite", toPath: data + "/output.sqlite")
+        await #expect {
+            try await submissions(in: data)
+        } throws: {
+            "\($0)" == "\(DataDirectoryError.restoring(path: data))"
+        }
+        _ = try JournalRestore(from: backup, into: data)
+        #expect(try await submissions(in: data) == before)
+        #expect(try await submissions(in: aside) == (before + after).sorted())
+        #expect(!FileManager.default.fileExists(atPath: data + "/restoring.new"))
+    }
+
+    @Test func damagedBackup_isRefused_andNothingIsChanged() async throws {
+        let before = try await makeData()
+        _ = try JournalBackup(of: data, to: backup)
+        try tamper(backup, "UPDATE journal SET body = zeroblob(length(body)) WHERE first = (SELECT max(first) FROM journal)")
+        #expect(throws: JournalError.self) { try JournalRestore(from: backup, into: data) }
+        #expect(try await submissions(in: data) == before)
+        #expect(try names(data).allSatisfy { !$0.hasPrefix("re") })
+    }
+
+    @Test func directoryThatIsNotWhole_givesNoBackup() async throws {
+        _ = try await makeData()
+        try tamper(data, "DELETE FROM journal WHERE first = 2")
+        #expect(throws: JournalError.self) { try JournalBackup(of: data, to: backup) }
+        #expect(try names(temporary.path) == ["data"])
+    }
+
+    @Test func wrongDirectories_areNamed() async throws {
+        #expect(throws: BackupError.noJournal(path: data)) { try JournalBackup(of: data, to: backup) }
+        #expect(throws: BackupError.noJournal(path: backup)) { try JournalRestore(from: backup, into: data) }
+        #expect(!FileManager.default.fileExists(atPath: data))
+        _ = try await makeData()
+        #expect(throws: BackupError.destinationExists(path: data)) { try JournalBackup(of: data, to: data) }
+        #expect(throws: BackupError.overlapping(backup: data, dataDirectory: data)) { try JournalRestore(from: data, into: data) }
+        #expect(throws: BackupError.overlapping(backup: data, dataDirectory: data + "/x")) {
+            try JournalRestore(from: data, into: data + "/x")
+        }
+        #expect(throws: BackupError.overlapping(backup: data + "/blobs/x", dataDirectory: data)) {
+            try JournalBackup(of: data, to: data + "/blobs/x")
+        }
+        #expect {
+            try JournalBackup(of: data, to: temporary.path + "/none/backup")
+        } throws: {
+            "\($0)".contains("cannot make the directory")
+        }
+    }
+
+    @Test func directoryThatIsInUse_isNotReplaced() async throws {
+        _ = try await makeData()
+        _ = try JournalBackup(of: data, to: backup)
+        let (data, backup) = (data, backup)
+        try await TestCoordinator.run(in: data) { _ in
+            #expect(throws: DataDirectoryError.inUse(path: data, holder: getpid())) { try JournalRestore(from: backup, into: data) }
+        }
+    }
+}
