@@ -31,6 +31,11 @@ extension AOperationError {
         let publisher = failure.publisher.isEmpty ? nil : failure.publisher
         switch failure.code {
         case .cancelled: self.init(IsCancelled(operation: failure.publisher), state: state, publisher: publisher)
+        case .receivedValueIsNil: self.init(ReceivedValueIsNil(operation: failure.publisher), state: state, publisher: publisher)
+        case .workerLost:
+            self.init(WorkerLost(operation: failure.publisher, reason: failure.message), state: state, publisher: publisher)
+        case .quarantined:
+            self.init(Quarantined(operation: failure.publisher, reason: failure.message), state: state, publisher: publisher)
         default:
             self.init(
                 PortableErrors.error(from: failure.error) ?? RemoteFailure(failure: failure), state: state, publisher: publisher)

@@ -110,7 +110,7 @@ struct Closed: ClusterCondition {
         try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
         let nap = Nap("a", seconds: 1)
         let outcome = try await cluster.run(nap)
-        #expect((outcome.errors.first?.publishedError as? RemoteError)?.code == .workerLost)
+        #expect((outcome.errors.first?.publishedError as? AOperationError.WorkerLost)?.reason.contains("died under it") == true)
         #expect(cluster.crashes.workers == 5)
     }
 

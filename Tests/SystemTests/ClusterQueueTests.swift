@@ -79,6 +79,7 @@ extension SystemTests {
                     let guarded: [any AOperationCondition] = [
                         NoFailedDependencies(), NegatedCondition(NoFailedDependencies()), FileThere(path: there),
                         FileThere(path: there + ".not"), NegatedCondition(FileThere(path: there + ".not")),
+                        NegatedCondition(FileThere(path: there)), SilentCondition(NegatedCondition(NoCancelledDependencies())),
                     ]
                     let after = guarded.enumerated().map { index, condition in
                         let emit = Emit("\(index)").conditions(condition)
@@ -93,14 +94,25 @@ extension SystemTests {
                 _ = await here.result(on: AOperationQueue())
                 let cluster = try await harness.trialCluster()
                 _ = await remote.result(on: cluster)
-                #expect(hereEnds.map { $0.outcome?.isSuccess } == [false, true, true, false, true, true])
+                #expect(hereEnds.map { $0.outcome?.isSuccess } == [false, true, true, false, true, false, false, true])
                 #expect(remoteEnds.map { $0.outcome?.isSuccess } == hereEnds.map { $0.outcome?.isSuccess })
                 let origin = { (operation: Emit) in
                     operation.publishedErrors.map { [$0.state == .condition ? "condition" : "", $0.publisher] }
                 }
                 #expect(remoteEnds.map(origin) == hereEnds.map(origin))
+                // What is judged elsewhere is itself, too.
+                #expect(published(remoteEnds, 0, NoFailedDependencies.Error.self) == published(hereEnds, 0))
+                #expect(published(remoteEnds, 0, NoFailedDependencies.Error.self)?.failedDependencies.count == 1)
+                #expect(published(remoteEnds, 5, NegatedCondition<FileThere>.Error.self) == published(hereEnds, 5))
+                #expect(
+                    published(remoteEnds, 6, NegatedCondition<NoCancelledDependencies>.Error.self)?.negatedConditionKey
+                        == "NoCancelledDependencies")
                 await cluster.close()
             }
+        }
+
+        private func published<Failure: Error>(_ ends: [Emit], _ index: Int, _ type: Failure.Type = Failure.self) -> Failure? {
+            ends[index].publishedErrors.first?.publishedError as? Failure
         }
 
         @Test func cancelInTheMiddle_bodiesAreGone_beforeTheGroupEnds() async throws {

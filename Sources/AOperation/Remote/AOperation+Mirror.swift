@@ -19,6 +19,7 @@ extension AOperation {
         let isInTime = core.withLock { core in
             guard core.state.isInitialized, core.verdict == nil else { return false }
             body.retryDecider = core.retryDecider
+            body.tellingConditions = core.conditions.filter(\.tellsItsErrorHere)
             let attachments = core.attachments ?? OperationAttachments()
             attachments.remote = body
             attachments.retryPolicy = nil

@@ -32,14 +32,18 @@ final class RemoteBody {
     var hosting = Hosting.unused
     /// Who decides here whether it is tried again there, where that asks for it.
     var retryDecider: RetryDecider?
+    /// The conditions whose errors can be told here when they fail there.
+    var tellingConditions: [any AOperationCondition] = []
     /// Where an end stands in which this process has a say.
     var conclusion = Conclusion.open
     /// What is asked about its end, once the operation has told its start here.
     var whenAwaited: (@Sendable () -> Void)?
     /// The ending that was asked for here while the body is away; who has it decides.
     var cancellation: Ending?
+    /// How it has ended there, when the operation has taken that over.
+    private var outcomeThere: DependencyOutcome?
     /// It has ended there as cancelled, and the operation has taken that over.
-    private(set) var isCancelledThere = false
+    var isCancelledThere: Bool { outcomeThere == .cancelled }
     /// Called, once, when the operation is cancelled here while the body is away.
     let whenCancelled: @Sendable (AOperation) -> Void
     /// Opens a cursor for a reader of its partial results.
@@ -57,7 +61,12 @@ final class RemoteBody {
     /// The operation takes over how it has ended.
     func close(with ending: RemoteEnding) {
         phase = .over
-        if case .cancelled = ending { isCancelledThere = true }
+        outcomeThere = DependencyOutcome(ending)
+    }
+
+    /// How it has ended there; nil: it has not, or it is not known here.
+    var endThere: DependencyOutcome? {
+        if case .ended(let ending) = phase { DependencyOutcome(ending) } else { outcomeThere }
     }
 
     /// The operation has begun: takes what there is to take, or is called when there is.

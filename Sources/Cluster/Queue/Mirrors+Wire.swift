@@ -73,6 +73,9 @@ struct NodeReport: Sendable {
     /// Its value lies at the coordinator, and has to be fetched.
     var isLarge: Bool { if case .blob? = value.storage { true } else { false } }
 
+    /// A condition has failed it.
+    var isOfCondition: Bool { errors.contains { $0.code == .condition } }
+
     private var hasStarted: Bool { startedAt > 0 }
 
     /// What is news for its mirror; nil: nothing.

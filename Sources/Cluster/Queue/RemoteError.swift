@@ -134,9 +134,11 @@ extension OperationGraph {
                     of: id, operation: name, first: failure.duplicateOf.isEmpty ? nil : failure.duplicateOf)
             }
         case .submitterGone: return SubmitterGone(operation: name, reason: failure.message)
-        case .operation, .exit, .signal, .condition, .workerLost, .quarantined, .lockCycle, .limit, .parameters, .spawn, .output,
-            .fenced, .UNRECOGNIZED:
-            break
+        case .workerLost: return AOperationError.WorkerLost(operation: name, reason: failure.message)
+        case .quarantined: return AOperationError.Quarantined(operation: name, reason: failure.message)
+        case .condition:
+            if let error = origin?.operation?.errorOfCondition(failure.publisher) { return error.publishedError }
+        case .operation, .exit, .signal, .lockCycle, .limit, .parameters, .spawn, .output, .fenced, .UNRECOGNIZED: break
         }
         return PortableErrors.error(from: failure.error) ?? RemoteError(failure)
     }

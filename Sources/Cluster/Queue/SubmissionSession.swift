@@ -209,13 +209,14 @@ final class SubmissionSession: Sendable {
         try await apply(NodeReport.inOrder(reports))
     }
 
-    /// Applies reports in their order; what lies at the coordinator is fetched first, and nothing overtakes it.
+    /// Applies reports in their order; what lies at the coordinator is fetched first, and nothing overtakes it. Errors of conditions name
+    /// dependencies, whose ends come before.
     private func apply(_ reports: [NodeReport]) async throws {
         var changes: [NodeChange] = []
         for report in reports {
             if let added = take(report) { changes.append(added) }
             guard !mirrors.hasEnded(report.node) else { continue }
-            if report.isLarge {
+            if report.isLarge || report.isOfCondition {
                 await apply(changes)
                 changes = []
             }

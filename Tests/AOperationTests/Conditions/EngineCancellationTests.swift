@@ -141,21 +141,25 @@ struct EngineCancellationTests {
     }
 
     @Test func cancelAllOperations_endsAllStages() async {
+        let queue = AOperationQueue(slots: 2)
         let key = freshKey()
-        let question = Question()
-        let gate = Gate()
+        let (question, locked) = (Question(), Question())
+        let (gate, dependent) = (Gate(), Gate())
         let operations = [
-            Step().conditions(question), Step().exclusive(key).conditions(question), Step().exclusive(key),
-            Step().conditions(Rule(after: { Gate() })), Step().conditions(Rule(.retry(after: .seconds(3_600), because: ""))), gate,
+            Step().conditions(question), Step().exclusive(key).conditions(locked), Step().exclusive(key),
+            Step().conditions(Rule(after: { dependent })), Step().conditions(Rule(.retry(after: .seconds(3_600), because: ""))), gate,
             Step(),
         ]
-        queue.addOperation(gate)
-        await gate.started.wait()  // before the dependent operation can have the slot
-        queue.addOperations(operations, waitUntilFinished: false)
+        queue.addOperations(Array(operations[..<2]), waitUntilFinished: false)
         await question.asked.wait()
+        await locked.asked.wait()  // it has the lock
+        queue.addOperations(Array(operations[2..<6]), waitUntilFinished: false)
+        await gate.started.wait()
+        await dependent.started.wait()  // all slots are taken
+        queue.addOperations(Array(operations[6...]), waitUntilFinished: false)
         queue.cancelAllOperations()
         for operation in operations { await operation.ended() }
-        #expect(operations.allSatisfy { $0.outcome?.isCancelled == true })
+        #expect(operations.map { $0.outcome?.isCancelled } == Array(repeating: true, count: operations.count))
         let after = Step().exclusive(key)
         await queue.run(all: [after])
         #expect(after.outcome?.isSuccess == true)

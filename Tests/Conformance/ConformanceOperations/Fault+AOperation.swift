@@ -36,6 +36,8 @@ package enum FaultKinds {
         case is AOperationError.DeadlinePassed: .deadline
         case is AOperationError.IgnoredDuplicate: .duplicate
         case is AOperationError.ReceivedValueIsNil: .receivedNothing
+        // The end of what has lost too many workers, and of its like.
+        case is AOperationError.WorkerLost, is AOperationError.Quarantined: .workerLost
         case is NoFailedDependencies.Error: .failedDependencies
         case is NoCancelledDependencies.Error: .cancelledDependencies
         case let other: foreign(other, of: error)

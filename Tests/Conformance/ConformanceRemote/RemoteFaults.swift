@@ -18,8 +18,6 @@ extension RemoteError {
     /// Of an error that the submitting program is told.
     fileprivate var kind: Fault.Kind? {
         switch code {
-        // The end of what has lost too many workers, and of its like.
-        case .workerLost, .quarantined: .workerLost
         case .timeout: .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
@@ -35,7 +33,6 @@ extension RemoteFailure {
         case .timeout: failure.typeName == "AOperationError.QueueTimeout" ? .queueTimeout : .timeout
         case .deadline: .deadline
         case .duplicate: .duplicate
-        case .workerLost, .quarantined: .workerLost
         default: nil
         }
     }

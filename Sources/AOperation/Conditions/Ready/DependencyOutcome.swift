@@ -8,12 +8,26 @@ enum DependencyOutcome {
 
     /// Of an AOperation the decided outcome counts, or what it has told those who receive from it. A plain operation knows no failure; it counts as cancelled when
     /// its flag is set, even if that came after its work.
-    init(of dependency: Foundation.Operation) {
-        switch (dependency as? AOperation)?.core.withLock({ $0.state.delivered }) {
+    ///
+    /// - Parameter orThere: of one that runs elsewhere counts what is known of there, before it has taken that over.
+    init(of dependency: Foundation.Operation, orThere: Bool) {
+        let ending = (dependency as? AOperation)?.core.withLock { core -> Self? in
+            switch core.state.delivered {
+            case .success: return .succeeded
+            case .failure: return .failed
+            case .cancelled: return .cancelled
+            case nil: break
+            }
+            return orThere ? core.attachments?.remote?.endThere : nil
+        }
+        self = (ending ?? nil) ?? (dependency.isCancelled ? .cancelled : .succeeded)
+    }
+
+    init(_ ending: RemoteEnding) {
+        switch ending {
         case .success: self = .succeeded
         case .failure: self = .failed
         case .cancelled: self = .cancelled
-        case nil: self = dependency.isCancelled ? .cancelled : .succeeded
         }
     }
 }
@@ -23,9 +37,9 @@ extension AOperation {
     ///
     /// Only what the program declared is in `dependencies`: neither the dependent operations of conditions nor those
     /// who held a lock before.
-    final func namesOfDependencies(_ outcome: DependencyOutcome) -> [String] {
+    final func namesOfDependencies(_ outcome: DependencyOutcome, orThere: Bool) -> [String] {
         dependencies
-            .filter { DependencyOutcome(of: $0) == outcome }
+            .filter { DependencyOutcome(of: $0, orThere: orThere) == outcome }
             .map { $0.name ?? String(describing: type(of: $0)) }
     }
 }

@@ -28,9 +28,15 @@ public struct NoCancelledDependencies: AOperationCondition, Sendable {
     public func evaluateForOperation(
         _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) {
-        let cancelled = operation.namesOfDependencies(.cancelled)
-        guard !cancelled.isEmpty else { return completion(.success) }
-        completion(.failure(AOperationError(Error(canceledDependencies: cancelled))))
+        completion(error(of: operation).map { .failure(AOperationError($0)) } ?? .success)
+    }
+
+    /// nil: it holds.
+    ///
+    /// - Parameter orThere: ends that are known of where the dependency runs count, too, before it has taken them over.
+    func error(of operation: AOperation, orThere: Bool = false) -> Error? {
+        let cancelled = operation.namesOfDependencies(.cancelled, orThere: orThere)
+        return cancelled.isEmpty ? nil : Error(canceledDependencies: cancelled)
     }
 }
 

@@ -40,10 +40,17 @@ public struct NoFailedDependencies: AOperationCondition, Sendable {
     public func evaluateForOperation(
         _ operation: AOperation, completion: @escaping @Sendable (OperationConditionResult) -> Void
     ) {
-        let failed = operation.namesOfDependencies(.failed)
-        let cancelled = ignoreCancellations ? [] : operation.namesOfDependencies(.cancelled)
-        guard !failed.isEmpty || !cancelled.isEmpty else { return completion(.success) }
-        completion(.failure(AOperationError(Error(failedDependencies: failed, canceledDependencies: cancelled))))
+        completion(error(of: operation).map { .failure(AOperationError($0)) } ?? .success)
+    }
+
+    /// nil: it holds.
+    ///
+    /// - Parameter orThere: ends that are known of where the dependency runs count, too, before it has taken them over.
+    func error(of operation: AOperation, orThere: Bool = false) -> Error? {
+        let failed = operation.namesOfDependencies(.failed, orThere: orThere)
+        let cancelled = ignoreCancellations ? [] : operation.namesOfDependencies(.cancelled, orThere: orThere)
+        guard !failed.isEmpty || !cancelled.isEmpty else { return nil }
+        return Error(failedDependencies: failed, canceledDependencies: cancelled)
     }
 }
 
