@@ -48,7 +48,12 @@ extension SystemTests {
                 #expect(result["counts"]["succeeded"] == 20 && result["counts"]["failed"] == 1)
                 #expect(result["errors"][0]["path"] == "poison")
                 let message = result["errors"][0]["message"].string ?? ""
-                #expect(message.contains("worker"), "\(message)")
+                let (start, end) = ("its worker process died under it 5 times, on ", "; see the log there for the cause")
+                #expect(message.hasPrefix(start) && message.hasSuffix(end), "\(message)")
+                let workers = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)["workers"].elements
+                let names = message.dropFirst(start.count).dropLast(end.count).replacing(" and ", with: ", ").split(separator: ", ")
+                let hosts = Set(workers.compactMap { $0["id"].string?.split(separator: "/").first })
+                #expect(!names.isEmpty && names.allSatisfy { name in hosts.contains { name.hasPrefix("\($0)/") } }, "\(message)")
                 #expect(harness.lines(of: "poison").count >= 2)
                 #expect(harness.processes(with: "sleep 655").isEmpty)
             }
