@@ -51,10 +51,10 @@ public struct GraphFileErrors: Error, Sendable, CustomStringConvertible {
     public let errors: [GraphFileError]
     /// The registered operations that the file names, as far as it could be read: what else the coordinator would check.
     public let operations: [GraphFileOperation]
-    /// The graph without the edges that close cycles, if it is wrong in nothing else: the coordinator can check the rest of it.
-    public let remainder: LoadedGraph?
+    /// What of the graph the coordinator can check all the same; nil: nothing.
+    public let remainder: GraphFileRemainder?
 
-    public init(_ errors: [GraphFileError], operations: [GraphFileOperation] = [], remainder: LoadedGraph? = nil) {
+    public init(_ errors: [GraphFileError], operations: [GraphFileOperation] = [], remainder: GraphFileRemainder? = nil) {
         self.errors = errors
         self.operations = operations
         self.remainder = remainder

@@ -6,6 +6,8 @@ public struct LoadedGraph: Sendable {
     public let graph: WireGraph
     /// As the caller named it; `<stdin>` for standard input.
     public let file: String
+    /// Stands for parameters of which nothing is known. It is no JSON, of which a coordinator says nothing: only a worker would.
+    package static let unreadableParameters = "?"
     /// Of each node of `graph`, by index.
     let positions: [GraphFilePosition]
 

@@ -113,6 +113,14 @@ struct DurableState {
                 unit.index, attempt, cause, worker: worker, crashLimit: crashLimit, at: at, &effects)
             if isExhausted { quarantine(unit, at: at) }
             passLocksOn(from: index, at: at, &effects)
+        case .deathProven(let unit, _, let number, let cause, let isEvaluation, let at):
+            let index = try self.index(of: unit)
+            guard workers.indices.contains(number.index) else { throw FactMismatch("worker \(number.rawValue) is unknown") }
+            let isExhausted = try submissions[index].countDeath(
+                under: unit.index, cause, isEvaluation: isEvaluation, worker: workers[number.index].identity.name,
+                crashLimit: crashLimit, at: at, &effects)
+            if isExhausted { quarantine(unit, at: at) }
+            passLocksOn(from: index, at: at, &effects)
         case .cancelRequested(let unit, let reason, let now, let at):
             let index = try self.index(of: unit)
             if !reason.isEmpty { submissions[index].cancelReason = reason }

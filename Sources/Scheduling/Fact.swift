@@ -71,6 +71,9 @@ public enum Fact: Hashable, Sendable {
     case orphanEnded(UnitID, Attempt, at: Int64)
     /// The attempt's executor has told it to stop, at `since`, or has ended it by force.
     case stopBegun(UnitID, Attempt, forced: Bool, since: Int64, at: Int64)
+    /// The process of the worker is proven to have died by itself while this attempt ran in it, which was lost before that was
+    /// known: `crashed` or `suspected`.
+    case deathProven(UnitID, Attempt, WorkerNumber, LossCause, isEvaluation: Bool, at: Int64)
     /// The submission ended long ago: it is known no more, and its number, id and key name nothing.
     case forgotten(SubmissionNumber, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.

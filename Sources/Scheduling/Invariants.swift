@@ -37,6 +37,7 @@ extension Scheduler {
             if Set(session.units) != Set(assigned[index]) || session.units.count != assigned[index].count {
                 found.append("worker \(index) has units \(session.units) in its index but \(assigned[index]) in the journal")
             }
+            if session.isAttached, !session.begunUnheard.isEmpty { found.append("worker \(index) is heard, but what it ran is kept") }
             if session.connection == .absent, !session.units.isEmpty { found.append("worker \(index) is gone but has units") }
         }
         return found

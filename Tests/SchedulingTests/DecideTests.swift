@@ -209,6 +209,28 @@ import Testing
         #expect(cluster.view()?.state == .failed)
     }
 
+    @Test(arguments: [false, true])
+    func workersThatDieSlowlyOfADecision_failItInTheEnd(isRetriedMeanwhile: Bool) {
+        var cluster = FakeCluster()
+        cluster.attach(0, slots: 1, operations: ["noop", "brain"])
+        cluster.submit(Sketch.group("root", [group([.op("a")])]).graph())
+        cluster.end("g/a")
+        let limit = cluster.configuration.crashLimit
+        for executor in 1...limit {
+            cluster.begin(decider)
+            cluster.disconnect(executor - 1)
+            cluster.advance(cluster.configuration.leaseMilliseconds)
+            if isRetriedMeanwhile { cluster.attach(executor, slots: 1, operations: ["noop", "brain"]) }
+            cluster.die(executor - 1)
+            if !isRetriedMeanwhile { cluster.attach(executor, slots: 1, operations: ["noop", "brain"]) }
+        }
+        #expect(cluster.holds(decider) == isRetriedMeanwhile)
+        cluster.depart(limit)
+        let errors = cluster.operations().first { $0.path == "g" }?.errors ?? []
+        #expect(errors.map(\.code) == [.workerLost])
+        #expect(errors.first?.message.contains("on h/0, h/1, h/2, h/3 and h/4;") == true, "\(errors)")
+    }
+
     @Test func aGroupThatStopsAtAFailure_decidesNoMore_andOneBeforeThatIsKept() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [group([.op("a"), .op("b")], stop: true)]).graph())

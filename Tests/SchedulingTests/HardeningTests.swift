@@ -57,6 +57,38 @@ import Testing
         #expect(beside.faults().isEmpty)
     }
 
+    /// Members that hold places while they wait are fewer than the places.
+    @Test func waitingInsideMembers_whileThereAreMorePlaces_isAdmitted_andGoesOn() {
+        func members(_ count: Int) -> [Sketch] {
+            (0..<count).map { .group("A\($0)", [.op("x\($0)", after: ["y"])]) } + [.group("B", [.op("y")])]
+        }
+        for (count, max, isSound) in [(1, 5, true), (1, 2, true), (2, 3, true), (2, 2, false), (3, 2, false)] {
+            let faults = Sketch.group("root", members(count), max: max).graph().faults()
+            #expect(faults.isEmpty == isSound, "\(count) of \(max): \(faults)")
+            #expect(faults.count == (isSound ? 0 : count))
+            #expect(faults.allSatisfy { $0.message.hasSuffix("or let `maxConcurrent` be at least \(count + 1)") }, "\(faults)")
+        }
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", members(2), max: 3).graph())
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func waitingInsideAMember_forOneThatHasEnded_isAdmitted() {
+        let ordered = Sketch.group("root", [.group("B", [.op("y")]), .group("A", [.op("x", after: ["y"])])], ordered: true, max: 4)
+        #expect(ordered.graph().faults().isEmpty)
+        let after = Sketch.group("root", [.group("A", [.op("x", after: ["y"])], after: ["B"]), .group("B", [.op("y")])], max: 1)
+        #expect(after.graph().faults().isEmpty)
+        // Both wait inside, but never at the same time.
+        let inTurn = [
+            Sketch.group("A", [.op("x", after: ["y"])]), .group("C", [.op("z", after: ["w"])], after: ["A"]), .group("B", [.op("y")]),
+            .group("D", [.op("w")]),
+        ]
+        #expect(Sketch.group("root", inTurn, max: 2).graph().faults().isEmpty)
+        #expect(Sketch.group("root", inTurn, max: 1).graph().faults().map(\.path) == ["A/x", "C/z"])
+    }
+
     @Test func waitingInsideAMember_forAnotherOne_byWayOfSomethingOutside_isRefused() {
         func graph(_ inside: Sketch) -> Graph {
             Sketch.group("root", [.group("G", [inside, .op("y")], max: 1), .group("B", [.op("b", after: ["y"])])]).graph()

@@ -45,7 +45,14 @@ import Testing
                 guard let owner = random.pick(owners) else { continue }
                 cluster.disconnect(owner)
                 cluster.advance(Int64(random.below(5_000)), hearing: true)
-                cluster.reattach(owner, slots: 2)
+                guard random.below(3) == 0 else {
+                    cluster.reattach(owner, slots: 2)
+                    continue
+                }
+                // It was dying all the time.
+                cluster.die(owner)
+                cluster.attach(nextExecutor, slots: 1 + random.below(3))
+                nextExecutor += 1
             case 3:
                 if random.below(4) == 0 { cluster.stepWallClock(Int64(random.below(10_000)) - 5_000) }
                 cluster.advance(Int64(random.below(30_000)))

@@ -51,6 +51,60 @@ struct TypeTests {
         #expect(messages(&cluster, graph) == [])
     }
 
+    /// What URL sessions deliver has a form of its own, which no text and no list has.
+    @Test func text_isNoAnswerOfASession() {
+        let answer = ValueType(.own, name: "(Foundation.Data, Foundation.URLResponse)")
+        var cluster = cluster(
+            OperationSignature(name: "Read", input: nil, output: text), OperationSignature(name: "Load", input: nil, output: answer),
+            OperationSignature(name: "Judge", input: answer, output: int))
+        #expect(messages(&cluster, graph(operation("load", "Load"), operation("judge", "Judge", receives: [1]))) == [])
+        let errors = messages(&cluster, graph(operation("read", "Read"), operation("judge", "Judge", receives: [1])))
+        #expect(
+            errors == [
+                "judge: receives (Foundation.Data, Foundation.URLResponse) from `read`, which delivers Swift.String; let them be the same"
+            ])
+    }
+
+    /// What a command's `output` certainly is not is refused, and nothing else.
+    @Test(arguments: [
+        ("", ["Any", "Text", "Greet", "Count", "List", "Lines", "Wait", "Own"]),
+        ("text", ["Any", "Text", "Greet", "Count", "List", "Lines", "Wait", "Own"]),
+        ("bytes", ["Any", "Text", "Greet", "Count", "List", "Lines", "Wait", "Own"]),
+        ("json", ["Any", "Text", "Greet", "Count", "List", "Lines", "Wait", "Own", "Judge"]),
+        ("lines", ["Any", "Greet", "List", "Lines", "Wait", "Own"]),
+        ("none", ["Any", "Wait"]),
+    ])
+    func commands_deliverWhatTheirOutputSays(output: String, takers: [String]) {
+        let inputs: [String: ValueType] = [
+            "Any": .any, "Text": text, "Greet": user, "Count": int, "List": users,
+            "Lines": ValueType(.json, name: "Swift.Array<Swift.String>", element: "Swift.String"), "Wait": ValueType(.void),
+            "Own": ValueType(.own, name: "Images.Thumbnail"), "Judge": ValueType(.own, name: "(Foundation.Data, Foundation.URLResponse)"),
+        ]
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4, operations: inputs.map { OperationSignature(name: $0.key, input: $0.value, output: int) } + ["shell"])
+        let parameters = output.isEmpty ? "{\"run\":\"ls\"}" : "{\"output\":\"\(output)\",\"run\":\"ls\"}"
+        for type in inputs.keys.sorted() {
+            var graph = graph(operation("command", "shell"), operation("taker", type, receives: [1]))
+            graph.parameters = [Array(parameters.utf8)]
+            let errors = messages(&cluster, graph)
+            #expect(errors.isEmpty == takers.contains(type), "\(type): \(errors)")
+        }
+    }
+
+    @Test func listOfLines_isNoElementOfALists_nothingIsNeither() {
+        let lines = ValueType(.json, name: "Swift.Array<Swift.String>", element: "Swift.String")
+        var cluster = cluster(
+            "shell", OperationSignature(name: "Lines", input: lines, output: int),
+            OperationSignature(name: "Read", input: nil, output: text))
+        for (output, isSound) in [("text", true), ("json", true), ("lines", false), ("none", false)] {
+            var graph = graph(
+                operation("command", "shell"), operation("read", "Read"), operation("lines", "Lines", receives: [1, 2], isArray: true))
+            graph.parameters = [Array("{\"output\":\"\(output)\",\"run\":\"ls\"}".utf8)]
+            let errors = messages(&cluster, graph)
+            #expect(errors.isEmpty == isSound, "\(output): \(errors)")
+        }
+    }
+
     @Test func nothing_isNoValue() {
         var cluster = cluster(
             OperationSignature(name: "Clean", input: nil, output: ValueType(.void)),

@@ -141,7 +141,7 @@ struct CycleSearch {
 extension GraphReader {
     /// Reports circles of nodes that wait for each other, through groups and their order too.
     mutating func findCycles() {
-        isWrongInCyclesOnly = findings.isEmpty
+        findingsBeforeCycles = findings.count
         for cycle in CycleSearch(drafts).cycles() {
             let node = reportedNode(cycle.nodes[0])
             var names: [String] = []

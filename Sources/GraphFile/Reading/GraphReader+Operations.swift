@@ -140,6 +140,7 @@ extension GraphReader {
             return nil
         }
         named.append(NamedOperation(type: type, position: document[field.value].position, node: node))
+        drafts[index].registeredType = type
         let with = fields[.with]
         var entries: [SourceEntry] = []
         if let with {

@@ -28,8 +28,10 @@ struct GraphReader {
     var members: [Int: [String: Int]] = [:]
     var open: [OpenGroup] = []
     private(set) var findings: [Finding] = []
-    /// Everything else was found right.
-    var isWrongInCyclesOnly = false
+    /// How many of the findings are not about cycles: they come first.
+    var findingsBeforeCycles = 0
+    /// All nodes of the file were read.
+    private(set) var isWhole = true
     /// Every `op:` read so far.
     var named: [NamedOperation] = []
     private var name: String?
@@ -78,6 +80,7 @@ struct GraphReader {
             guard drafts.count < FileLimits.graphNodes else {
                 let member = group.members[group.next]
                 report("the graph has more than \(FileLimits.graphNodes) nodes up to here", value: member, node: group.group)
+                isWhole = false
                 return
             }
             // The member's own members, if it has any, come first.
@@ -143,12 +146,12 @@ struct GraphReader {
                 operations: named.map { operation in
                     GraphFileOperation(type: operation.type, file: file, position: operation.position, path: path(of: operation.node))
                 },
-                remainder: isWrongInCyclesOnly ? loadedGraph : nil)
+                remainder: remainder)
         }
         return loadedGraph
     }
 
-    private var loadedGraph: LoadedGraph {
+    var loadedGraph: LoadedGraph {
         LoadedGraph(graph: wireGraph(named: options.name ?? name ?? fileName), file: file, positions: drafts.map(\.position))
     }
 

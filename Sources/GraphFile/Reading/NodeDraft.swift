@@ -13,6 +13,8 @@ struct NodeDraft {
     let parent: Int
     let position: GraphFilePosition
     var kind = Kind.invalid
+    /// The registered operation that it names, whatever else is wrong with it.
+    var registeredType: String?
     var receives: [Reference] = []
     var receivesArray = false
     var after: [Reference] = []

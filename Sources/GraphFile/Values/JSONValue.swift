@@ -118,6 +118,15 @@ struct ParameterTable {
     mutating func index(of value: JSONValue) -> Int {
         let text = value.json
         if let index = indices[text] { return index }
+        return append(text)
+    }
+
+    /// The index of what nobody can judge.
+    mutating func indexOfUnreadable() -> Int {
+        indices[LoadedGraph.unreadableParameters] ?? append(LoadedGraph.unreadableParameters)
+    }
+
+    private mutating func append(_ text: String) -> Int {
         indices[text] = texts.count
         texts.append(text)
         return texts.count - 1

@@ -54,6 +54,7 @@ private enum Kind {
     static let orphanEnded: UInt8 = 240
     static let outcomesKept: UInt8 = 241
     static let forgotten: UInt8 = 251
+    static let deathProven: UInt8 = 253
     static let scopeRestarted: UInt8 = 242
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
@@ -251,6 +252,14 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
+        case .deathProven(let unit, let attempt, let worker, let cause, let isEvaluation, let at):
+            write(Kind.deathProven)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(UInt64(worker.rawValue))
+            write(cause.rawValue)
+            write(isEvaluation)
+            write(at)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             write(Kind.stopBegun)
             write(unit.rawValue)
@@ -422,6 +431,10 @@ extension ByteReader {
             return .forgotten(try submissionNumber(), at: try signed())
         case Kind.orphanEnded:
             return .orphanEnded(try unit(), try attempt(), at: try signed())
+        case Kind.deathProven:
+            return .deathProven(
+                try unit(), try attempt(), WorkerNumber(try unsigned32()), try named(LossCause.self), isEvaluation: try flag(),
+                at: try signed())
         case Kind.stopBegun:
             return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try signed())
         case Kind.judged:

@@ -128,8 +128,7 @@ extension Submission {
         guard decisions[Int32(group)]?.due.isEmpty == false else { throw FactMismatch("\(path(of: group)) decided when nothing was due") }
         switch outcome {
         case .decided(let decision):
-            units[decider].crashes = 0
-            units[decider].isSuspect = false
+            clearBlame(of: decider)
             decisions[Int32(group)]?.due.removeFirst()
             decisions[Int32(group)]?.count += 1
             if let state = decision.state { decisions[Int32(group)]?.state = state }
@@ -165,10 +164,16 @@ extension Submission {
         if units[decider].stop != nil {
             endStoppedDecider(decider, at, &effects)
         } else if Int(units[decider].crashes) >= crashLimit {
-            failDecision(decider, [workerLostFailure(decider, crashes: Int(units[decider].crashes))], at, &effects)
+            failDecision(decider, [workerLostFailure(decider)], at, &effects)
         } else {
             becomeDue(decider, at, &effects)
         }
+    }
+
+    /// A death under an attempt to decide that was lost before is known: whether it is asked once more.
+    mutating func endDecisionIfExhausted(_ decider: Int, crashLimit: Int, at: Int64, _ effects: inout [Effect]) {
+        guard Int(units[decider].crashes) >= crashLimit, units[decider].phase == .ready, units[decider].stop == nil else { return }
+        failDecision(decider, [workerLostFailure(decider)], at, &effects)
     }
 
     private mutating func forgive(_ child: Int, in group: Int) {

@@ -13,8 +13,9 @@ extension Submission {
         var options = NodeOptions()
         options.requires = layout.requirements?.requirements(inside: node) ?? Requirements()
         options.atMostOnce = !isTriedAgain && isAtMostOnce(group)
+        // What was or will be added holds places, too: as if there were but one.
         return Node(
-            id: "", parent: 0, kind: .group(GroupNode(isOrdered: isOrdered, maxConcurrent: maxConcurrent(group))),
+            id: "", parent: 0, kind: .group(GroupNode(isOrdered: isOrdered, maxConcurrent: min(1, maxConcurrent(group)))),
             retries: isTriedAgain ? 1 : 0, options: options)
     }
 

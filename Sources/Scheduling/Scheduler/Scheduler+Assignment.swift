@@ -11,7 +11,7 @@ extension Scheduler {
             hasEndedSome = assignSuspects(&outputs)
             if ready.count + conditioned.count > 0, assign(&outputs, ahead: false, upTo: { $0.slots }) { hasEndedSome = true }
         } while reviewDemands() || hasEndedSome
-        if ready.count > 0 { _ = assign(&outputs, ahead: true) { $0.slots + $0.prefetch } }
+        if ready.count > 0, assign(&outputs, ahead: true, upTo: { $0.slots + $0.prefetch }) { _ = assignSuspects(&outputs) }
         recallForIdle()
     }
 
@@ -30,11 +30,22 @@ extension Scheduler {
                 else {
                     return true
                 }
+                if standsAlone(unit) {
+                    // A death under it was proven when it stood in line with others.
+                    if !ready.suspects.contains(unit) { ready.pushSuspect(unit) }
+                    hasEndedSome = true
+                    return false
+                }
                 if !assign(unit, to: index, &outputs) { hasEndedSome = true }
                 return false
             }
         }
         return hasEndedSome
+    }
+
+    private func standsAlone(_ unit: UnitID) -> Bool {
+        let submission = durable.index(of: unit.submission)
+        return durable.submissions[submission].units[unit.index].isSuspect && !durable.submissions[submission].isConcluding(unit.index)
     }
 
     func canTake(_ worker: Int) -> Bool {

@@ -25,6 +25,7 @@ extension Scheduler {
         workers.sessions[number.index].operations = attachment.operations
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
+        workers.sessions[number.index].begunUnheard = []
         workers.sessions[number.index].conditions = attachment.conditions
         workers.hosts[host(of: number.index)].capacity = attachment.resources.sorted { $0.name < $1.name }
         giveLanes(to: number.index)
@@ -131,41 +132,6 @@ extension Scheduler {
         bury(number, crashed: false, &outputs)
     }
 
-    mutating func bury(_ incarnation: Incarnation, crashed: Bool, _ supervisor: PeerID, _ outputs: inout Outputs) {
-        if let number = durable.workerByIncarnation[incarnation], !durable.workers[number.index].hasEnded {
-            bury(number, crashed: crashed, &outputs)
-        }
-        pending.send(.acknowledgeEnd(incarnation), to: supervisor)
-    }
-
-    /// The process and everything it started are gone: its units move now.
-    mutating func bury(_ number: WorkerNumber, crashed: Bool, _ outputs: inout Outputs) {
-        let isSubmitter = durable.workers[number.index].identity.isSubmitter
-        if isSubmitter {
-            // First: what follows in turn is not for it any more.
-            emit(.workerEnded(number), &outputs)
-            missSubmitter(number, &outputs)
-        }
-        let session = workers.sessions[number.index]
-        let possible = unitsPossiblyBegun(session)
-        for unit in session.units {
-            let isPossible = crashed && possible.contains(unit)
-            lose(unit, !isPossible ? .processEnded : possible.count == 1 ? .crashed : .suspected, &outputs)
-        }
-        if !isSubmitter { emit(.workerEnded(number), &outputs) }
-        if let peer = session.peer { workers.byPeer[peer] = nil }
-        workers.sessions[number.index].connection = .absent
-        lockIntake.haveWorkersChanged = true
-    }
-
-    /// What may have been running in the process: what was said to run, and what may have begun since, as an executor starts
-    /// in the order in which it was given.
-    private func unitsPossiblyBegun(_ session: WorkerTable.Session) -> [UnitID] {
-        // It has not attached since the coordinator started: nobody knows how much it ran, nor in which order it was given.
-        guard session.slots > 0 else { return Array(session.units) }
-        return session.units.enumerated().filter { place, unit in place < session.slots || isRunning(unit) }.map(\.element)
-    }
-
     /// After a start: executors that have units in the journal get time to attach again before these are given to others.
     mutating func awaitWorkers() {
         for index in workers.sessions.indices where mayRun(index) || isOpenSubmitter(index) {
@@ -200,6 +166,7 @@ extension Scheduler {
         }
         lockIntake.haveWorkersChanged = true
         if durable.workers[number.index].identity.isSubmitter { return awaitSubmitter(number) }
+        workers.sessions[number.index].begunUnheard = attemptsPossiblyBegun(workers.sessions[number.index])
         // What is being stopped has until the orphan limit, what runs under a key or at most once until the lock lease
         // is over.
         for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
@@ -242,7 +209,7 @@ extension Scheduler {
         !workers.sessions[index].units.isEmpty || !durable.resources.orphans(on: WorkerNumber(UInt32(index))).isEmpty
     }
 
-    private func isRunning(_ unit: UnitID) -> Bool {
+    func isRunning(_ unit: UnitID) -> Bool {
         durable.submissions[durable.index(of: unit.submission)].units[unit.index].isRunning
     }
 

@@ -39,6 +39,8 @@ struct WorkerTable {
         var reservedFor: UnitID?
         /// A timer looks after its lease.
         var isLeaseWatched = false
+        /// What may have been running in it when its lease was over. Until it attaches again.
+        var begunUnheard: [BegunAttempt] = []
         /// Units it was asked to give back.
         var recalled: [UnitID] = []
         /// Mean duration of its attempts in sixteenths of a millisecond, exponentially weighted; nil: none yet.

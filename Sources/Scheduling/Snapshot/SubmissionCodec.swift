@@ -18,6 +18,7 @@ extension Submission {
         writeGroups(into: &writer)
         writeUnits(into: &writer)
         writeEnds(into: &writer)
+        writer.write(table: deathPlaces) { writer, names in writer.write(list: names) { $0.write($1) } }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -107,6 +108,8 @@ extension Submission {
         try readGroups(from: &reader)
         try readUnits(from: &reader)
         try readEnds(from: &reader)
+        // Since layout 4.
+        if !reader.isAtEnd { deathPlaces = try reader.table { reader throws(DecodingFailure) in try reader.texts() } }
     }
 
     private mutating func readGroups(from reader: inout ByteReader) throws(DecodingFailure) {

@@ -104,11 +104,22 @@ extension Submission {
     mutating func noteLoss(of unit: Int, _ cause: LossCause, worker: String, at: Int64) {
         guard units[unit].stop == nil, let why = cause.text else { return }
         let what = units[unit].isEvaluating ? "the evaluation of its conditions" : "attempt \(units[unit].attempts)"
+        append(loss: "\(what)\(worker.isEmpty ? "" : " on \(worker)"): \(why)", of: unit, at: at)
+    }
+
+    /// The cause of an earlier loss is known.
+    mutating func noteDeath(under unit: Int, isEvaluation: Bool, worker: String, at: Int64) {
+        guard units[unit].stop == nil else { return }
+        let what = isEvaluation ? "an evaluation of its conditions" : "an attempt"
+        append(loss: "\(what) on \(worker), lost before: the worker's process died under it", of: unit, at: at)
+    }
+
+    private mutating func append(loss text: String, of unit: Int, at: Int64) {
         var stages = histories[Int32(unit)] ?? []
         if stages.count(where: { $0.event == .lost }) == Self.lossesMax, let first = stages.firstIndex(where: { $0.event == .lost }) {
             stages.remove(at: first)
         }
-        stages.append(HistoryEntry(at: at, event: .lost, text: "\(what)\(worker.isEmpty ? "" : " on \(worker)"): \(why)"))
+        stages.append(HistoryEntry(at: at, event: .lost, text: text))
         histories[Int32(unit)] = stages
     }
 }

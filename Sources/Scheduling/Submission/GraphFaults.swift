@@ -183,26 +183,6 @@ extension Graph {
             let name = path(of: group)
             return "waits for `\(path(of: target))` inside `\(name)`, which may begin anew (retry); refer to `\(name)` itself"
         }
-        if let member = memberHoldingPlace(whileWaiting: index, for: target) {
-            return "waits for `\(path(of: target))` while `\(path(of: member))` holds one of the places of a group with `maxConcurrent`"
-                + " that the other needs, too; let `\(path(of: member))` itself wait (`after`)"
-        }
-        return nil
-    }
-
-    /// The member of a group with a limit that would hold its place while something inside it waits for another member:
-    /// with all places held like that nothing could go on.
-    private func memberHoldingPlace(whileWaiting index: Int, for target: Int) -> Int? {
-        var member = index
-        while member != 0 {
-            let group = nodes[member].parent
-            if case .group(let kind) = nodes[group].kind, kind.maxConcurrent > 0, member != index, isAncestor(group, of: target),
-                member != target, !isAncestor(member, of: target)
-            {
-                return member
-            }
-            member = group
-        }
         return nil
     }
 

@@ -112,15 +112,7 @@ extension Submission {
         }
         // When it began was only said, and is in no journal.
         units[unit].startedAt = 0
-        switch cause {
-        case .crashed:
-            units[unit].crashes += 1
-            units[unit].isSuspect = true
-        case .suspected:
-            units[unit].isSuspect = true
-        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver:
-            break
-        }
+        blame(unit, cause, worker: worker)
         if isDecider(unit) {
             loseDecision(unit, crashLimit: crashLimit, at: at, &effects)
             settle(at: at, &effects)
@@ -149,7 +141,7 @@ extension Submission {
                 endLost(unit, [lostOnceFailure(unit)], at, &effects)
             } else if Int(units[unit].crashes) >= crashLimit {
                 isExhausted = !wasEvaluating
-                endLost(unit, [workerLostFailure(unit, crashes: Int(units[unit].crashes))], at, &effects)
+                endLost(unit, [workerLostFailure(unit)], at, &effects)
             } else {
                 if isPaused(unit) { unuseLocks(unit, after: cause) }
                 requeue(unit, at, &effects)
@@ -282,6 +274,7 @@ extension Submission {
         if !heldEnds.isEmpty { heldEnds[Int32(inner)] = nil }
         forgetScope(of: inner)
         if !histories.isEmpty { histories[Int32(inner)] = nil }
+        if !deathPlaces.isEmpty { deathPlaces[Int32(inner)] = nil }
         units[inner].phase = .dropped
     }
 

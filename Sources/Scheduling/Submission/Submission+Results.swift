@@ -75,15 +75,6 @@ extension Submission {
         )
     }
 
-    func workerLostFailure(_ unit: Int, crashes: Int) -> Failure {
-        let path = path(of: unit)
-        return Failure(
-            code: .workerLost, publisher: path,
-            message: "its worker process died under it \(crashes) times; see the worker's log for the cause",
-            typeName: "WorkerLost", origin: path
-        )
-    }
-
     /// forEach elements around the unit, innermost last.
     func bindings(of unit: Int) -> [Binding] {
         var bindings: [Binding] = []

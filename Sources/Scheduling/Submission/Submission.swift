@@ -87,6 +87,8 @@ struct Submission {
     var begunAnew: Set<Int32> = []
     /// How units were stopped whose attempts ran, by unit. Looked up, never iterated.
     var histories: [Int32: [HistoryEntry]] = [:]
+    /// The workers whose processes died under units, each once, the last ones. Looked up, never iterated.
+    var deathPlaces: [Int32: [String]] = [:]
     /// Attempts from which nothing is taken any more, because a lock was released under them.
     var fencedAttempts: Set<Attempt> = []
     /// Which lock was released under units, and why. Looked up, never iterated.

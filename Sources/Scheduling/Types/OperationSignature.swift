@@ -60,10 +60,14 @@ public struct ValueType: Hashable, Sendable {
     public static let any = ValueType(.any)
 
     /// Whether a receiver of `input` can read the values of this type: the types are the same, or only the values can tell.
+    ///
+    /// Text and bytes are read as JSON where JSON is expected, and by a type's own codec as that likes.
     func fits(_ input: ValueType) -> Bool {
         switch (form, input.form) {
-        case (.any, _), (.text, _), (_, .any), (_, .void): true
+        case (.any, _), (_, .any), (_, .void): true
+        case (.text, _): !input.isAnswer
         case (.void, _): false
+        case (.json, _) where isListOfUnknownType: !input.isAnswer && input.form != .text && !Self.scalars.contains(input.name)
         case (.json, _), (.own, _): name == input.name || name.isEmpty || input.name.isEmpty
         }
     }
@@ -73,7 +77,36 @@ public struct ValueType: Hashable, Sendable {
         switch form {
         case .any, .text: true
         case .void: input.form == .any
+        case .json where isListOfUnknownType:
+            input.form == .any || !(Self.scalars.contains(input.element) || Self.texts.contains(input.element))
         case .json, .own: input.form == .any || name.isEmpty || name == input.element
         }
+    }
+
+    /// A tuple with a codec: what a URL session's operations deliver. Nobody's text or list is encoded like that.
+    private var isAnswer: Bool { form == .own && name.hasPrefix("(") }
+
+    /// JSON of a list of texts, for whatever type reads itself from that.
+    private var isListOfUnknownType: Bool { form == .json && name.isEmpty && !element.isEmpty }
+
+    /// Types that no JSON list is read as.
+    private static let scalars: Set<String> = [
+        "Swift.Bool", "Swift.Int", "Swift.Int8", "Swift.Int16", "Swift.Int32", "Swift.Int64", "Swift.UInt", "Swift.UInt8",
+        "Swift.UInt16", "Swift.UInt32", "Swift.UInt64", "Swift.Float", "Swift.Double",
+    ]
+    private static let texts: Set<String> = ["Swift.String", "Foundation.Data", "FoundationEssentials.Data", "Swift.Array<Swift.UInt8>"]
+}
+
+extension ValueType {
+    /// What a command delivers, by its parameters.
+    static func ofCommand(_ parameters: [UInt8]) -> ValueType {
+        func isOutput(among words: [String]) -> Bool {
+            ParameterShape.object([ParameterShape.Field("output", .choice(words))]).fault(of: parameters, isTemplated: false) == nil
+        }
+        // Nothing is said of what cannot be read.
+        if isOutput(among: []) || isOutput(among: ["json"]) { return .any }
+        if isOutput(among: ["none"]) { return ValueType(.void) }
+        if isOutput(among: ["lines"]) { return ValueType(.json, element: "Swift.String") }
+        return ValueType(.text, name: isOutput(among: ["bytes"]) ? "Foundation.Data" : "Swift.String")
     }
 }

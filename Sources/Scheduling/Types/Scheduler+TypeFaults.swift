@@ -17,6 +17,9 @@ private struct TypeCheck {
         let version: Int
     }
 
+    /// Registered name of commands.
+    private static let commandType = "shell"
+
     private let graph: Graph
     private let table: SignatureTable
     private struct Given: Hashable {
@@ -150,6 +153,7 @@ private struct TypeCheck {
         switch node.kind {
         case .operation(let operation):
             if node.isHosted { return [.any] }
+            if operation.type == Self.commandType { return [ValueType.ofCommand(graph.parameters[operation.parameters])] }
             let outputs = candidates(operation).map(\.output)
             return outputs.isEmpty ? [.any] : outputs
         case .group, .forEach:
@@ -180,6 +184,7 @@ extension ValueType {
         switch form {
         case .any: "any value"
         case .void: "nothing"
+        case .json where name.isEmpty: "a list of \(element)"
         case .json, .text, .own: name
         }
     }

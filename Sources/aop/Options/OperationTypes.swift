@@ -11,12 +11,12 @@ enum OperationTypes {
     /// A coordinator, if it can be reached.
     case coordinator(ConnectionOptions, timeout: DurationArgument?, waitForWorkers: Bool)
 
-    /// What else the coordinator finds wrong with a file that has errors: of types only, unless all others can be asked about.
+    /// What else the coordinator finds wrong with a file that has errors: of types only, unless what is left of it can be asked about.
     func faults(beside error: GraphFileErrors) async -> [GraphFileError] {
         if case .coordinator(let options, let timeout, let waitForWorkers) = self, let rest = error.remainder,
             let check = await check(rest.graph, options, timeout, waitForWorkers: waitForWorkers)
         {
-            return check.errors.map { rest.error(atNode: $0.node, path: $0.path, message: $0.message) }
+            return check.errors.map { rest.error(atNode: $0.node, message: $0.message) }
         }
         let unknown = await unknown(among: Set(error.operations.map(\.type)))
         return error.operations.compactMap { operation in unknown[operation.type].map(operation.error) }
@@ -55,10 +55,11 @@ enum OperationTypes {
         return check
     }
 
+    /// Whether the types are known, and nothing of their parameters.
     private static func graph(of types: [String]) -> WireGraph {
         .with {
             $0.name = "types"
-            $0.parameters = [Data("{}".utf8)]
+            $0.parameters = [Data(LoadedGraph.unreadableParameters.utf8)]
             $0.nodes = [.with { $0.group = WireGroupNode() }]
             $0.nodes += types.enumerated().map { index, type in
                 .with {
