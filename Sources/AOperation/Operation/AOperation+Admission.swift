@@ -153,8 +153,7 @@ extension AOperation: Waiter {
     /// A plain operation waits until Foundation has been told of the end too: that comes later for an operation that
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
-        let scope = core.withLock { $0.retryScope }
-        let isCovered = scope?.covers([waiter]) == true
+        let isCovered = core.withLock { $0.retryScope }?.covers([waiter]) == true
         let (isAdded, isDecisive, isDue) = core.withLock { core in
             if core.state.isProvisional, isCovered { return (false, false, false) }
             let isDue = untilAnnounced && core.mustAnnounce()
@@ -166,7 +165,6 @@ extension AOperation: Waiter {
             return (true, core.state.isProvisional, false)
         }
         if isDue { announceEnd(to: core.withLock { $0.takeWaiters(evenFollowers: true) }) }
-        if isAdded, !isCovered { scope?.note(waiter, of: self) }
         // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
         if isDecisive { acceptAttempt() }
         return isAdded

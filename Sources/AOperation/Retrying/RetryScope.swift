@@ -27,16 +27,28 @@ final class RetryScope: @unchecked Sendable {
         var taken: [String: (request: LockRequest, users: Int)] = [:]
         /// How often they were taken.
         var takings = 0
-        /// Members that others wait for than those of the scope, or than such members: they are none of it.
-        var awaitedOutside: Set<ObjectIdentifier> = []
         /// The members that the scope waits for by way of others; nil: they were not looked for.
         var detours: Set<ObjectIdentifier>?
+        /// Who will wait for members, from outside, by the members: see ``foresee(_:)``.
+        var foreseen: [ObjectIdentifier: [Waiting]] = [:]
         var stage = Stage.open
     }
 
     private final class Reference: Sendable {
         weak let operation: AOperation?
         init(_ operation: AOperation) { self.operation = operation }
+    }
+
+    /// Somebody who will wait for a member.
+    private final class Waiting: Sendable {
+        weak let operation: Foundation.Operation?
+        init(_ operation: Foundation.Operation) { self.operation = operation }
+
+        /// Whether it still is to wait for `member`.
+        func awaits(_ member: AOperation) -> Bool {
+            guard let operation = operation as? AOperation else { return operation?.dependencies.contains(member) == true }
+            return operation.core.withLock { $0.dependencies.contains(member) }
+        }
     }
 
     /// The locks that the operations of the scope name.
@@ -88,13 +100,7 @@ final class RetryScope: @unchecked Sendable {
                 return scope
             }
             guard let scope else { continue }
-            for operation in net where scope.isMember(operation) {
-                let waiters = operation.core.withLock { core in
-                    core.retryScope = scope
-                    return core.waiters
-                }
-                for waiter in waiters { scope.note(waiter, of: operation) }
-            }
+            for operation in net where scope.isMember(operation) { operation.core.withLock { $0.retryScope = scope } }
         }
     }
 
@@ -131,26 +137,7 @@ final class RetryScope: @unchecked Sendable {
         waiters.allSatisfy { waiter in
             if let waiter = waiter as? FoundationWaiter { return !waiter.isWaiting }
             guard let operation = (waiter as? AOperation)?.logical else { return false }
-            guard operation !== tail else { return true }
-            return isMember(operation) && !state.withLock { $0.awaitedOutside.contains(ObjectIdentifier(operation)) }
-        }
-    }
-
-    /// `waiter` waits for `member`. If it is none of the scope, neither is the member; nor are those for whom that waits: it
-    /// must not go on with an end of theirs that does not count, because its own does.
-    ///
-    /// - Complexity: O(members and what they wait for), once for all waiters.
-    func note(_ waiter: any Waiter, of member: AOperation) {
-        if isMember(member), !covers([waiter]) { exclude(member) }
-    }
-
-    /// Somebody outside waits for `member`, or will.
-    private func exclude(_ member: AOperation) {
-        var pending = [member]
-        while let next = pending.popLast() {
-            guard state.withLock({ $0.awaitedOutside.insert(ObjectIdentifier(next)).inserted }) else { continue }
-            pending += next.dependencies.compactMap { $0 as? AOperation }.filter(isMember)
-            if next !== member, next.core.withLock({ $0.state.isProvisional }) { next.acceptAttempt() }
+            return operation === tail || isMember(operation)
         }
     }
 
@@ -173,7 +160,7 @@ final class RetryScope: @unchecked Sendable {
 
     /// Whether somebody waits for `member` who must not be told of a provisional end, or may not be known.
     func isAwaited(_ member: AOperation, by waiters: [any Waiter]) -> Bool {
-        if !covers(waiters) || state.withLock({ $0.awaitedOutside.contains(ObjectIdentifier(member)) }) { return true }
+        if !covers(waiters) || willBeAwaited(member) { return true }
         return member.core.withLock { $0.membership?.lane.root === Lane.outside } && isOnDetour(member)
     }
 
@@ -268,10 +255,19 @@ extension RetryScope {
                     known.formUnion(member.deliveryNet().map { ObjectIdentifier($0) })  // finds its scope
                 }
                 guard let scope = member.core.withLock(\.retryScope), scope.isMember(member) else { continue }
-                if let operation = operation as? AOperation, scope.covers([operation]) { continue }
-                scope.exclude(member)
+                scope.foresee(operation, behind: member)
             }
         }
+    }
+
+    private func willBeAwaited(_ member: AOperation) -> Bool {
+        let foreseen = state.withLock { $0.foreseen[ObjectIdentifier(member)] }
+        return foreseen?.contains { $0.awaits(member) } == true
+    }
+
+    private func foresee(_ operation: Foundation.Operation, behind member: AOperation) {
+        if let operation = operation as? AOperation, covers([operation]) { return }
+        state.withLock { $0.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation)) }
     }
 }
 

@@ -188,27 +188,23 @@ struct RetryScopeBoundaryTests {
 
     enum Together: CaseIterable { case net, array }
 
-    /// The one between goes on with the end of the head, and its own counts because somebody waits for it.
-    @Test(arguments: [false, true]) func producerOfOneThatOthersWaitFor_isNotTriedAgain(isGroup: Bool) async {
-        let head = Attempted(.failing("A", 1))
-        let between = Attempted(.failing("B", 0))
-        between.addDependency(head)
-        let tail = Scripted<[String]>(.failing("T", 0))
-        [head, between].deliver(to: tail)
-        tail.retry(.times(2))
-        let dependent = Step()
-        dependent.addDependency(between)
-        if isGroup {
-            GroupOperation([head, between, tail, dependent]).add(to: queue)
-        } else {
-            dependent.add(to: queue)  // with the whole net
-        }
-        await tail.ended()
+    /// One that no longer waits when the chain fails has no say.
+    @Test func dependentAddedTogether_thatWaitsNoLonger() async {
+        let gate = Gate()
+        let chain = RetryChain(1, 0, 0)
+        chain.first.addDependency(gate)
+        chain.last.retry(.times(3))
+        let dependent = Step("dependent")
+        dependent.addDependency(chain.middle)
+        dependent.add(to: queue)
+        queue.addOperation(gate)
+        await gate.started.wait()
+        dependent.removeDependency(chain.middle)
+        gate.open()
+        await chain.ended()
         await dependent.ended()
-        #expect(head.script.runs == 1)
-        #expect(between.script.runs == 1)
-        #expect(tail.script.runs == 2)
-        #expect(tail.firstFailure == "A 1")
+        #expect(chain.runs == [2, 2, 2])
+        #expect(chain.last.outcome?.isSuccess == true)
     }
 
     @Test func producerWithAPlainDependentOutside_isNotTriedAgain() async {
