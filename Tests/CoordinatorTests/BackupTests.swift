@@ -152,6 +152,7 @@ private func submit(_ node: String, _ client: FakePeer) throws -> String {
         } throws: {
             "\($0)" == "\(DataDirectoryError.restoring(path: data))"
         }
+        #expect(throws: DataDirectoryError.restoring(path: data)) { try JournalBackup(of: data, to: backup + "-2") }
         _ = try JournalRestore(from: backup, into: data)
         #expect(try await submissions(in: data) == before)
         #expect(try await submissions(in: aside) == (before + after).sorted())

@@ -27,6 +27,7 @@ public struct JournalBackup: Sendable {
     public init(of dataDirectory: String, to destination: String) throws {
         let source = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
         let destination = URL(fileURLWithPath: destination).standardizedFileURL.path
+        guard !DurableFiles.isThere(JournalRestore.marker(in: source)) else { throw DataDirectoryError.restoring(path: source) }
         guard JournalVerification.isThere(in: source) else { throw BackupError.noJournal(path: source) }
         guard !DurableFiles.isThere(destination) else { throw BackupError.destinationExists(path: destination) }
         guard !"\(destination)/".hasPrefix("\(source)/blobs/") else {
@@ -51,13 +52,21 @@ public struct JournalBackup: Sendable {
     }
 
     private static func copy(_ source: String, to destination: String) throws {
-        // Of a directory that nobody uses SQLite's log is looked at first: SQLite itself drops what is behind a damaged place.
-        let unused = try? DataDirectory(path: source)
+        let unused = try lockIfUnused(source)
+        // SQLite itself drops what is behind a damaged place of its log, when nobody has it open.
         if unused != nil { _ = try WriteAheadLogCheck.inspect(source + "/journal.sqlite-wal") }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
         let files = DataFiles(source)
         try withExtendedLifetime(unused) { try files.copyTogether(to: DataFiles(destination)) }
         try DurableFiles.copyValues(from: source + "/blobs", to: destination + "/blobs")
+    }
+
+    /// The directory, so that no coordinator begins on it meanwhile; nil: one runs on it.
+    private static func lockIfUnused(_ path: String) throws(DataDirectoryError) -> DataDirectory? {
+        do { return try DataDirectory(path: path) } catch {
+            guard case .inUse = error else { throw error }
+            return nil
+        }
     }
 }
 
