@@ -138,6 +138,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Override it to stop the work, and call `super.cancel()`. A receiver also cancels the producers whose result
     /// nobody else waits for.
     ///
+    /// When it returns nothing of a group begins any more, unless somebody else was cancelling the group, or something
+    /// inside or around of it, at the same moment: then it may return a moment before that has reached every child.
+    ///
     /// An operation that runs on a cluster asks for its cancellation there, and ends as the cluster says: one that has
     /// ended there first keeps that end.
     open override func cancel() {

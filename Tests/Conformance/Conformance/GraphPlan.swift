@@ -193,6 +193,17 @@ extension GraphPlan {
     /// Whether `node` is `group` or inside of it.
     package func isInside(_ node: Int, _ group: Int) -> Bool { node == group || ancestors(of: node).contains(group) }
 
+    /// Whether something else than the program may be stopping what has members, in `node` or around it: it takes a moment
+    /// until that has reached them all, in which `cancel()` finds it stopped and returns.
+    package func mayBeStoppedByOthers(around node: Int) -> Bool {
+        nodes.indices.contains { other in
+            let part = nodes[other]
+            guard part.script == nil, isInside(other, node) || isInside(node, other) else { return false }
+            return !part.conditions.isEmpty || part.hasTimeout || part.hasDeadline || !receivers(of: other).isEmpty
+                || part.parent.map { nodes[$0].group?.stops == true } == true
+        }
+    }
+
     package func receivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].producers.contains(node) } }
 
     /// What a child's end adds to its group, in this order.

@@ -49,15 +49,16 @@ package final class GraphRun: Sendable {
 
     /// Adds the graph to a queue, and cancels what is to be cancelled meanwhile.
     package func start(on queue: AOperationQueue) {
-        for planned in plan.cancellations where planned.moment == .beforeTheQueue { cancel(planned.node, isInForce: true) }
+        for planned in plan.cancellations where planned.moment == .beforeTheQueue { cancel(planned.node, isAlone: true) }
         root.add(to: queue)
-        for planned in plan.cancellations where planned.moment == .onceAdded { cancel(planned.node, isInForce: isHere) }
+        for planned in plan.cancellations where planned.moment == .onceAdded { cancel(planned.node) }
     }
 
     /// Waits until all listeners were told of all ends. False if that takes too long.
     package func ended(within limit: Duration) async -> Bool { await ends.wait(within: limit) }
 
-    private func cancel(_ node: Int, isInForce: Bool) {
+    /// - Parameter isAlone: whether nothing else can have begun to stop it.
+    private func cancel(_ node: Int, isAlone: Bool = false) {
         place.note(.cancelAsked(node))
         // A second cancellation of a group, or of one around it, returns while the first one may not have reached all children.
         let isFirst = asked.withLock { asked in
@@ -65,7 +66,9 @@ package final class GraphRun: Sendable {
             return !asked.contains { plan.isInside(node, $0) || plan.isInside($0, node) && plan.nodes[$0].script == nil }
         }
         (operations[node] ?? added.withLock { $0[node] })?.cancel()
-        if isInForce, isFirst || plan.nodes[node].script != nil { place.note(.cancelInForce(node)) }
+        guard isAlone || isHere else { return }
+        let hasNoMembers = plan.nodes[node].script != nil
+        if hasNoMembers || isFirst && (isAlone || !plan.mayBeStoppedByOthers(around: node)) { place.note(.cancelInForce(node)) }
     }
 
     // MARK: Listening
@@ -173,7 +176,7 @@ package final class GraphRun: Sendable {
 
     private func cancelAll(_ isDue: (CancellationPlan.Moment) -> Bool) {
         for planned in plan.cancellations where isDue(planned.moment) {
-            DispatchQueue.global().async { self.cancel(planned.node, isInForce: self.isHere) }
+            DispatchQueue.global().async { self.cancel(planned.node) }
         }
     }
 }
