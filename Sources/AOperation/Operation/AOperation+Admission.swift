@@ -153,7 +153,8 @@ extension AOperation: Waiter {
     /// A plain operation waits until Foundation has been told of the end too: that comes later for an operation that
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
-        let isCovered = core.withLock { $0.retryScope }?.covers([waiter]) == true
+        let scope = core.withLock { $0.retryScope }
+        let isCovered = scope?.covers([waiter]) == true
         let (isAdded, isDecisive, isDue) = core.withLock { core in
             if core.state.isProvisional, isCovered { return (false, false, false) }
             let isDue = untilAnnounced && core.mustAnnounce()
@@ -164,6 +165,7 @@ extension AOperation: Waiter {
             if untilAnnounced { core.attach().followers.append(waiter) }
             return (true, core.state.isProvisional, false)
         }
+        if isAdded { scope?.noteWait() }
         if isDue { announceEnd(to: core.withLock { $0.takeWaiters(evenFollowers: true) }) }
         // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
         if isDecisive { acceptAttempt() }

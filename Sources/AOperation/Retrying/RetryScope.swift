@@ -31,6 +31,10 @@ final class RetryScope: @unchecked Sendable {
         var detours: Set<ObjectIdentifier>?
         /// Who will wait for members, from outside, by the members: see ``foresee(_:)``.
         var foreseen: [ObjectIdentifier: [Waiting]] = [:]
+        /// Members for which nobody outside waits, not even by way of others, as far as ``isAwaited(_:by:)`` has looked.
+        var unawaited: Set<ObjectIdentifier> = []
+        /// How often somebody has begun to wait for a member.
+        var waits = 0
         var stage = Stage.open
     }
 
@@ -158,10 +162,42 @@ final class RetryScope: @unchecked Sendable {
         return seen.contains(ObjectIdentifier(member))
     }
 
-    /// Whether somebody waits for `member` who must not be told of a provisional end, or may not be known.
+    /// Whether somebody waits for `member` who must not be told of a provisional end, or may not be known; or for one of the
+    /// scope that waits for it: that one goes on with its end, and its own end is told.
     func isAwaited(_ member: AOperation, by waiters: [any Waiter]) -> Bool {
-        if !covers(waiters) || willBeAwaited(member) { return true }
+        if !covers(waiters) || isAwaitedByWayOfOthers(member) { return true }
         return member.core.withLock { $0.membership?.lane.root === Lane.outside } && isOnDetour(member)
+    }
+
+    /// - Complexity: O(operations and dependencies below it), once for all members as long as nobody else begins to wait.
+    private func isAwaitedByWayOfOthers(_ member: AOperation) -> Bool {
+        let waits = state.withLock(\.waits)
+        var seen: Set<ObjectIdentifier> = []
+        var pending = [member]
+        while let next = pending.popLast() {
+            let id = ObjectIdentifier(next)
+            guard !state.withLock({ $0.unawaited.contains(id) }), seen.insert(id).inserted else { continue }
+            if willBeAwaited(next) { return true }
+            for waiter in next.core.withLock(\.waiters) {
+                guard let operation = (waiter as? AOperation)?.logical else {
+                    if (waiter as? FoundationWaiter)?.isWaiting != false { return true }
+                    continue
+                }
+                guard operation !== tail else { continue }
+                guard isMember(operation) else { return true }
+                pending.append(operation)
+            }
+        }
+        state.withLock { if $0.waits == waits { $0.unawaited.formUnion(seen) } }
+        return false
+    }
+
+    /// Somebody has begun to wait for a member.
+    func noteWait() {
+        state.withLock { state in
+            state.waits += 1
+            state.unawaited = []
+        }
     }
 
     /// Whether the end cannot decide before a barrier that waits for `operation`, or is not known to be able to.
@@ -217,7 +253,7 @@ final class RetryScope: @unchecked Sendable {
 
     /// The outcome of `operation` is decided: if it is the end, so are all others.
     func decided(_ operation: AOperation) {
-        guard operation === tail else { return }
+        guard operation === tail else { return acceptWhatIsAbove(operation) }
         let members = state.withLock { state in
             state.stage = .over(open: state.provisional.count + 1)
             defer { state.provisional = [] }
@@ -226,6 +262,35 @@ final class RetryScope: @unchecked Sendable {
         for member in members { member.acceptAttempt() }
         for member in members { member.onEnd { [self] _ in letGo() } }
         letGo()
+    }
+
+    /// An end for which somebody outside waits is told: those that it followed are not tried again. If nobody waits there it
+    /// was cancelled, or keeps what it has succeeded with.
+    private func acceptWhatIsAbove(_ member: AOperation) {
+        guard state.withLock({ !$0.provisional.isEmpty }) else { return }
+        let (ending, waiters) = member.core.withLock { ($0.state.ending, $0.waiters) }
+        guard ending?.isCancelled == false, isAwaited(member, by: waiters) else { return }
+        for operation in provisional(above: member) { operation.acceptAttempt() }
+    }
+
+    /// Those that `member` has waited for and that are held, each behind those that it has waited for.
+    private func provisional(above member: AOperation) -> [AOperation] {
+        var found: [AOperation] = []
+        var seen: Set<ObjectIdentifier> = []
+        var pending = [(member, isExplored: false)]
+        while let (next, isExplored) = pending.popLast() {
+            if isExplored {
+                found.append(next)
+                continue
+            }
+            guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+            pending.append((next, isExplored: true))
+            for case let operation as AOperation in next.dependencies
+            where isMember(operation) && operation.core.withLock({ $0.state.isProvisional }) {
+                pending.append((operation, isExplored: false))
+            }
+        }
+        return found.dropLast()
     }
 
     private func letGo() {
@@ -267,7 +332,11 @@ extension RetryScope {
 
     private func foresee(_ operation: Foundation.Operation, behind member: AOperation) {
         if let operation = operation as? AOperation, covers([operation]) { return }
-        state.withLock { $0.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation)) }
+        state.withLock { state in
+            state.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation))
+            state.unawaited = []
+            state.waits += 1
+        }
     }
 }
 

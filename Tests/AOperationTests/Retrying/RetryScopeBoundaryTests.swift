@@ -207,6 +207,51 @@ struct RetryScopeBoundaryTests {
         #expect(chain.last.outcome?.isSuccess == true)
     }
 
+    /// The one between goes on with the end of the head, and its own counts because somebody waits for it.
+    @Test(arguments: [false, true]) func producerOfOneThatOthersWaitFor_isNotTriedAgain(isGroup: Bool) async {
+        let head = Attempted(.failing("A", 1))
+        let between = Attempted(.failing("B", 0))
+        between.addDependency(head)
+        let tail = Scripted<[String]>(.failing("T", 0))
+        [head, between].deliver(to: tail)
+        tail.retry(.times(2))
+        let dependent = Step()
+        dependent.addDependency(between)
+        if isGroup {
+            GroupOperation([head, between, tail, dependent]).add(to: queue)
+        } else {
+            dependent.add(to: queue)  // with the whole net
+        }
+        await tail.ended()
+        await dependent.ended()
+        #expect(head.script.runs == 1)
+        #expect(between.script.runs == 1)
+        #expect(tail.script.runs == 2)
+        #expect(tail.firstFailure == "A 1")
+    }
+
+    /// Somebody begins to wait for one that runs already with an end that does not count yet.
+    @Test func producerOfOneThatIsAwaitedLater_isNotTriedAgain() async {
+        let head = Attempted(.failing("A", 1))
+        let dependent = Step()
+        let between = Attempted(
+            Script("B") { [queue] run in
+                dependent.addDependency(run.operation)
+                dependent.add(to: queue)
+                run.succeed()
+            })
+        between.addDependency(head)
+        let tail = Scripted<[String]>(.failing("T", 0))
+        [head, between].deliver(to: tail)
+        tail.retry(.times(2))
+        tail.add(to: queue)
+        await tail.ended()
+        await dependent.ended()
+        #expect(head.script.runs == 1)
+        #expect(between.script.runs == 1)
+        #expect(tail.script.runs == 2)
+    }
+
     @Test func producerWithAPlainDependentOutside_isNotTriedAgain() async {
         for dependent in [Step(), BlockOperation {}] as [Foundation.Operation] {
             let gate = Gate()
