@@ -2,17 +2,22 @@
 # The Debian package, in containers: installs, runs as services with their sandboxing on, stops, is removed and purged.
 #
 #   check-deb.sh PACKAGE.deb
+#   check-deb.sh --test BINARY     makes the package for tests around a binary that is there (build-deb.sh --test), if it can be tried
 #
 # Where no engine answers, or systemd cannot be run in a container, it says what was skipped, and why.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/compose.sh
-package=${1:?usage: check-deb.sh PACKAGE.deb}
+package=${1:?usage: check-deb.sh PACKAGE.deb, or check-deb.sh --test BINARY}
 reason=$(why_no_engine)
+if [ -z "$reason" ] && ! docker image inspect debian:bookworm-slim >/dev/null 2>&1 && ! docker pull -q debian:bookworm-slim >/dev/null 2>&1; then
+    reason="the image debian:bookworm-slim is not here and cannot be fetched"
+fi
 if [ -n "$reason" ]; then
     echo "skipped: the Debian package ($reason)"
     exit 0
 fi
+[ "$package" != --test ] || package=$(scripts/build-deb.sh --test "${2:?usage: check-deb.sh --test BINARY}" 2>/dev/null)
 name=aop-deb-$$
 files=$(mktemp -d)
 trap 'docker rm -f "$name" >/dev/null 2>&1; docker image rm "$name" >/dev/null 2>&1; rm -rf "$files"' EXIT
@@ -117,6 +122,33 @@ for unit in aop-coordinator aop-worker; do
     until_true 20 "an active $unit" docker exec "$name" systemctl is-active "$unit.service"
 done
 expect 'echo again' 'again'
+
+echo "a supervisor that hangs is replaced"
+in_it mkdir -p /run/systemd/system/aop-worker.service.d
+in_it sh -c 'printf "[Service]\nWatchdogSec=3\n" >/run/systemd/system/aop-worker.service.d/soon.conf'
+in_it systemctl daemon-reload
+in_it systemctl restart aop-worker.service
+before=$(in_it systemctl show -p MainPID --value aop-worker.service)
+in_it kill -STOP "$before"
+until_true 40 "another aop-worker" sh -c "pid=\$(docker exec $name systemctl show -p MainPID --value aop-worker.service); [ \$pid != 0 ] && [ \$pid != $before ]"
+in_it journalctl -u aop-worker.service | grep -qi 'watchdog timeout' || fail "the journal does not tell of the watchdog"
+in_it rm -r /run/systemd/system/aop-worker.service.d
+in_it systemctl daemon-reload
+in_it systemctl restart aop-worker.service
+expect 'echo after the watchdog' 'after the watchdog'
+
+echo "what runs ends before the worker does"
+id=$(printf 'group: [{id: slow, run: "sleep 3; echo done"}]\n' | admin submit - -o quiet)
+until_true 20 "the slow command runs" sh -c "docker exec $name runuser -u aop -- aop show $id -o json --keys /etc/aop/coordinator | grep -q '\"state\":\"running\",.*slow\|slow.*\"state\":\"running\"'"
+in_it systemctl restart aop-worker.service
+admin wait "$id" >"$files/answer" 2>&1 || fail "what ran when the worker was stopped: $(cat "$files/answer")"
+admin show "$id" -o json | grep -q '"attempts":1\b' || fail "what ran when the worker was stopped has run twice"
+
+echo "a coordinator that is gone is in the worker's status"
+in_it systemctl stop aop-coordinator.service
+until_true 30 "the worker's status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"no coordinator at'"
+in_it systemctl start aop-coordinator.service
+until_true 30 "the worker's status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"attached to'"
 
 echo "they stop in order, and leave no process"
 in_it systemctl stop aop-worker.service aop-coordinator.service

@@ -60,6 +60,26 @@ extension SystemTests {
             }
         }
 
+        @Test func coordinatorThatGoesAwayFromADeniedWorker_isSeenInTheStatus() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Security.Cluster.start(harness)
+                let systemd = try NotifySocket("\(harness.directory)/notify")
+                #expect(try await cluster.keysTool("generate", "host2").status == 0)
+                let worker = harness.start(
+                    BuiltProducts.aop, ["worker", "--connect", cluster.endpoint, "--key-file", cluster.key("host2")],
+                    environment: ["NOTIFY_SOCKET": systemd.path])
+                func status(_ prefix: String) async throws {
+                    try await eventually(prefix, last: { "\(systemd.lines) \(worker.stderr)" }) {
+                        systemd.read().last { $0.hasPrefix("STATUS=") }?.hasPrefix("STATUS=\(prefix)") == true
+                    }
+                }
+                try await status("not let in since 20")
+                try await cluster.coordinator.send(SIGKILL)
+                try await status("no coordinator at \(cluster.endpoint) since 20")
+                #expect(worker.stderr.split(separator: "\n").count == 1, "\(worker.stderr)")
+            }
+        }
+
         @Test func coordinator_isReadyWhenItListens() async throws {
             try await ProcessHarness.with { harness in
                 let systemd = try NotifySocket("\(harness.directory)/notify")

@@ -13,7 +13,7 @@ struct ProtocolCounters {
         case denied
         /// A hello, a request or a message that its key may not send.
         case notPermitted
-        /// The file of authorised keys cannot be read, or not be changed when a host joins.
+        /// The file of authorised keys cannot be changed when a host joins.
         case keys
         /// A hello that was refused.
         case refused
