@@ -90,7 +90,7 @@ in_it systemd-analyze verify aop-coordinator.service aop-worker.service || fail 
 echo "without keys a coordinator says so, and is not tried again"
 in_it systemctl start aop-coordinator.service >/dev/null 2>&1 && fail "it started without keys"
 in_it systemctl show -p ExecMainStatus --value aop-coordinator.service | grep -qx 77 || fail "it did not exit with 77"
-in_it journalctl -u aop-coordinator.service | grep -q 'aop keys init' || fail "the journal does not say what to do"
+in_it journalctl -p err -u aop-coordinator.service | grep -q 'aop keys init' || fail "the journal does not say what to do"
 
 echo "with keys both start with their sandboxing on, and commands run"
 in_it runuser -u aop -- aop keys init --dir /etc/aop/coordinator -o quiet >/dev/null

@@ -80,6 +80,23 @@ extension SystemTests {
             }
         }
 
+        @Test func linesOfTheJournal_haveTheirPriority_andOthersHaveNone() async throws {
+            try await ProcessHarness.with { harness in
+                func start(_ stream: String, _ arguments: String...) -> RunningProcess {
+                    harness.start("/bin/sh", ["-c", "JOURNAL_STREAM=\(stream) exec \"$0\" \"$@\"", BuiltProducts.aop] + arguments)
+                }
+                let own = "$(stat -L -c %d:%i /proc/self/fd/2)"
+                let worker = start(own, "worker", "--connect", harness.endpoint)
+                try await eventually("the worker logs", last: { worker.stderr }) { worker.stderr.contains("no coordinator at") }
+                #expect(worker.stderr.hasPrefix("<5>20"), "\(worker.stderr)")
+                let data = "\(harness.directory)/data"
+                for (stream, prefix) in [(own, "<3>"), ("1:1", "")] {
+                    let refused = try await start(stream, "coordinator", "--listen", "tcp://0.0.0.0:0", "--data", data).finish()
+                    #expect(refused.status == 77 && refused.stderr.hasPrefix("\(prefix)aop: refusing"), "\(refused)")
+                }
+            }
+        }
+
         @Test func coordinator_isReadyWhenItListens() async throws {
             try await ProcessHarness.with { harness in
                 let systemd = try NotifySocket("\(harness.directory)/notify")
