@@ -45,6 +45,22 @@ import Wire
         #expect(!log.lines.contains { $0.contains(known.publicKey.text) })
     }
 
+    /// Nobody is connected, and nothing comes after them.
+    @Test func strangersInOneMoment_areAllInTheLog() async throws {
+        let (strange, log) = (try keys.strange("mallory"), log)
+        try await run { coordinator in
+            let peers = try (0..<5).map { _ in try coordinator.peer(key: strange) }
+            _ = try log.waits(for: "denied: the key")
+            for peer in peers { peer.close() }
+            _ = try log.waits(for: "more like")
+        }
+        let lines = log.lines.filter { $0.contains("denied: ") }
+        let more = lines.compactMap { $0.firstMatch(of: /(\d+) more like/).flatMap { Int($0.1) } }.reduce(0, +)
+        let told = lines.count { $0.contains("denied: the key") }
+        let total = try #require(lines.last?.firstMatch(of: /total (\d+)/).flatMap { Int($0.1) })
+        #expect(told + more == total, "\(lines)")
+    }
+
     @Test func roles_decideWhatAHelloMayBe() async throws {
         let (submit, work, observe) = (try keys.key("s", [.submit]), try keys.key("w", [.work]), try keys.key("o", [.observe]))
         let (admin, log) = (try keys.key("a", [.admin]), log)
