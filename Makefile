@@ -37,6 +37,7 @@ test: dependencies  ## build and run every test
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
 	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
+	scripts/check-deb.sh --test "$$($(SWIFT) build --show-bin-path)/aop"
 
 .PHONY: sanitize
 sanitize: export AOP_TEST_LOAD = 0.05
@@ -64,7 +65,7 @@ deb:  ## the Debian package, with the services
 	scripts/build-deb.sh
 
 .PHONY: check-deb
-check-deb:  ## build the Debian package, and try it in containers
+check-deb:  ## build the Debian package, and try it in containers; `make test` tries one around the test build
 	scripts/check-deb.sh "$$(scripts/build-deb.sh)"
 
 .PHONY: check-flood

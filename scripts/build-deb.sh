@@ -1,9 +1,15 @@
 #!/usr/bin/env bash
-# Makes the Debian package of aop and prints where it is: build-deb.sh [BINARY]
+# Makes the Debian package of aop and prints where it is.
 #
-# Without a binary one is built, with the toolchain's libraries inside.
+#   build-deb.sh [BINARY]          without a binary one is built, with the toolchain's libraries inside
+#   build-deb.sh --test BINARY     around one that has them not inside, as the test build: they go along. For tests of the package, only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+is_test=
+if [ "${1:-}" = --test ]; then
+    is_test=yes
+    shift
+fi
 binary=${1:-}
 if [ -z "$binary" ]; then
     scripts/install-dependencies.sh libcurl4-openssl-dev   # what is inside a static binary needs it to link
@@ -11,7 +17,7 @@ if [ -z "$binary" ]; then
     "${build[@]}" >&2
     binary=$("${build[@]}" --show-bin-path)/aop
 fi
-if ldd "$binary" | grep -q libswiftCore; then
+if [ -z "$is_test" ] && ldd "$binary" | grep -q libswiftCore; then
     echo "$binary needs the libraries of the Swift toolchain: build it with --static-swift-stdlib" >&2
     exit 1
 fi
@@ -28,16 +34,26 @@ install -D -m 644 deploy/systemd/tmpfiles.conf "$root/usr/lib/tmpfiles.d/aop.con
 install -D -m 644 deploy/config.yaml "$root/etc/aop/config.yaml"
 install -D -m 644 -t "$root/usr/share/doc/aop" README.md SECURITY.md CHANGELOG.md docs/*.md
 install -D -m 644 -t "$root/usr/share/doc/aop/examples" examples/*
+programs=("$root/usr/bin/aop")
+if [ -n "$is_test" ]; then
+    install -d "$root/usr/lib/aop" "$root/etc/ld.so.conf.d"
+    ldd "$binary" | awk '$3 ~ /^\// && $3 !~ /^(\/usr)?\/lib(64)?\// {print $3}' | xargs -r cp -Lt "$root/usr/lib/aop"
+    echo /usr/lib/aop >"$root/etc/ld.so.conf.d/aop.conf"
+    programs+=("$root"/usr/lib/aop/*)
+fi
 
 # What it needs of the system, with versions where dpkg-dev can tell them.
 depends="libc6, libcurl4, libsqlite3-0, libstdc++6, libzmq5"
 if command -v dpkg-shlibdeps >/dev/null; then
     mkdir "$stage/debian"
     printf 'Source: aop\n\nPackage: aop\nArchitecture: any\n' >"$stage/debian/control"
-    depends=$(cd "$stage" && dpkg-shlibdeps -O root/usr/bin/aop 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+    # What it has along belongs to no package.
+    depends=$(cd "$stage" && dpkg-shlibdeps -O ${is_test:+--ignore-missing-info -l"$root/usr/lib/aop"} "${programs[@]}" 2>/dev/null \
+        | sed -n 's/^shlibs:Depends=//p')
 fi
 mkdir -p "$root/DEBIAN"
 install -m 755 deploy/debian/* "$root/DEBIAN/"
+[ -z "$is_test" ] || echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"
 echo /etc/aop/config.yaml >"$root/DEBIAN/conffiles"
 cat >"$root/DEBIAN/control" <<END
 Package: aop
@@ -52,7 +68,9 @@ Description: runs graphs of operations on a cluster of worker processes
  A coordinator keeps graphs of commands and operations on disk and gives what is ready to workers. The package has the
  one binary, aop, and a service for each: aop-coordinator and aop-worker. Neither is started by installing it.
 END
-package=.build/aop_${version}_$architecture.deb
+package=.build/aop_${version}_$architecture${is_test:+_test}.deb
 mkdir -p .build
-dpkg-deb --root-owner-group -Zxz -z2 --build "$root" "$package" >&2
+compression=(-Zxz -z2)
+[ -z "$is_test" ] || compression=(-Zgzip -z1)   # nobody sends it anywhere
+dpkg-deb --root-owner-group "${compression[@]}" --build "$root" "$package" >&2
 echo "$package"

@@ -2,17 +2,22 @@
 # The Debian package, in containers: installs, runs as services with their sandboxing on, stops, is removed and purged.
 #
 #   check-deb.sh PACKAGE.deb
+#   check-deb.sh --test BINARY     makes the package for tests around a binary that is there (build-deb.sh --test), if it can be tried
 #
 # Where no engine answers, or systemd cannot be run in a container, it says what was skipped, and why.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/compose.sh
-package=${1:?usage: check-deb.sh PACKAGE.deb}
+package=${1:?usage: check-deb.sh PACKAGE.deb, or check-deb.sh --test BINARY}
 reason=$(why_no_engine)
+if [ -z "$reason" ] && ! docker image inspect debian:bookworm-slim >/dev/null 2>&1 && ! docker pull -q debian:bookworm-slim >/dev/null 2>&1; then
+    reason="the image debian:bookworm-slim is not here and cannot be fetched"
+fi
 if [ -n "$reason" ]; then
     echo "skipped: the Debian package ($reason)"
     exit 0
 fi
+[ "$package" != --test ] || package=$(scripts/build-deb.sh --test "${2:?usage: check-deb.sh --test BINARY}" 2>/dev/null)
 name=aop-deb-$$
 files=$(mktemp -d)
 trap 'docker rm -f "$name" >/dev/null 2>&1; docker image rm "$name" >/dev/null 2>&1; rm -rf "$files"' EXIT
@@ -21,7 +26,11 @@ fail() {
     docker exec "$name" journalctl --no-pager -n 60 >&2 2>/dev/null || true
     exit 1
 }
+# Reads to the end, unlike `grep -q`, which may end what it reads from.
+has() { grep "$@" >/dev/null; }
 in_it() { docker exec "$name" "$@"; }
+# journal_has PRIORITY UNIT TEXT
+journal_has() { in_it journalctl --no-pager -p "$1" -u "$2" | has -i "$3"; }
 until_true() {
     local end=$((SECONDS + $1)) what=$2
     shift 2
@@ -65,7 +74,7 @@ boot_with_capabilities() {
 }
 boots() {
     local end=$((SECONDS + 20))
-    until in_it systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'; do
+    until in_it systemctl is-system-running 2>/dev/null | has -E 'running|degraded'; do
         [ "$SECONDS" -lt "$end" ] || return 1
         sleep 0.5
     done
@@ -84,15 +93,15 @@ in_it systemd-analyze verify aop-coordinator.service aop-worker.service || fail 
 
 echo "without keys a coordinator says so, and is not tried again"
 in_it systemctl start aop-coordinator.service >/dev/null 2>&1 && fail "it started without keys"
-in_it systemctl show -p ExecMainStatus --value aop-coordinator.service | grep -qx 77 || fail "it did not exit with 77"
-in_it journalctl -u aop-coordinator.service | grep -q 'aop keys init' || fail "the journal does not say what to do"
+in_it systemctl show -p ExecMainStatus --value aop-coordinator.service | has -x 77 || fail "it did not exit with 77"
+until_true 10 "what to do, in the journal," journal_has err aop-coordinator.service 'aop keys init'
 
 echo "with keys both start with their sandboxing on, and commands run"
 in_it runuser -u aop -- aop keys init --dir /etc/aop/coordinator -o quiet >/dev/null
 in_it install -m 600 -o aop-worker -g aop-worker /etc/aop/coordinator/worker.key /etc/aop/worker/
 in_it systemctl reset-failed
 in_it systemctl enable --now aop-coordinator.service aop-worker.service >/dev/null 2>&1 || fail "systemctl enable --now"
-in_it systemctl status aop-coordinator.service | grep -q 'Status: "listening on' || fail "the coordinator does not notify"
+in_it systemctl status aop-coordinator.service | has 'Status: "listening on' || fail "the coordinator does not notify"
 until_true 20 "the worker's status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"attached to'"
 admin() { docker exec -i "$name" runuser -u aop -- aop "$@" --keys /etc/aop/coordinator; }
 run_graph() { printf 'name: probe\ngroup:\n  - id: probe\n    run: |\n      %s\n' "$1" | admin submit - --wait -o json; }
@@ -118,10 +127,37 @@ for unit in aop-coordinator aop-worker; do
 done
 expect 'echo again' 'again'
 
+echo "a supervisor that hangs is replaced"
+in_it mkdir -p /run/systemd/system/aop-worker.service.d
+in_it sh -c 'printf "[Service]\nWatchdogSec=3\n" >/run/systemd/system/aop-worker.service.d/soon.conf'
+in_it systemctl daemon-reload
+in_it systemctl restart aop-worker.service
+before=$(in_it systemctl show -p MainPID --value aop-worker.service)
+in_it kill -STOP "$before"
+until_true 40 "another aop-worker" sh -c "pid=\$(docker exec $name systemctl show -p MainPID --value aop-worker.service); [ \$pid != 0 ] && [ \$pid != $before ]"
+until_true 10 "the watchdog's line in the journal" journal_has info aop-worker.service 'watchdog timeout'
+in_it rm -r /run/systemd/system/aop-worker.service.d
+in_it systemctl daemon-reload
+in_it systemctl restart aop-worker.service
+expect 'echo after the watchdog' 'after the watchdog'
+
+echo "what runs ends before the worker does"
+id=$(printf 'group: [{id: slow, run: "sleep 3; echo done"}]\n' | admin submit - -o quiet)
+until_true 20 "the slow command runs" sh -c "docker exec $name runuser -u aop -- aop show $id -o json --keys /etc/aop/coordinator | grep -q '\"state\":\"running\",.*slow\|slow.*\"state\":\"running\"'"
+in_it systemctl restart aop-worker.service
+admin wait "$id" >"$files/answer" 2>&1 || fail "what ran when the worker was stopped: $(cat "$files/answer")"
+admin show "$id" -o json | has '"attempts":1\b' || fail "what ran when the worker was stopped has run twice"
+
+echo "a coordinator that is gone is in the worker's status"
+in_it systemctl stop aop-coordinator.service
+until_true 30 "the worker's status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"no coordinator at'"
+in_it systemctl start aop-coordinator.service
+until_true 30 "the worker's status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"attached to'"
+
 echo "they stop in order, and leave no process"
 in_it systemctl stop aop-worker.service aop-coordinator.service
 for unit in aop-coordinator aop-worker; do
-    in_it systemctl show -p Result --value $unit.service | grep -qx success || fail "$unit did not stop in order"
+    in_it systemctl show -p Result --value $unit.service | has -x success || fail "$unit did not stop in order"
 done
 [ -z "$(in_it pgrep -f /usr/bin/aop || true)" ] || fail "a process is left"
 

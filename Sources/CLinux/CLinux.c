@@ -237,6 +237,11 @@ int clinux_signal_pipe(const int *signals, int count) {
     return signal_pipe[0];
 }
 
+int clinux_is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 // ── host ──
 
 int clinux_processor_count(void) {

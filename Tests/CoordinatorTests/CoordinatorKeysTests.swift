@@ -45,6 +45,22 @@ import Wire
         #expect(!log.lines.contains { $0.contains(known.publicKey.text) })
     }
 
+    /// Nobody is connected, and nothing comes after them.
+    @Test func strangersInOneMoment_areAllInTheLog() async throws {
+        let (strange, log) = (try keys.strange("mallory"), log)
+        try await run { coordinator in
+            let peers = try (0..<5).map { _ in try coordinator.peer(key: strange) }
+            _ = try log.waits(for: "denied: the key")
+            for peer in peers { peer.close() }
+            _ = try log.waits(for: "more like")
+        }
+        let lines = log.lines.filter { $0.contains("denied: ") }
+        let more = lines.compactMap { $0.firstMatch(of: /(\d+) more like/).flatMap { Int($0.1) } }.reduce(0, +)
+        let told = lines.count { $0.contains("denied: the key") }
+        let total = try #require(lines.last?.firstMatch(of: /total (\d+)/).flatMap { Int($0.1) })
+        #expect(told + more == total, "\(lines)")
+    }
+
     @Test func roles_decideWhatAHelloMayBe() async throws {
         let (submit, work, observe) = (try keys.key("s", [.submit]), try keys.key("w", [.work]), try keys.key("o", [.observe]))
         let (admin, log) = (try keys.key("a", [.admin]), log)
@@ -233,8 +249,38 @@ import Wire
             chmod(keys.authorizedPath, 0o600)
             let later = try coordinator.peer(key: bob)
             _ = try later.attach(.client, incarnation: 2)
+            _ = try log.waits(for: "the authorised keys can be read again")
+            #expect(log.lines.count { $0.contains("nobody new is let in") } == 1, "\(log.lines)")
             for peer in [peer, late, later] { peer.close() }
         }
+    }
+
+    /// It is looked at with every handshake, and every second.
+    @Test func fileThatCannotBeRead_isToldOnceForEachReason_andAgainWhenItCan() throws {
+        _ = try keys.key("ann", [.submit])
+        let gatekeeper = try Gatekeeper(keys.keys, context: try ZMQContext())
+        func told() -> String {
+            switch gatekeeper.refresh() {
+            case .none: "nothing"
+            case .changed(let changes): "changed: \(changes)"
+            case .unreadable(let error): "unreadable: \(error)"
+            case .readableAgain: "readable again"
+            }
+        }
+        chmod(keys.authorizedPath, 0o644)
+        #expect(told().hasPrefix("unreadable: the key file \(keys.authorizedPath) has mode 0644"))
+        #expect(told() == "nothing" && !gatekeeper.isReadable)
+        chmod(keys.authorizedPath, 0o640)
+        #expect(told().contains("has mode 0640"))
+        chmod(keys.authorizedPath, 0o600)
+        #expect(told() == "readable again" && gatekeeper.isReadable)
+        #expect(told() == "nothing")
+        try FileManager.default.moveItem(atPath: keys.authorizedPath, toPath: keys.authorizedPath + ".away")
+        #expect(told().contains("there is no key file"))
+        #expect(told() == "nothing")
+        try FileManager.default.moveItem(atPath: keys.authorizedPath + ".away", toPath: keys.authorizedPath)
+        try keys.revoke("ann")
+        #expect(told().contains("removed `ann`"))
     }
 
     @Test func garbageOnThePort_doesNotStopAnAuthorisedClient() async throws {

@@ -163,6 +163,26 @@ import Wire
         #expect(answer.remainder(of: error)?.remainder(of: error) == nil)
     }
 
+    @Test func whatWasKeptQuiet_isToldWhenNothingComesAfterIt() {
+        let log = LogRecorder()
+        var counters = ProtocolCounters()
+        for time in [0, 10, 20] as [Int64] { counters.note(.denied, "at \(time)", time, log.logger) }
+        counters.note(.handshake, "another kind", 0, log.logger)
+        for time in [999, 1500, 1999] as [Int64] { counters.noteRest(time, log.logger) }
+        #expect(log.lines == ["warning denied: at 0 total 1", "info handshake: another kind total 1"])
+        counters.noteRest(2000, log.logger)
+        counters.noteRest(9000, log.logger)
+        #expect(log.lines.dropFirst(2) == ["warning denied: 2 more like the last one were not logged total 3"])
+        // What comes in time takes them along.
+        for time in [10_000, 10_001, 11_000, 12_500] as [Int64] { counters.note(.denied, "at \(time)", time, log.logger) }
+        counters.noteRest(20_000, log.logger)
+        #expect(
+            log.lines.dropFirst(3) == [
+                "warning denied: at 10000 total 4", "warning denied: at 11000 (1 more like this were not logged) total 6",
+                "warning denied: at 12500 total 7",
+            ])
+    }
+
     @Test func rateLimit_countsWhatItKeepsQuiet() {
         var limit = RateLimit(intervalMilliseconds: 100)
         #expect(limit.allow(at: 0) == "")

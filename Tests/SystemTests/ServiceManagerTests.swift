@@ -60,6 +60,43 @@ extension SystemTests {
             }
         }
 
+        @Test func coordinatorThatGoesAwayFromADeniedWorker_isSeenInTheStatus() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Security.Cluster.start(harness)
+                let systemd = try NotifySocket("\(harness.directory)/notify")
+                #expect(try await cluster.keysTool("generate", "host2").status == 0)
+                let worker = harness.start(
+                    BuiltProducts.aop, ["worker", "--connect", cluster.endpoint, "--key-file", cluster.key("host2")],
+                    environment: ["NOTIFY_SOCKET": systemd.path])
+                func status(_ prefix: String) async throws {
+                    try await eventually(prefix, last: { "\(systemd.lines) \(worker.stderr)" }) {
+                        systemd.read().last { $0.hasPrefix("STATUS=") }?.hasPrefix("STATUS=\(prefix)") == true
+                    }
+                }
+                try await status("not let in since 20")
+                try await cluster.coordinator.send(SIGKILL)
+                try await status("no coordinator at \(cluster.endpoint) since 20")
+                #expect(worker.stderr.split(separator: "\n").count == 1, "\(worker.stderr)")
+            }
+        }
+
+        @Test func linesOfTheJournal_haveTheirPriority_andOthersHaveNone() async throws {
+            try await ProcessHarness.with { harness in
+                func start(_ stream: String, _ arguments: String...) -> RunningProcess {
+                    harness.start("/bin/sh", ["-c", "JOURNAL_STREAM=\(stream) exec \"$0\" \"$@\"", BuiltProducts.aop] + arguments)
+                }
+                let own = "$(stat -L -c %d:%i /proc/self/fd/2)"
+                let worker = start(own, "worker", "--connect", harness.endpoint)
+                try await eventually("the worker logs", last: { worker.stderr }) { worker.stderr.contains("no coordinator at") }
+                #expect(worker.stderr.hasPrefix("<5>20"), "\(worker.stderr)")
+                let data = "\(harness.directory)/data"
+                for (stream, prefix) in [(own, "<3>"), ("1:1", "")] {
+                    let refused = try await start(stream, "coordinator", "--listen", "tcp://0.0.0.0:0", "--data", data).finish()
+                    #expect(refused.status == 77 && refused.stderr.hasPrefix("\(prefix)aop: refusing"), "\(refused)")
+                }
+            }
+        }
+
         @Test func coordinator_isReadyWhenItListens() async throws {
             try await ProcessHarness.with { harness in
                 let systemd = try NotifySocket("\(harness.directory)/notify")

@@ -75,6 +75,9 @@ void clinux_wake_clear(int descriptor);
 // SIGPIPE is ignored from then on. Once per process: a second call adds signals to the same pipe.
 int clinux_signal_pipe(const int *signals, int count);
 
+// 1 when this process was started with `signal` ignored (SIGHUP by nohup, for one) or ignores it since; else 0.
+int clinux_is_ignored(int signal);
+
 // ── host ──
 
 // Processors this process may run on; at least 1.

@@ -32,8 +32,9 @@ extension CoordinatorLoop {
         guard let gatekeeper else { return }
         switch gatekeeper.refresh() {
         case .none: return
-        case .unreadable(let error):
-            counters.note(.keys, "nobody new is let in, since the authorised keys cannot be read: \(error)", now.boot, logger)
+        // Not through the counters, which may keep quiet: it is said once.
+        case .unreadable(let error): logger.error("nobody new is let in, since the authorised keys cannot be read: \(error)")
+        case .readableAgain: logger.notice("the authorised keys can be read again")
         case .changed(let changes):
             logger.notice("the authorised keys have changed\(changes.isEmpty ? "" : ": \(changes)")")
             for peer in peers.all {

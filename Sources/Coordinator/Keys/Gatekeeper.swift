@@ -9,8 +9,10 @@ final class Gatekeeper {
         case none
         /// The file says something else than before: what it says, for people.
         case changed(String)
-        /// It cannot be read.
+        /// It cannot be read, for this reason, which is another one than before.
         case unreadable(KeyError)
+        /// It says what it said before it could not be read.
+        case readableAgain
     }
 
     /// What changes when the file does.
@@ -34,7 +36,9 @@ final class Gatekeeper {
     let path: String
     /// The file as it was read last.
     private(set) var keys = AuthorizedKeys()
-    private(set) var isReadable = true
+    /// Why it cannot be read now; nil: it can.
+    private var trouble: KeyError?
+    var isReadable: Bool { trouble == nil }
     private var stamp: Stamp?
     private var principals: [PublicKey: Principal] = [:]
     private var enrolments: [PublicKey: Enrolment] = [:]
@@ -54,13 +58,14 @@ final class Gatekeeper {
         do throws(KeyError) {
             // Taken before the file is read: what is written meanwhile is seen the next time.
             let keys = try AuthorizedKeys(contentsOf: path)
-            let earlier = self.keys
-            (stamp, isReadable) = (current, true)
+            let (earlier, wasReadable) = (self.keys, isReadable)
+            (stamp, trouble) = (current, nil)
             take(keys)
-            return keys == earlier ? .none : .changed(keys.changes(since: earlier))
+            if keys != earlier { return .changed(keys.changes(since: earlier)) }
+            return wasReadable ? .none : .readableAgain
         } catch {
-            isReadable = false
-            return .unreadable(error)
+            defer { trouble = error }
+            return trouble == error ? .none : .unreadable(error)
         }
     }
 

@@ -16,4 +16,15 @@ struct RateLimit {
         nextAt = now + intervalMilliseconds
         return skipped == 0 ? "" : " (\(skipped) more like this were not logged)"
     }
+
+    /// Whether some were kept quiet and not told of yet.
+    var hasRest: Bool { skipped > 0 }
+
+    /// How many were kept quiet and have nobody after them to be told with: a whole interval has passed in which one would have been let
+    /// through. They count as told then.
+    mutating func rest(at now: Int64) -> Int? {
+        guard skipped > 0, now >= nextAt + intervalMilliseconds else { return nil }
+        defer { skipped = 0 }
+        return skipped
+    }
 }

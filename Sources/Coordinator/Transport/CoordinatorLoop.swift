@@ -232,7 +232,7 @@ final class CoordinatorLoop {
         case .running:
             if !inputs.isEmpty { return now.boot }
             if let wakeAt { deadlines.append(wakeAt) }
-            if peers.count > 0 { deadlines.append(silenceCheckAt) }
+            if peers.count > 0 || counters.hasRest { deadlines.append(silenceCheckAt) }
         case .ending(let deadline, _): deadlines.append(deadline)
         }
         if !unflushed.isEmpty { deadlines.append(now.boot + CoordinatorLimits.retrySendMilliseconds) }
@@ -367,6 +367,7 @@ final class CoordinatorLoop {
         guard now.boot >= silenceCheckAt else { return }
         silenceCheckAt = now.boot + 1000
         refreshKeys()
+        counters.noteRest(now.boot, logger)
         expireWaits()
         let limit = max(CoordinatorLimits.silenceMilliseconds, 2 * configuration.leaseMilliseconds)
         for peer in peers.all where now.boot - peer.lastHeard - pauseBefore > limit {

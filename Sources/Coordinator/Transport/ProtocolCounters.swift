@@ -13,7 +13,7 @@ struct ProtocolCounters {
         case denied
         /// A hello, a request or a message that its key may not send.
         case notPermitted
-        /// The file of authorised keys cannot be read, or not be changed when a host joins.
+        /// The file of authorised keys cannot be changed when a host joins.
         case keys
         /// A hello that was refused.
         case refused
@@ -38,5 +38,18 @@ struct ProtocolCounters {
         guard let skipped = limits[kind, default: RateLimit()].allow(at: now) else { return }
         logger.log(
             level: kind.level, "\(kind.rawValue): \(text())\(skipped)", metadata: ["total": "\(counts[kind, default: 0])"])
+    }
+
+    /// Whether ``noteRest(_:_:)`` will have something to say.
+    var hasRest: Bool { limits.values.contains(where: \.hasRest) }
+
+    /// Says what ``note(_:_:_:_:)`` has kept quiet where nothing of the kind has come since: the log has all of them then.
+    mutating func noteRest(_ now: Int64, _ logger: Logger) {
+        for kind in Kind.allCases {
+            guard let count = limits[kind]?.rest(at: now) else { continue }
+            logger.log(
+                level: kind.level, "\(kind.rawValue): \(count) more like the last one were not logged",
+                metadata: ["total": "\(counts[kind, default: 0])"])
+        }
     }
 }

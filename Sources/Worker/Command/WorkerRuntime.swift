@@ -96,7 +96,7 @@ public enum WorkerRuntime {
 /// Log lines go to stderr as text.
 enum WorkerLog {
     static func make(_ label: String, level: Logger.Level) -> Logger {
-        var logger = Logger(label: label, factory: { StreamLogHandler.standardError(label: $0) })
+        var logger = Logger(label: label, factory: { ServiceLog.handler(label: $0) })
         logger.logLevel = level
         return logger
     }

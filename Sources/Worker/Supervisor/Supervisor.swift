@@ -27,6 +27,7 @@ final class Supervisor: @unchecked Sendable {
     private let temporaryDirectory: String
     private let service = ServiceManager()
     private var isReady = false
+    private var standing: CoordinatorStanding
 
     init(_ settings: SupervisorSettings, logger: Logger) throws {
         self.settings = settings
@@ -34,6 +35,7 @@ final class Supervisor: @unchecked Sendable {
         loop = try EventLoop()
         context = try ZMQContext()
         state = SupervisorState(processes: settings.processes)
+        standing = CoordinatorStanding(endpoint: settings.executor.endpoint)
         temporaryDirectory = try TemporaryDirectory.make()
     }
 
@@ -57,7 +59,8 @@ final class Supervisor: @unchecked Sendable {
     // MARK: Set-up
 
     private func watchSignals() throws {
-        let signals: [Int32] = [SIGTERM, SIGINT, SIGHUP, SIGCHLD]
+        // Who starts it with nohup wants it to outlast the terminal.
+        let signals = [SIGTERM, SIGINT, SIGCHLD] + (clinux_is_ignored(SIGHUP) == 1 ? [] : [SIGHUP])
         let descriptor = try SystemCallError.check(clinux_signal_pipe(signals, Int32(signals.count)), "sigaction")
         try loop.watch(descriptor, .readable) { [unowned self] in
             var bytes = [UInt8](repeating: 0, count: 256)
@@ -121,34 +124,19 @@ final class Supervisor: @unchecked Sendable {
 
     // MARK: The coordinator
 
-    /// What the log says last of the way to the coordinator: it is said once.
-    private enum Told: Equatable {
-        /// Nothing, or that it is open.
-        case nothing
-        case unreachable
-        /// This worker, or an executor of it, is not let in. Outranks `unreachable`: it is tried again and again, and may fail otherwise.
-        case denied
-    }
-
-    private var told = Told.nothing
-
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached:
-            tellPermission()
+            tell(standing.attached())
             logger.info("attached to \(settings.executor.endpoint)")
             perform(state.attached())
-        case .detached(let reason):
-            guard told == .nothing else { break }
-            told = .unreachable
-            tellService("no coordinator at \(settings.executor.endpoint) since \(timeText); trying on")
-            logger.notice("no coordinator at \(settings.executor.endpoint) (\(reason)); trying on")
+        case .detached(let reason): tell(standing.detached(reason, time: timeText))
         case .refused(let refusal):
             logger.error("the coordinator at \(settings.executor.endpoint) refuses this worker: \(refusal.message)")
             service.tell(.stopping, .status("refused by the coordinator at \(settings.executor.endpoint): \(refusal.message)"))
             let code: Int32 = refusal.code == .cookie || refusal.code == .notPermitted ? 77 : 1
             perform(state.refused(exitCode: code, now: BootClock.milliseconds()))
-        case .denied(let reason): tellDenial(reason)
+        case .denied(let reason): tell(standing.denied(reason, time: timeText))
         case .farewell(let reason):
             logger.info("the coordinator stops (\(reason)); trying on")
         case .message(let message, _):
@@ -160,18 +148,13 @@ final class Supervisor: @unchecked Sendable {
         }
     }
 
-    /// Somebody may see to it: processes may be started, and keys authorised, in any order.
-    private func tellDenial(_ reason: String) {
-        guard told != .denied else { return }
-        told = .denied
-        logger.error("\(reason); trying on")
-        tellService("not let in since \(timeText), trying on: \(reason)")
-    }
-
-    private func tellPermission() {
-        if told == .denied { logger.notice("the coordinator at \(settings.executor.endpoint) lets this worker in") }
-        told = .nothing
-        tellService("attached to \(settings.executor.endpoint)")
+    private func tell(_ news: [CoordinatorStanding.News]) {
+        for piece in news {
+            switch piece {
+            case .log(let level, let text): logger.log(level: level, "\(text)")
+            case .status(let text): tellService(text)
+            }
+        }
     }
 
     // MARK: Steps
@@ -240,9 +223,9 @@ final class Supervisor: @unchecked Sendable {
                     case .replaceMe: perform(state.replacementAsked(by: process, now: BootClock.milliseconds()))
                     case .denied(let reason):
                         // What keeps all of them out this process is told itself, and may be its end.
-                        if link?.isAttached == true { tellDenial(reason) }
+                        if link?.isAttached == true { tell(standing.executorDenied(reason, time: timeText)) }
                     case .permitted:
-                        if link?.isAttached == true { tellPermission() }
+                        if link?.isAttached == true { tell(standing.attached()) }
                     case .drain: break
                     }
                 },

@@ -149,7 +149,7 @@ struct CoordinatorCommand: ToolCommand {
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: coordinator, successTerminationBehavior: .gracefullyShutdownGroup)],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet(logger)))
+                gracefulShutdownSignals: EndSignals.all, logger: quiet(logger)))
         try await group.run()
         return timeIsOver.isRaised ? .timeout : .success
     }

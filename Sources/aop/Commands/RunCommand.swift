@@ -3,7 +3,6 @@ import CLinux
 import Cluster
 import Foundation
 import GraphFile
-import UnixSignals
 import Wire
 import Worker
 
@@ -54,7 +53,7 @@ struct RunCommand: ToolCommand {
         let reporter = ProgressReporter(console: console)
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
         // From here on a signal ends nothing by itself: it becomes an event of the run.
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let signals = await EndSignals.sequence()
         let (messages, message) = AsyncStream<String>.makeStream()
         let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
         let cluster = try PrivateCluster(

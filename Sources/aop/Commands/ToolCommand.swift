@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import Settings
 import UnixSignals
+import Worker
 
 /// What ends a command.
 private enum CommandEvent: Sendable {
@@ -29,7 +30,7 @@ extension ToolCommand {
     func run() async throws {
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
         LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
+            var handler = ServiceLog.handler(label: label)
             handler.logLevel = level
             return handler
         }

@@ -1,6 +1,7 @@
 import Cluster
 import Foundation
 import Synchronization
+import Worker
 
 /// What a command says: results on standard output, everything else on standard error.
 final class Console: Sendable {
@@ -78,7 +79,7 @@ final class Console: Sendable {
             return
         }
         for fault in error.faults { note("\(fault.text)\n") }
-        note("\(errStyle.red("aop:")) \(error.message)\n")
+        note("\(ServiceLog.errorPrefix)\(errStyle.red("aop:")) \(error.message)\n")
         await err.flush()
     }
 
