@@ -244,7 +244,7 @@ extension Submission {
             guard failure.origin.isEmpty else { return failure }
             failure.origin = path
             // What a worker ends an attempt with by itself (a timeout) is nobody's but the operation's.
-            if failure.publisher.isEmpty { failure.publisher = path }
+            if failure.publisher.isEmpty, failure.code != .operation { failure.publisher = path }
             return failure
         }
     }
