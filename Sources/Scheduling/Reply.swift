@@ -50,6 +50,13 @@ public struct AdmissionError: Hashable, Sendable {
     }
 }
 
+extension [AdmissionError] {
+    /// As their nodes stand in the graph; of one node in the order in which they were found.
+    public var inOrder: Self {
+        enumerated().sorted { ($0.element.node, $0.offset) < ($1.element.node, $1.offset) }.map(\.element)
+    }
+}
+
 public enum SubmissionState: UInt8, Hashable, Sendable {
     case pending = 0, running, paused, succeeded, failed, cancelled
 }

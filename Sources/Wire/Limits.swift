@@ -42,8 +42,11 @@ public enum Limits {
     /// A command's output when its operation does not say `maxOutput`.
     public static let maxOutputBytesDefault = 64 * 1024 * 1024
 
-    /// Streamed output that is kept for readers, per attempt and stream.
+    /// Streamed output that is kept for readers as it comes, per attempt and stream.
     public static let outputSpoolBytes = 1024 * 1024
+
+    /// The end of what goes beyond that, kept until the attempt has ended: why something failed is said last.
+    public static let outputTailBytes = 512 * 1024
 
     /// The text that goes with an operation's progress; the rest is cut off, since it may be sent ten times a second.
     public static let progressTextBytes = 512

@@ -36,9 +36,31 @@ import Testing
         ("{key: [a]}", "`key` must be text, found a list"),
         ("'${item}'", "`${item}` cannot be used in `exclusive`: the keys of a forEach are the same for all its elements"),
         ("'${nobody}'", "unknown variable `nobody`; `$$` is a literal `$`"),
+        (
+            "k$item",
+            "`$item` cannot be used in `exclusive`: the keys of a forEach are the same for all its elements; write `$$item` for a literal `$`"
+        ),
+        (
+            "{key: 'deploy-$stage'}",
+            "`exclusive`: `$stage` is taken as it is written; write `${stage}` for the variable, or `$$stage` for a literal `$`"
+        ),
     ])
     func mistakes_areNamed(value: String, message: String) {
-        let found = faults("group: [{id: n, forEach: [1], run: a, exclusive: \(value)}]")
+        let found = faults("vars: {stage: test}\ngroup: [{id: n, forEach: [1], run: a, exclusive: \(value)}]")
         #expect(found.count == 1 && found.first?.hasSuffix(": n: \(message)") == true, "\(found)")
+    }
+
+    @Test func dollarsOfNoVariable_areThemselves() throws {
+        let lines = try outline("group: [{run: a, exclusive: ['$$item', '$5', 'a$b', '$']}]")
+        #expect(lines.hasSuffix("exclusive=$item,$5,a$b,$"), "\(lines)")
+    }
+
+    @Test func uniqueIds_areNotTheSameForAllElements_byMistake() {
+        let found = faults("group: [{id: n, forEach: [1], run: a, unique: 'u-$item'}]")
+        #expect(
+            found.first?.hasSuffix(
+                ": n: `unique`: `$item` is taken as it is written; write `${item}` for the variable, or `$$item` for a literal `$`")
+                == true,
+            "\(found)")
     }
 }

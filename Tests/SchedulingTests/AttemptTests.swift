@@ -173,8 +173,24 @@ import Testing
             return
         }
         #expect(errors.map(\.path) == ["a"])
-        cluster.attach(1, operations: ["Rare"])
-        cluster.submit(graph, waitForWorkers: false)
+        cluster.attach(1, operations: ["Other"])
+        cluster.submit(graph, key: "waits", waitForWorkers: true)
+        #expect(cluster.state("a") == .queued && cluster.heldPaths.isEmpty)
+        cluster.attach(2, operations: ["Rare"])
         #expect(cluster.heldPaths == ["a"])
+        cluster.end("a", on: 2)
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.submit(graph, key: "known by now", waitForWorkers: false) != nil)
+        #expect(cluster.heldPaths == ["a"])
+    }
+
+    /// A worker ends what takes too long by itself, and says no more than that.
+    @Test func timeoutOfAnAttempt_isPublishedByTheOperation() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.group("g", [.op("a")])]).graph())
+        cluster.end("g/a", .failure([Failure(code: .timeout, message: "timed out after 1 s", typeName: "Timeout")]))
+        let failure = cluster.operations(failedOnly: true).last?.errors.first
+        #expect(failure?.publisher == "g/a" && failure?.origin == "g/a")
     }
 }

@@ -40,6 +40,46 @@ struct TypeTests {
         #expect(errors == ["greet: receives Users.User from `count`, which delivers Swift.Int; let them be the same"])
     }
 
+    /// As an operation its children would be nobody's.
+    @Test func groupThatDecides_isNoOperation() throws {
+        var group = OperationSignature(name: "BuildOrSkip", input: nil, output: ValueType(.void))
+        group.decides = true
+        var cluster = cluster(group)
+        let errors = messages(&cluster, graph(operation("a", "BuildOrSkip")))
+        #expect(
+            errors == [
+                "a: `BuildOrSkip` is a group that decides what it does next, and as one operation its children would be unknown to the"
+                    + " cluster; submit it from Swift with a ClusterQueue, or write its children as nodes (`group`, `ordered`, `forEach`)"
+            ])
+        try cluster.restart()
+        #expect(messages(&cluster, graph(operation("a", "BuildOrSkip"))) == errors, "the journal knows it, too")
+        let decider = DeciderNode(type: "BuildOrSkip", parameters: 0)
+        let decided = graph(
+            Node(id: "g", parent: 0, kind: .group(GroupNode(isOrdered: false))),
+            Node(id: "(decisions)", parent: 1, kind: .decider(decider)))
+        #expect(messages(&cluster, decided) == [])
+    }
+
+    @Test func receiverOfAStream_thatReceivesAValue_isToldWhoCanSayIt() {
+        var index = OperationSignature(name: "Index", input: nil, output: int)
+        index.streamed = text
+        var cluster = cluster(index, OperationSignature(name: "Crawl", input: nil, output: int))
+        let errors = messages(&cluster, graph(operation("crawl", "Crawl"), operation("index", "Index", receives: [1])))
+        #expect(
+            errors == [
+                "index: receives from `crawl`, but `Index` takes what that sends while it runs, which no graph file can say;"
+                    + " submit both from Swift with `stream(to:)`"
+            ])
+    }
+
+    @Test func errors_areInTheOrderOfTheNodes() {
+        var cluster = cluster(OperationSignature(name: "Count", input: nil, output: int))
+        let nodes = graph(
+            operation("a", "Nobody"), operation("b", "Count", receives: [1]), operation("c", "None"), operation("d", "Count", receives: [3])
+        )
+        #expect(messages(&cluster, nodes).map { $0.prefix(2) } == ["a:", "b:", "c:", "d:"])
+    }
+
     @Test func whatOnlyTheValueCanTell_isAdmitted() {
         var cluster = cluster(
             OperationSignature(name: "Read", input: nil, output: text), OperationSignature(name: "Any", input: .any, output: .any),

@@ -64,6 +64,98 @@ extension SystemTests {
             }
         }
 
+        /// In the order of the file, each once: of what a group requires the group is told, not each of its members.
+        @Test func errors_areToldInTheOrderOfTheFile_andOnce() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let graph = try harness.write(
+                    "order.yaml",
+                    """
+                    group:
+                      - {id: unknown, op: NobodyHasThis}
+                      - {id: numbers, op: Drip, with: {count: 1}}
+                      - id: labelled
+                        requires: {label: nowhere}
+                        group:
+                          - {id: x, run: 'true'}
+                          - {id: y, run: 'true'}
+                      - {id: condition, run: 'true', conditions: [{type: NobodysCondition}]}
+                      - {id: huge, run: 'true', requires: {cpus: 100000}}
+
+                    """)
+                for command in ["submit", "check"] {
+                    let refused = try await harness.aop(command, graph)
+                    #expect(refused.status == 6, "\(refused)")
+                    let told = refused.stderr.split(separator: "\n").filter { $0.contains("order.yaml:") }
+                        .compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+                    #expect(told == ["unknown:", "numbers:", "labelled:", "condition:", "huge:"], "\(refused)")
+                }
+            }
+        }
+
+        /// Groups that decide, sequences, and receivers of streams: as one operation they would be something else.
+        @Test func whatNoGraphFileCanName_isRefused_andItIsSaidWhoCan() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let decide = try harness.write(
+                    "decide.yaml", "group: [{id: a, op: BuildOrSkip, with: {project: p, log: '\(harness.directory)/log'}}]\n")
+                let early = try await harness.aop("submit", decide, "--wait-for-workers", "-o", "quiet").text
+                    .trimmingCharacters(in: .newlines)
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(1)
+                let waited = try await harness.aop("wait", early)
+                #expect(waited.status == 2 && waited.stderr.contains("`BuildOrSkip` is a group that decides"), "\(waited)")
+                let graph = try harness.write(
+                    "swift.yaml",
+                    """
+                    group:
+                      - {id: group, op: BuildOrSkip, with: {project: p, log: l}}
+                      - {id: sequence, op: Steps, with: {log: l, steps: []}}
+                      - {id: each, forEach: [1], op: Line}
+                      - {id: numbers, op: Drip, with: {count: 1, log: l}}
+                      - {id: stream, op: Gather, with: {log: l}, receives: numbers}
+
+                    """)
+                let refused = try await harness.aop("submit", graph)
+                #expect(refused.status == 6, "\(refused)")
+                let told = refused.stderr.split(separator: "\n").filter { $0.contains("swift.yaml:") }
+                #expect(told.count == 4, "\(refused)")
+                for (line, id) in zip(told, ["group", "sequence", "each/*"]) {
+                    #expect(line.contains(": \(id): ") && line.contains("submit it from Swift with a ClusterQueue"), "\(line)")
+                }
+                #expect(told.last?.contains("submit both from Swift with `stream(to:)`") == true, "\(refused)")
+                #expect(harness.lines(of: "log").isEmpty)
+            }
+        }
+
+        /// Locks and places need no workers; what needs them is named.
+        @Test func withoutACoordinator_locksAndPlacesAreChecked_andTheRestIsNamed() async throws {
+            try await ProcessHarness.with { harness in
+                let good = try harness.write("good.yaml", "group: [{id: a, run: 'true', requires: {label: fast}}]\n")
+                let checked = try await harness.aop("check", good, "--connect-timeout", "200ms")
+                #expect(checked.status == 0 && checked.text.contains("good.yaml: ok, 1 node"), "\(checked)")
+                let unchecked = checked.stderr.split(separator: "\n").filter { $0.hasPrefix("not checked: ") }
+                #expect(unchecked.count == 3 && unchecked.allSatisfy { $0.hasSuffix("no coordinator was reached") }, "\(checked)")
+                let locks = """
+                    group:
+                      - {id: locked, run: 'true', exclusive: [{key: a-b}, {key: a.b}]}
+                      - id: narrow
+                        maxConcurrent: 1
+                        group:
+                          - {id: outer, group: [{id: late, run: 'true', after: other}, {id: now, run: 'true'}]}
+                          - {id: other, run: 'true'}
+
+                    """
+                for (name, text, count) in [("locks.yaml", locks, 2), ("both.yaml", locks + "  - {id: c, run: 'true', retires: 1}\n", 2)] {
+                    let refused = try await harness.aop("check", try harness.write(name, text), "--connect-timeout", "200ms")
+                    #expect(refused.status == 6 && refused.stderr.contains("AOP_FENCE_A_B"), "\(refused)")
+                    #expect(refused.stderr.split(separator: "\n").count { $0.contains("\(name):") } >= count, "\(refused)")
+                }
+            }
+        }
+
         @Test func unitThatKillsItsWorkerEachTime_failsAndNamesTheWorkers_othersAreUnharmed() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

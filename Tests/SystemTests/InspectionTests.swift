@@ -150,6 +150,27 @@ extension SystemTests {
             }
         }
 
+        /// Why a command failed is said at its end.
+        @Test func logs_haveTheEnd_ofWhatIsTooLongToBeKept() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker()
+                let graph = try harness.write(
+                    "long.yaml", "group: [{id: a, run: 'echo begin; yes 0123456789abcde | head -c 3200000; echo the cause; exit 1'}]\n")
+                _ = try await harness.aop("submit", graph, "--wait")
+                let whole = try await harness.aop("logs", "last/a").text
+                #expect(whole.hasPrefix("begin\n0123456789abcde\n") && whole.hasSuffix("\n0123456789abcde\nthe cause\n"))
+                let gap = whole.split(separator: "\n").filter { $0.hasPrefix("[") }
+                let missing = gap.first.flatMap { $0.dropFirst().split(separator: " ").first }.flatMap { Int($0) } ?? 0
+                #expect(gap.count == 1 && gap[0].contains(" bytes of stdout are missing here"), "\(gap)")
+                let kept = whole.utf8.count - (gap.first?.utf8.count ?? 0)
+                // The line stands for itself, with its own line break and the one before it.
+                #expect(abs(kept + missing - 3_200_016) <= 2, "\(kept) and \(missing)")
+                let records = try JSON(parsing: try await harness.aop("logs", "last/a", "-o", "json").text)["records"].elements
+                #expect(records.count { $0["truncated"].bool == true } == 1)
+            }
+        }
+
         @Test func submitCheck_submitsNothing() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()

@@ -81,7 +81,7 @@ extension SystemTests {
                 #expect(refused.status == 6)
                 #expect(
                     refused.stderr.contains(
-                        "a: requires the label `fast`, and no worker that was ever there has it: none has the label `fast`; ask for less,"
+                        "labels.yaml:1:1: requires the label `fast`, and no worker that was ever there has it: none has the label `fast`; ask for less,"
                             + " start a worker with `--label fast`, or submit with --wait-for-workers"), "\(refused)")
                 #expect(try await harness.aop("check", graph).status == 6)
                 let later = try await harness.aop("submit", graph, "--wait-for-workers", "-o", "quiet").text

@@ -122,6 +122,37 @@ extension SystemTests {
             }
         }
 
+        /// The values alone, as they are; of failures nothing but the errors.
+        @Test func quiet_printsTheBareResults() async throws {
+            try await ProcessHarness.with { harness in
+                let graph = try harness.write(
+                    "values.yaml",
+                    """
+                    group:
+                      - {id: a, run: echo A}
+                      - {id: inner, group: [{id: b, run: "printf 'two\\nlines'"}, {id: none, run: 'true', output: none}]}
+                      - {id: bad, run: exit 3}
+
+                    """)
+                let finished = try await harness.aop("run", graph, "-o", "quiet")
+                #expect(finished.status == 2 && finished.text == "A\ntwo\nlines\n", "\(finished)")
+                #expect(finished.stderr.contains("bad"), "\(finished)")
+            }
+        }
+
+        /// Operations are counted, and none has failed.
+        @Test func forEachThatFails_isInTheErrors_andInTheSummary() async throws {
+            try await ProcessHarness.with { harness in
+                let graph = try harness.write(
+                    "each.yaml", "group:\n  - {id: text, run: echo hi}\n  - {id: each, forEach: text, run: echo $item}\n")
+                let text = try await harness.aop("run", graph)
+                #expect(text.status == 2 && text.stderr.contains("each: forEach needs a list"), "\(text)")
+                #expect(text.text.contains("failed: 1 operation, none of them failed, but a group or forEach in "), "\(text)")
+                let json = try JSON(parsing: try await harness.aop("run", graph, "-o", "json").text)
+                #expect(json["state"] == "failed" && json["counts"]["failed"] == 0 && json["errors"][0]["path"] == "each", "\(json)")
+            }
+        }
+
         @Test func unknownOperation_isRefusedWithItsPlace() async throws {
             try await ProcessHarness.with { harness in
                 let graph = try harness.write("unknown.yaml", "group:\n  - run: echo hi\n  - op: NoSuchOperation\n")

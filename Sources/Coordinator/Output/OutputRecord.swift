@@ -16,7 +16,7 @@ struct OutputRecord: Hashable, Sendable {
     /// Milliseconds since 1970.
     var at: Int64
     var bytes: [UInt8]
-    /// The limit for one attempt was reached; nothing follows on this stream.
+    /// It says how much is missing there: more was written than is kept of one attempt.
     var isTruncated: Bool
 
     /// What it takes while it waits to be stored.

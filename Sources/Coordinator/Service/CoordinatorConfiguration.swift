@@ -46,6 +46,9 @@ public struct CoordinatorConfiguration: Sendable {
 
     public init(dataDirectory: String) { self.dataDirectory = dataDirectory }
 
+    static let graphLimits = GraphLimits(
+        nodesMax: Limits.graphNodes, depthMax: Limits.nestingDepth, elementsMax: Limits.forEachElements)
+
     var scheduling: Scheduler.Configuration {
         var configuration = Scheduler.Configuration()
         configuration.leaseMilliseconds = leaseMilliseconds
@@ -55,8 +58,7 @@ public struct CoordinatorConfiguration: Sendable {
         configuration.graceMillisecondsDefault = graceMilliseconds
         configuration.retentionMilliseconds = retentionMilliseconds
         configuration.pageBytes = Limits.pageBytes
-        configuration.graphLimits = GraphLimits(
-            nodesMax: Limits.graphNodes, depthMax: Limits.nestingDepth, elementsMax: Limits.forEachElements)
+        configuration.graphLimits = Self.graphLimits
         configuration.builtInOperations = builtInOperations
         configuration.builtInConditions = Self.builtInConditions
         return configuration

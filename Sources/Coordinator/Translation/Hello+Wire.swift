@@ -81,6 +81,7 @@ extension OperationSignature {
             input: wire.receives || wire.oldestVersion == 0 ? ValueType(wire: wire.input) : nil, output: ValueType(wire: wire.output))
         if wire.hasSent { sent = ValueType(wire: wire.sent) }
         if wire.hasStreamed { streamed = ValueType(wire: wire.streamed) }
+        decides = wire.decides
         var budget = CoordinatorLimits.shapeFields
         if wire.hasParameters { parameters = ParameterShape(wire: wire.parameters, depth: 0, &budget) }
     }

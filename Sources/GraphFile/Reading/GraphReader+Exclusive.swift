@@ -80,6 +80,14 @@ extension GraphReader {
                 value: value, node: node)
             return nil
         }
+        if let name = Template.unbracedName(in: scalar.text, where: scope.isBinding) {
+            report(
+                "\(quoted("$\(name)")) cannot be used in `exclusive`: the keys of a forEach are the same for all its elements; "
+                    + "write `$$\(name)` for a literal `$`",
+                value: value, node: node)
+            return nil
+        }
+        refuseUnbraced(scalar.text, key: .exclusive, scope: scope, value: value, node: node)
         guard let text = readTemplate(scalar.text, scope: scope, isFixed: true, value: value, node: node) else { return nil }
         let problem: String? =
             if scalar.value == .null || text.isEmpty {

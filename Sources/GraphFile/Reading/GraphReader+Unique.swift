@@ -11,6 +11,7 @@ extension GraphReader {
             return
         }
         guard let text = readText(field, node: node) else { return }
+        refuseUnbraced(text, key: .unique, scope: scope, value: field.value, node: node)
         // Only what elements are part of is left for later.
         let isTemplated = (Template.pieces(of: text) ?? []).contains { piece in
             if case .variable(let name, _) = piece { scope.isBinding(name) } else { false }

@@ -161,6 +161,14 @@ extension GraphReader {
         return isComplete ? result : nil
     }
 
+    /// Refuses `$name` of a variable in what tells one thing from another: taken as it is written it would be the same for all.
+    mutating func refuseUnbraced(_ text: String, key: NodeKey, scope: VariableScope, value: Int, node: Int) {
+        guard let name = Template.unbracedName(in: text, where: { scope.isBinding($0) || scope.variables[$0] != nil }) else { return }
+        report(
+            "`\(key.rawValue)`: \(quoted("$\(name)")) is taken as it is written; write `${\(name)}` for the variable, or `$$\(name)` for a literal `$`",
+            value: value, node: node)
+    }
+
     /// A variable or a member of one. nil: reported.
     mutating func readVariable(
         _ name: String, keys: [String], scope: VariableScope, isFixed: Bool, value: Int, node: Int

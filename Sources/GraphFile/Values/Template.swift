@@ -33,6 +33,22 @@ enum Template {
         return pieces
     }
 
+    /// The first name behind a bare `$`, as a shell would read it, for which `isMeant` holds. Here such a `$` is a literal one.
+    static func unbracedName(in text: String, where isMeant: (String) -> Bool) -> String? {
+        let dollar = UInt8(ascii: "$")
+        var rest = Substring(text)
+        while let index = rest.utf8.firstIndex(of: dollar) {
+            rest = rest[index...].dropFirst()
+            if rest.utf8.first == dollar {
+                rest = rest.dropFirst()
+                continue
+            }
+            let name = String(Substring(rest.utf8.prefix(while: isWord)))
+            if isIdentifier(name), isMeant(name) { return name }
+        }
+        return nil
+    }
+
     private static func append(_ text: Substring, to pieces: inout [Piece]) {
         if text.isEmpty { return }
         if case .text(let before)? = pieces.last {

@@ -92,7 +92,7 @@ extension ByteWriter {
             write(Kind.offersRegistered)
             write(offers: offers)
         case .signaturesRegistered(let signatures):
-            let haveParameters = signatures.contains { $0.parameters != .any }
+            let haveParameters = signatures.contains { $0.parameters != .any || $0.decides }
             let haveElements = haveParameters || signatures.contains { $0.sent != nil || $0.streamed != nil }
             write(
                 haveParameters

@@ -11,8 +11,13 @@ extension ByteWriter {
         write(type: signature.output)
         guard withElements else { return }
         for type in [signature.sent, signature.streamed] { write(optional: type) { $0.write(type: $1) } }
-        if withParameters { write(shape: signature.parameters) }
+        guard withParameters else { return }
+        if signature.decides { write(Self.decides) }
+        write(shape: signature.parameters)
     }
+
+    /// Before the shape of the parameters of a group that decides: no shape begins like that.
+    fileprivate static let decides: UInt8 = 8
 
     private mutating func write(shape: ParameterShape) {
         switch shape {
@@ -52,13 +57,15 @@ extension ByteReader {
         guard withElements else { return signature }
         signature.sent = try optional { reader throws(DecodingFailure) in try reader.valueType() }
         signature.streamed = try optional { reader throws(DecodingFailure) in try reader.valueType() }
-        if withParameters { signature.parameters = try shape(depth: 0) }
+        guard withParameters else { return signature }
+        let number = try byte()
+        signature.decides = number == ByteWriter.decides
+        signature.parameters = try shape(signature.decides ? try byte() : number, depth: 0)
         return signature
     }
 
-    private mutating func shape(depth: Int) throws(DecodingFailure) -> ParameterShape {
+    private mutating func shape(_ number: UInt8, depth: Int) throws(DecodingFailure) -> ParameterShape {
         guard depth <= ParameterShape.depthMax else { throw DecodingFailure("a shape of parameters is too deep") }
-        let number = try byte()
         switch number {
         case 0: return .any
         case 1: return .bool
@@ -66,12 +73,12 @@ extension ByteReader {
         case 3: return .number
         case 4: return .text
         case 5: return .choice(try list { reader throws(DecodingFailure) in try reader.text() })
-        case 6: return .array(try shape(depth: depth + 1))
+        case 6: return .array(try shape(try byte(), depth: depth + 1))
         case 7:
             return .object(
                 try list { reader throws(DecodingFailure) in
                     let (name, isRequired) = (try reader.text(), try reader.flag())
-                    return ParameterShape.Field(name, try reader.shape(depth: depth + 1), isRequired: isRequired)
+                    return ParameterShape.Field(name, try reader.shape(try reader.byte(), depth: depth + 1), isRequired: isRequired)
                 })
         default: throw DecodingFailure("\(number) is no shape of parameters")
         }

@@ -25,6 +25,16 @@ extension Graph {
         return problems
     }
 
+    /// Whose requirements hold for a node: its own if it has any, else those of the nearest group around it that has.
+    fileprivate func nodeThatRequires(for node: Int) -> Int {
+        var current = node
+        while nodes[current].requires.isEmpty {
+            if current == 0 { return node }
+            current = nodes[current].parent
+        }
+        return current
+    }
+
     private static let requirementsMax = 64
     private static let labelBytesMax = 256
     /// 1 PiB.
@@ -37,11 +47,15 @@ extension Scheduler {
         guard !durable.offers.isEmpty, let plan = RequirementPlan(graph) else { return [] }
         var known: [Requirements: String?] = [:]
         var errors: [AdmissionError] = []
+        // What a group requires of all inside is told of the group, and once.
+        var told: Set<AdmissionError> = []
         for index in graph.nodes.indices {
             guard let requirements = plan.requirements(of: index) else { continue }
             let fault = known[requirements] ?? durable.offers.fault(of: requirements)
             known[requirements] = .some(fault)
-            if let fault { errors.append(graph.fault(index, fault)) }
+            guard let fault else { continue }
+            let error = graph.fault(graph.nodeThatRequires(for: index), fault)
+            if told.insert(error).inserted { errors.append(error) }
         }
         return errors
     }

@@ -9,7 +9,7 @@ extension Scheduler {
                 key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, submitter: submitter,
                 by: authority, &outputs)
         case .check(let graph, let waitForWorkers):
-            reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations))
+            reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder)
         case .cancel(let submission, let path, let reason, let now):
             reply = cancel(submission, path: path, reason: reason, now: now, by: authority, &outputs)
         case .pause(let submission, let path):
@@ -63,7 +63,7 @@ extension Scheduler {
             }
             return .submitted(id: submission.id, existing: true)
         }
-        let errors = admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations)
+        let errors = admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder
         guard errors.isEmpty else {
             return .failed(.refused(message: "the graph cannot run: \(errors.count) error\(errors.count == 1 ? "" : "s")", errors: errors))
         }

@@ -241,7 +241,10 @@ extension Submission {
         let path = path(of: unit)
         return failures.map { failure in
             var failure = failure
-            if failure.origin.isEmpty { failure.origin = path }
+            guard failure.origin.isEmpty else { return failure }
+            failure.origin = path
+            // What a worker ends an attempt with by itself (a timeout) is nobody's but the operation's.
+            if failure.publisher.isEmpty, failure.code != .operation { failure.publisher = path }
             return failure
         }
     }

@@ -62,7 +62,7 @@ extension Submission {
     func cancelledFailure(_ unit: Int) -> Failure {
         let path = path(of: unit)
         return Failure(
-            code: .cancelled, publisher: path, message: "The operation \(path.isEmpty ? name : path) is cancelled",
+            code: .cancelled, publisher: path, message: "The Operation \(path.isEmpty ? name : path) is Cancelled",
             typeName: "AOperationError.IsCancelled", origin: path
         )
     }

@@ -14,6 +14,8 @@ public struct OperationSignature: Hashable, Sendable {
     public var streamed: ValueType?
     /// Of its parameters.
     public var parameters: ParameterShape
+    /// It is a group that decides what it does next: a decider names it, no operation.
+    public var decides = false
 
     public init(
         name: String, version: Int = 1, oldestVersion: Int? = nil, input: ValueType? = .any, output: ValueType = .any,

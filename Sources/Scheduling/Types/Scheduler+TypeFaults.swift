@@ -63,6 +63,10 @@ private struct TypeCheck {
                 if withVersions, let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }
                 continue
             }
+            if signatures.contains(where: \.decides) {
+                faults.append(graph.fault(index, Self.fault(ofDecidingType: operation.type)))
+                continue
+            }
             if let fault = parameterFault(operation, signatures) { faults.append(graph.fault(index, fault)) }
             if !node.receives.isEmpty, let fault = deliveryFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
             if let fault = streamFault(node, operation, signatures) { faults.append(graph.fault(index, fault)) }
@@ -85,6 +89,11 @@ private struct TypeCheck {
         let versions = there.map { $0.oldestVersion == $0.version ? "\($0.version)" : "\($0.oldestVersion) to \($0.version)" }
         return "asks for version \(operation.version) of `\(operation.type)`; workers have registered \(versions.joined(separator: ", "))"
             + "; start one with that version, or submit with --wait-for-workers"
+    }
+
+    private static func fault(ofDecidingType type: String) -> String {
+        "`\(type)` is a group that decides what it does next, and as one operation its children would be unknown to the cluster;"
+            + " submit it from Swift with a ClusterQueue, or write its children as nodes (`group`, `ordered`, `forEach`)"
     }
 
     private mutating func parameterFault(_ operation: OperationNode, _ signatures: [OperationSignature]) -> String? {
@@ -111,6 +120,10 @@ private struct TypeCheck {
     ) -> String? {
         let inputs = signatures.compactMap(\.input)
         guard !inputs.isEmpty else {
+            if node.streamProducer == nil, signatures.contains(where: { $0.streamed != nil }) {
+                return "receives from `\(graph.path(of: node.receives[0]))`, but `\(operation.type)` takes what that sends while it runs,"
+                    + " which no graph file can say; submit both from Swift with `stream(to:)`"
+            }
             return "receives from `\(graph.path(of: node.receives[0]))`, but `\(operation.type)` takes no value; "
                 + "let it only wait (`after`), or make the type a ReceiverOperation"
         }

@@ -1048,6 +1048,12 @@ public nonisolated struct WireOperationType: @unchecked Sendable {
   /// Clears the value of `parameters`. Subsequent reads from it will return its default value.
   public mutating func clearParameters() {_uniqueStorage()._parameters = nil}
 
+  /// a group that decides what it does next: no single operation
+  public var decides: Bool {
+    get {_storage._decides}
+    set {_uniqueStorage()._decides = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -6614,7 +6620,7 @@ nonisolated extension WireResourceAmount: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationType"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0\u{2}D\u{1}sent\0\u{1}streamed\0\u{2}<parameters\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{1}receives\0\u{4}U\u{4}oldest_version\0\u{1}input\0\u{1}output\0\u{2}D\u{1}sent\0\u{1}streamed\0\u{2}<parameters\0\u{2}\u{16}decides\0")
 
   fileprivate class _StorageClass {
     var _name: String = String()
@@ -6626,6 +6632,7 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
     var _sent: WireValueType? = nil
     var _streamed: WireValueType? = nil
     var _parameters: WireParameterShape? = nil
+    var _decides: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6645,6 +6652,7 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
       _sent = source._sent
       _streamed = source._streamed
       _parameters = source._parameters
+      _decides = source._decides
     }
   }
 
@@ -6672,6 +6680,7 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
         case 350: try { try decoder.decodeSingularMessageField(value: &_storage._sent) }()
         case 351: try { try decoder.decodeSingularMessageField(value: &_storage._streamed) }()
         case 411: try { try decoder.decodeSingularMessageField(value: &_storage._parameters) }()
+        case 433: try { try decoder.decodeSingularBoolField(value: &_storage._decides) }()
         default: break
         }
       }
@@ -6711,6 +6720,9 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
       try { if let v = _storage._parameters {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 411)
       } }()
+      if _storage._decides != false {
+        try visitor.visitSingularBoolField(value: _storage._decides, fieldNumber: 433)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6729,6 +6741,7 @@ nonisolated extension WireOperationType: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._sent != rhs_storage._sent {return false}
         if _storage._streamed != rhs_storage._streamed {return false}
         if _storage._parameters != rhs_storage._parameters {return false}
+        if _storage._decides != rhs_storage._decides {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -7,6 +7,8 @@ struct OperationRegistry: Sendable {
     struct Entry: Sendable {
         let type: any ClusterOperation.Type
         let interface: ClusterInterface
+        /// It is a group that decides what it does next.
+        var decides: Bool { type is any ClusterGroup.Type }
         /// What it sends can be read elsewhere.
         let sends: Bool
         /// Builds one of its parameters.
@@ -80,9 +82,11 @@ struct OperationRegistry: Sendable {
 
     /// As they are told in a hello, by name.
     var wireTypes: [WireOperationType] {
-        entries.values.map(\.interface).sorted { $0.name < $1.name }.map { interface in
-            .with {
+        entries.values.sorted { $0.interface.name < $1.interface.name }.map { entry in
+            let interface = entry.interface
+            return .with {
                 $0.name = interface.name
+                $0.decides = entry.decides
                 $0.version = UInt32(clamping: interface.version)
                 $0.receives = interface.receives
                 $0.oldestVersion = UInt32(clamping: interface.oldestAcceptedVersion)

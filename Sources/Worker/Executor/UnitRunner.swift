@@ -106,6 +106,9 @@ final class UnitRunner {
             return failure("the operation `\(assignment.operation)` is not registered on \(context.worker)")
         }
         let name = assignment.operation
+        guard !entry.decides else {
+            return failure("`\(name)` is a group that decides what it does next; submit it from Swift with a ClusterQueue")
+        }
         do {
             // Elements, which come from outside, name no secrets.
             let given = try context.host.secrets.resolve(

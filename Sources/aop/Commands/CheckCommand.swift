@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cluster
+import Coordinator
 import GraphFile
 import Wire
 
@@ -8,7 +9,7 @@ struct CheckCommand: ToolCommand {
         commandName: "check",
         abstract: "Check a graph file: every error at once, with its place.",
         discussion: """
-            Without a coordinator what can be checked is checked, and what cannot is named.
+            Without a coordinator what can be checked is checked (references, circles, locks, places), and what cannot is named.
 
             Examples:
               aop check nightly.yaml
@@ -46,10 +47,7 @@ struct CheckCommand: ToolCommand {
                 throw error
             }
         } catch let error as ClusterError where error.code == .unreachable {
-            try await report.finish(
-                faults: [], unchecked: ["whether workers know the operation types and accept their parameters: no coordinator was reached"],
-                workers: nil)
-            return .success
+            return try await report.checkWithoutCoordinator()
         }
     }
 }
@@ -75,8 +73,22 @@ struct GraphReport {
         return faults.isEmpty ? .success : .refused
     }
 
+    /// Checks what needs nobody who knows the workers, and names the rest.
+    func checkWithoutCoordinator() async throws -> ExitStatus {
+        let faults = GraphAdmission.faults(of: loaded.graph).map { fault in
+            FileFault(loaded.error(atNode: fault.node, path: fault.path, message: fault.message))
+        }
+        let unchecked = [
+            "whether workers know the operation types and the conditions, and accept their parameters",
+            "whether what is delivered is what its receivers take", "whether a worker has what the nodes require",
+        ]
+        try await finish(faults: faults, unchecked: unchecked.map { "\($0): no coordinator was reached" }, workers: nil)
+        return faults.isEmpty ? .success : .refused
+    }
+
     func finish(faults: [FileFault], unchecked: [String], workers: [WireWorkerView]?) async throws {
         let nodes = loaded.nodes
+        let faults = faults.inFileOrder
         if console.isJSON {
             var members: [(String, JSONValue)] = [
                 ("name", .string(loaded.name)), ("nodes", .integer(Int64(nodes.count - 1))),

@@ -89,9 +89,6 @@ private struct LogLines {
             }
             if !rest.isEmpty { open[source] = rest }
         }
-        if record.truncated {
-            console.note("\(record.path): the rest of \(record.stream.word) was not kept (limit \(Limits.outputSpoolBytes) bytes)\n")
-        }
     }
 
     mutating func finish() async throws {

@@ -14,7 +14,7 @@ struct Outcome {
         case .json, .jsonl:
             try await console.writeValue(.shape(result.members), connection: connection)
         case .quiet:
-            try await ResultText(result.operations, output: console.out, connection: connection).write()
+            try await ResultText(result.operations, output: console.out, connection: connection, isBare: true).write()
             await listFailures(result, more: moreFailures)
         case .text:
             try await ResultText(result.operations, output: console.out, connection: connection).write()

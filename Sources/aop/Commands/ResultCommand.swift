@@ -61,7 +61,7 @@ struct ResultCommand: ToolCommand {
                     ("errors", .array(result.failures.map(\.json))),
                 ]), connection: connection)
         } else {
-            try await ResultText(result.operations, output: console.out, connection: connection).write()
+            try await ResultText(result.operations, output: console.out, connection: connection, isBare: console.mode == .quiet).write()
             if !result.failures.isEmpty {
                 console.note(
                     FailureText(style: console.errStyle).list(

@@ -74,3 +74,14 @@ struct FileFault: Sendable, Hashable {
         ])
     }
 }
+
+extension [FileFault] {
+    /// As they stand in the file, each once.
+    var inFileOrder: [FileFault] {
+        var seen: Set<FileFault> = []
+        let sorted = enumerated().sorted {
+            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
+        }
+        return sorted.map(\.element).filter { seen.insert($0).inserted }
+    }
+}

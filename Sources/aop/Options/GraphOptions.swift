@@ -32,8 +32,7 @@ struct GraphOptions: ParsableArguments, Sendable {
         switch result {
         case .success(let loaded): return loaded
         case .failure(let error):
-            let all = (error.errors + (await types.faults(beside: error))).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
-            throw ToolError.refused(all.map(FileFault.init))
+            throw ToolError.refused((error.errors + (await types.faults(beside: error))).map(FileFault.init))
         }
     }
 }
@@ -58,7 +57,8 @@ extension FileFault {
 
 extension ToolError {
     /// A graph file with faults; nothing was submitted.
-    static func refused(_ faults: [FileFault]) -> ToolError {
+    static func refused(_ all: [FileFault]) -> ToolError {
+        let faults = all.inFileOrder
         let file = faults.first?.file ?? "the graph"
         let count = faults.count == 1 ? "1 error" : "\(faults.count) errors"
         return ToolError(.refused, "refused", "\(file) has \(count); nothing was submitted", faults: faults)

@@ -19,7 +19,10 @@ enum OperationTypes {
             return check.errors.map { rest.error(atNode: $0.node, message: $0.message) }
         }
         let unknown = await unknown(among: Set(error.operations.map(\.type)))
-        return error.operations.compactMap { operation in unknown[operation.type].map(operation.error) }
+        let ownFaults = error.remainder.map { rest in
+            GraphAdmission.faults(of: rest.graph).map { rest.error(atNode: $0.node, message: $0.message) }
+        }
+        return (ownFaults ?? []) + error.operations.compactMap { operation in unknown[operation.type].map(operation.error) }
     }
 
     /// What is wrong with those of `types` that nobody has; empty also when nobody can be asked.

@@ -8,8 +8,11 @@ struct ResultText {
     private let output: FileOutput
     private let connection: ClusterConnection
     private let tree: OperationTree
+    /// The values alone, in child order.
+    private let isBare: Bool
 
-    init(_ tree: OperationTree, output: FileOutput, connection: ClusterConnection) {
+    init(_ tree: OperationTree, output: FileOutput, connection: ClusterConnection, isBare: Bool = false) {
+        self.isBare = isBare
         self.tree = tree
         self.output = output
         self.connection = connection
@@ -27,6 +30,8 @@ struct ResultText {
             if node.view.hasValue { try await write(node.view.value) }
         case .ordered:
             if let last = node.children.last { try await write(node: last) }
+        case .group where isBare, .forEach where isBare:
+            for leaf in leaves(of: index) where tree.nodes[leaf].view.hasValue { try await write(tree.nodes[leaf].view.value) }
         case .group, .forEach:
             try await writeTable(of: index)
         }
@@ -113,6 +118,8 @@ enum SummaryText {
         var parts = ["\(counts.total) operation\(counts.total == 1 ? "" : "s")"]
         if counts.failed > 0 { parts.append("\(counts.failed) failed") }
         if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
+        // Only operations are counted.
+        if view.state == .failed, counts.failed == 0, counts.cancelled == 0 { parts.append("none of them failed, but a group or forEach") }
         let time = TimeText.duration(milliseconds: view.durationMilliseconds)
         return "\(style.state(view.state.word)): \(parts.joined(separator: ", ")) in \(time)"
             + "  (\([view.name, view.id].filter { !$0.isEmpty }.joined(separator: ", ")))\n"
