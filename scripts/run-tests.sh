@@ -8,6 +8,9 @@ limit=${AOP_TEST_LIMIT:-1200}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# All tests at once would wait for each other on the few threads that there are, and their time limits would count that.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-12}
+
 exec 3> >(tee "$log")
 tee=$!
 # Line by line, so that a hang hides nothing.

@@ -69,21 +69,21 @@ import Wire
 
     /// It makes its operation when it starts; who would ask it for that may be lost, and time run out meanwhile.
     @Test func wrapperThatEndsBeforeItIsAsked_endsWhatItHasMade() async throws {
-        let made = Mutex<[AOperation]>([])
+        let (making, isMade) = AsyncStream.makeStream(of: [AOperation].self)
         let wrapper = WrapperOperation<Void, String> { [self] _ in
             let chain = [emit("first"), emit("last")]
             chain[1].addDependency(chain[0])
-            made.withLock { $0 = chain }
+            isMade.yield(chain)
             return chain[1]
         }
         let trial = Trial(wrapper)
         let node = try #require(trial.mirrors.graph.members.firstIndex { $0.operation === wrapper })
         trial.start(node)
-        while made.withLock(\.isEmpty) { await Task.yield() }
+        let made = try #require(await making.first { _ in true })
         trial.end(node, .failure([AOperationError(TimeoutObserver.Error(seconds: 1))]))
         await end(wrapper)
         #expect(wrapper.outcome?.isFailure == true)
-        for operation in made.withLock({ $0 }) {
+        for operation in made {
             await end(operation)
             #expect(operation.isCancelled)
         }
