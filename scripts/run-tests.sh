@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Runs built tests: `scripts/run-tests.sh --filter REGEX`, or what else `swift test` takes. A run that fails ends with
-# what failed. One that does not end within AOP_TEST_LIMIT seconds (default 1,200) fails with what its threads were
+# what failed. One that does not end within AOP_TEST_LIMIT seconds (default 1,800) fails with what its threads were
 # doing and which tests had not ended.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-limit=${AOP_TEST_LIMIT:-1200}
+limit=${AOP_TEST_LIMIT:-1800}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 

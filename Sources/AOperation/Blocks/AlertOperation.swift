@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Asks somebody, and ends when the answer is there.
 ///
@@ -40,7 +39,7 @@ public final class AlertOperation: VoidOperation, @unchecked Sendable {
         var isAnswered = false
     }
 
-    private static let registered = Mutex<Presenter?>(nil)
+    private static let registered = Guarded<Presenter?>(nil)
     private let content = Guarded(Content())
     private let present: Presenter?
 

@@ -13,7 +13,7 @@ extension AOperation {
     public struct Debugger {
         /// What is on.
         private static let modes = Atomic<UInt8>(0)
-        private static let sinks = Mutex(Sinks())
+        private static let sinks = Guarded(Sinks())
 
         private struct Sinks {
             var logger: Logger?
