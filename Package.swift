@@ -88,7 +88,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .target(name: "Executing", dependencies: ["AOperation", "Wire"], swiftSettings: strict),
+        .target(
+            name: "Executing",
+            dependencies: ["AOperation", "Wire", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: strict
+        ),
         .target(
             name: "Worker",
             dependencies: [
@@ -98,6 +102,7 @@ let package = Package(
                 "Wire",
                 "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

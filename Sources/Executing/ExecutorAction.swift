@@ -6,6 +6,8 @@ package enum ExecutorAction: Equatable, Sendable {
     case fetchInputs(UnitKey, WireAssignment)
     /// Run it; answered by `ended`, once.
     case start(UnitKey, WireAssignment)
+    /// Put it into the line of those that start when others end; answered by `begun` when it has, or taken out by `start`.
+    case lineUp(UnitKey, WireAssignment)
     /// Ask the unit's body to end: cancel it, SIGTERM to its command.
     case stop(UnitKey)
     /// End the unit's body by force; answered by `cannotKill` when there is no way.

@@ -1,3 +1,4 @@
+import DequeModule
 import Wire
 
 /// What an executor holds and what happens to it: units from dispatch to acknowledged end, slots, stopping, draining.
@@ -29,11 +30,19 @@ package struct ExecutorState: Sendable {
     private var mayStart = false
     package private(set) var units: [UnitKey: HeldUnit] = [:]
     /// Ready to start, first come first; those that are not held any more are skipped.
-    private var queue: [UnitKey] = []
-    private var queueHead = 0
+    private var queue: Deque<UnitKey> = []
     private var running: Set<UnitKey> = []
+    /// How many queued units may stand in the shell's line; 0: it has none.
+    private let lineMax: Int
+    /// Queued units that the shell may start by itself when another one ends. What it has started is told by `begun`.
+    package private(set) var lined: Set<UnitKey> = []
+    /// So many at the head of `queue` have been looked at for the line.
+    private var lineCount = 0
 
-    package init(slots: Int) { self.slots = slots }
+    package init(slots: Int, lineMax: Int = 0) {
+        self.slots = slots
+        self.lineMax = lineMax
+    }
 
     package var isAccepting: Bool { intake == .open }
 
@@ -165,9 +174,28 @@ package struct ExecutorState: Sendable {
         return actions + advance(now: now, at: at)
     }
 
+    // MARK: The line
+
+    /// A unit of the line has the slot of one that has ended, whose `ended` follows.
+    package mutating func begun(_ key: UnitKey, now: Int64, at: Int64) -> [ExecutorAction] {
+        guard lined.remove(key) != nil, case .queued(let assignment)? = units[key]?.phase else { return [] }
+        return [begin(key, assignment, now: now, at: at)]
+    }
+
+    /// The line is empty: of those that stood in it the shell starts none any more, those not in `waiting` it has started.
+    ///
+    /// Comes before whatever asks which units have begun; what follows fills the line again.
+    package mutating func tookBackLine(waiting: Set<UnitKey>, now: Int64, at: Int64) -> [ExecutorAction] {
+        var actions: [ExecutorAction] = []
+        for key in lined where !waiting.contains(key) { actions += begun(key, now: now, at: at) }
+        lined.removeAll(keepingCapacity: true)
+        lineCount = 0
+        return actions
+    }
+
     // MARK: Bodies
 
-    /// The body of a unit has ended: its slot is free.
+    /// The body of a unit has ended: its slot is free, or has been taken by one that has `begun`.
     package mutating func ended(_ key: UnitKey, _ ending: UnitEnding, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .running(let running)? = units[key]?.phase else { return [] }
         self.running.remove(key)
@@ -286,15 +314,13 @@ extension ExecutorState {
     private mutating func advance(now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
         while mayStart, isAccepting, runningCount < slots, let (key, assignment) = nextQueued() {
-            let timeout = Int64(assignment.timeoutMilliseconds)
-            let body = HeldUnit.Running(
-                startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: Int64(assignment.graceMilliseconds),
-                isFenced: assignment.isFenced, isAtMostOnce: assignment.atMostOnce,
-                course: .working(timeoutAt: timeout > 0 ? now + timeout : nil))
-            units[key] = HeldUnit(phase: .running(body))
-            running.insert(key)
-            actions.append(.report(.started(key, at: at)))
+            lined.remove(key)
+            actions.append(begin(key, assignment, now: now, at: at))
             actions.append(.start(key, assignment))
+        }
+        while mayStart, isAccepting, lined.count < lineMax, let (key, assignment) = nextForLine() {
+            lined.insert(key)
+            actions.append(.lineUp(key, assignment))
         }
         switch intake {
         case .draining, .closing: if units.isEmpty { actions += exit(.drained) }
@@ -304,19 +330,51 @@ extension ExecutorState {
         return actions
     }
 
+    /// - Returns: what is to be told of it.
+    private mutating func begin(_ key: UnitKey, _ assignment: WireAssignment, now: Int64, at: Int64) -> ExecutorAction {
+        let timeout = Int64(assignment.timeoutMilliseconds)
+        let body = HeldUnit.Running(
+            startedAt: at, timeoutMilliseconds: timeout, graceMilliseconds: Int64(assignment.graceMilliseconds),
+            isFenced: assignment.isFenced, isAtMostOnce: assignment.atMostOnce,
+            course: .working(timeoutAt: timeout > 0 ? now + timeout : nil))
+        units[key] = HeldUnit(phase: .running(body))
+        running.insert(key)
+        return .report(.started(key, at: at))
+    }
+
     private mutating func nextQueued() -> (UnitKey, WireAssignment)? {
-        while queueHead < queue.count {
-            let key = queue[queueHead]
-            queueHead += 1
-            if queueHead > 1024, queueHead * 2 > queue.count {
-                queue.removeFirst(queueHead)
-                queueHead = 0
+        skipBegun()
+        guard let key = queue.first, case .queued(let assignment)? = units[key]?.phase else { return nil }
+        removeHead()
+        return (key, assignment)
+    }
+
+    /// The first that may stand in the line and does not. None stands in it behind one that may not: that one would be overtaken.
+    private mutating func nextForLine() -> (UnitKey, WireAssignment)? {
+        skipBegun()
+        while lineCount < queue.count {
+            let key = queue[lineCount]
+            if case .queued(let assignment)? = units[key]?.phase, !lined.contains(key) {
+                guard assignment.mayStandInLine else { return nil }
+                lineCount += 1
+                return (key, assignment)
             }
-            if case .queued(let assignment)? = units[key]?.phase { return (key, assignment) }
+            lineCount += 1
         }
-        queue.removeAll(keepingCapacity: true)
-        queueHead = 0
         return nil
+    }
+
+    /// Leaves those behind that do not wait any more.
+    private mutating func skipBegun() {
+        while let key = queue.first {
+            if case .queued? = units[key]?.phase { return }
+            removeHead()
+        }
+    }
+
+    private mutating func removeHead() {
+        queue.removeFirst()
+        lineCount = max(0, lineCount - 1)
     }
 
     private mutating func finish(_ key: UnitKey, _ end: WireAttemptEnd) -> ExecutorAction {
@@ -446,6 +504,9 @@ extension ExecutorState {
 extension WireAssignment {
     /// It has to end before the lock lease is over.
     fileprivate var isFenced: Bool { atMostOnce || !fences.isEmpty }
+
+    /// It may begin before the executor's loop knows.
+    fileprivate var mayStandInLine: Bool { kind == .execute && !isFenced && !hasLargeInputs && !hasStream }
 }
 
 extension UnitEnding {

@@ -26,6 +26,38 @@ import Testing
         loop.submit { loop.stop() }
     }
 
+    @Test func loopThatRests_doesWhatIsNotHurried_byItself() async throws {
+        let loop = try EventLoop()
+        let log = Log()
+        loop.runOnOwnThread(name: "test")
+        for number in 1...20 {
+            await withCheckedContinuation { continuation in
+                loop.submit {
+                    loop.rest(milliseconds: 1)
+                    DispatchQueue.global().async {
+                        loop.submitUnhurried {
+                            log.entries.append(number)
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(await onThread { loop.ask { log.entries } } == Array(1...20))
+        loop.submit { loop.stop() }
+    }
+
+    @Test func loopThatRests_isWokenByWhatIsHurried_andDoesAllInOrder() async throws {
+        let loop = try EventLoop()
+        let log = Log()
+        // Longer than this test may take.
+        loop.submit { loop.rest(milliseconds: 600_000) }
+        loop.runOnOwnThread(name: "test")
+        for number in 1...3 { loop.submitUnhurried { log.entries.append(number) } }
+        #expect(await onThread { loop.ask { log.entries } } == [1, 2, 3])
+        loop.submit { loop.stop() }
+    }
+
     @Test func loopThatHasEnded_doesNotAnswer() async throws {
         let loop = try EventLoop()
         loop.submit { loop.stop() }

@@ -54,6 +54,73 @@ import Wire
             ])
     }
 
+    // MARK: The line
+
+    private func lined(_ keys: [UnitKey], lineMax: Int = 2) -> (ExecutorState, [ExecutorAction]) {
+        var state = ExecutorState(slots: 1, lineMax: lineMax)
+        _ = state.attached(drop: [], now: 0, at: 0)
+        let actions = state.dispatched(keys.map { assignment($0) }, now: 0, at: 100)
+        return (state, actions)
+    }
+
+    private let three = UnitKey(unit: 3, attempt: 13)
+    private let four = UnitKey(unit: 4, attempt: 14)
+
+    @Test func queuedOnes_standInLine_andHaveTheSlotOfTheOneThatEnds() {
+        var (state, actions) = lined([one, two, three, four])
+        #expect(
+            actions == [
+                .report(.started(one, at: 100)), .start(one, assignment(one)),
+                .lineUp(two, assignment(two)), .lineUp(three, assignment(three)),
+            ])
+        #expect(state.begun(two, now: 4, at: 104) == [.report(.started(two, at: 104))])
+        let end = WireAttemptEnd.attempt(startedAt: 100, endedAt: 105, .cancelled)
+        #expect(state.ended(one, .cancelled, now: 5, at: 105) == [.report(.ended(one, end)), .lineUp(four, assignment(four))])
+        #expect(state.runningCount == 1 && state.queuedCount == 2)
+    }
+
+    @Test func slotThatNobodyOfTheLineHas_isGivenToItsFirst() {
+        var (state, _) = lined([one, two, three])
+        let actions = state.ended(one, .cancelled, now: 5, at: 105)
+        #expect(actions.dropFirst() == [.report(.started(two, at: 105)), .start(two, assignment(two))])
+        #expect(state.begun(two, now: 6, at: 106) == [], "it was started already")
+    }
+
+    @Test func takenBack_itIsKnownWhoHasBegun_andTheLineIsFilledAgain() {
+        var (state, _) = lined([one, two, three, four], lineMax: 3)
+        #expect(state.tookBackLine(waiting: [three, four], now: 5, at: 105) == [.report(.started(two, at: 105))])
+        #expect(Set(state.held.map(\.unit)) == [1, 2, 3, 4] && state.held.count { $0.state == .running } == 2)
+        let actions = state.stopOrdered([order(three, .recalled), order(two, .cancelled)], now: 6, at: 106)
+        #expect(
+            actions == [
+                .report(.released(three)), .forget(three), .stop(two), .report(.stopping(two, at: 106, forced: false)),
+                .lineUp(four, assignment(four)),
+            ])
+    }
+
+    @Test func nothingBegins_whileTheLeaseIsOver() {
+        var (state, _) = lined([one, two])
+        #expect(state.tookBackLine(waiting: [two], now: 5, at: 105) == [])
+        state.leaseOver()
+        #expect(state.ended(one, .cancelled, now: 6, at: 106).count == 1 && state.lined.isEmpty)
+    }
+
+    @Test func whatMustNotBeginUnseen_isNotInTheLine_andNotOvertaken() {
+        var state = ExecutorState(slots: 1, lineMax: 8)
+        _ = state.attached(drop: [], now: 0, at: 0)
+        var fenced = assignment(two)
+        fenced.fences = [.with { $0.key = "db" }]
+        var once = assignment(two)
+        once.atMostOnce = true
+        for careful in [fenced, once] {
+            var state = state
+            let actions = state.dispatched([assignment(one), careful, assignment(three)], now: 0, at: 100)
+            #expect(actions.count == 2 && state.lined.isEmpty)
+            let after = state.ended(one, .cancelled, now: 1, at: 101)
+            #expect(after.contains(.start(two, careful)) && after.contains(.lineUp(three, assignment(three))))
+        }
+    }
+
     @Test func end_isKeptUntilAcknowledged_andOfferedAfterEachAttach() {
         var state = attached()
         _ = state.dispatched([assignment(one)], now: 0, at: 0)

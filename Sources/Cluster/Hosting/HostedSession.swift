@@ -293,8 +293,8 @@ final class HostedSession: Sendable {
                 state.elements.forget(key)
                 state.kept[key] = nil
             }
-        // Nothing large comes to what is hosted, and what does not end is given up.
-        case .fetchInputs, .askForReplacement, .exit: break
+        // Nothing large comes to what is hosted, there is no line, and what does not end is given up.
+        case .fetchInputs, .lineUp, .askForReplacement, .exit: break
         }
     }
 

@@ -26,7 +26,11 @@ extension Executor {
         }
         reports.removeAll(keepingCapacity: true)
         armTimer()
+        // The slots help themselves for a while: many ends in one message cost little more than one.
+        if state.withLock({ !$0.lined.isEmpty }) { loop.rest(milliseconds: Self.restMilliseconds) }
     }
+
+    private static let restMilliseconds: Int32 = 1
 
     private func send(_ reports: [WireUnitReport]) {
         for batch in Batching.split(reports, limitBytes: Self.reportBytesMax, size: \.sizeEstimate) {
@@ -63,7 +67,7 @@ extension Executor {
                 deadline,
                 loop.after(milliseconds: deadline - BootClock.milliseconds()) { [unowned self] in
                     timer = nil
-                    step { $0.tick(now: $1, at: $2) }
+                    stepWithoutLine { $0.tick(now: $1, at: $2) }
                 }
             )
         }

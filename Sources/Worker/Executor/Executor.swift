@@ -47,6 +47,10 @@ final class Executor: @unchecked Sendable {
     private static let hungMilliseconds: Int64 = 2500
     private static let pulseMilliseconds: Int64 = 500
     static let reportBytesMax = 4 << 20
+    /// So many operations may begin before the loop knows.
+    private static let lineMax = 128
+    /// A loop that was busy for longer may have missed that nothing is to begin.
+    private static let unattendedMilliseconds: Int64 = 1000
 
     init(_ configuration: ExecutorConfiguration, registry: OperationRegistry, logger: Logger) throws {
         self.configuration = configuration
@@ -54,7 +58,7 @@ final class Executor: @unchecked Sendable {
         self.logger = logger
         loop = try EventLoop()
         context = try ZMQContext()
-        state = Mutex(ExecutorState(slots: configuration.slots))
+        state = Mutex(ExecutorState(slots: configuration.slots, lineMax: Self.lineMax))
         name = "\(HostName.current)/\(configuration.index)"
         host = HostSettings(
             hostName: HostName.current,
@@ -121,8 +125,10 @@ final class Executor: @unchecked Sendable {
     }
 
     private func makeRunner() {
+        let line = StartLine { [unowned self] in BootClock.milliseconds() - pulse.load(ordering: .relaxed) < Self.unattendedMilliseconds }
         runner = UnitRunner(
-            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName, progress: progress
+            registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName, progress: progress, line: line,
+            whenBegun: { [unowned self] key, at in step { state, now, _ in state.begun(key, now: now, at: at) } }
         ) { [unowned self] key, finished in
             shelf.release(key)
             spool.close(key)
@@ -196,7 +202,11 @@ final class Executor: @unchecked Sendable {
     ///
     /// Called on the link's queue, which may wait. What a loop that has ended did not see will never start.
     private func held() -> [WireHeldUnit] {
-        loop.ask { [unowned self] in state.withLock { $0.held } } ?? state.withLock { $0.held }
+        let held = loop.ask { [unowned self] in
+            takeBackLine()
+            return state.withLock { $0.held }
+        }
+        return held ?? state.withLock { $0.held }
     }
 
     // MARK: Signs of life
@@ -238,7 +248,7 @@ final class Executor: @unchecked Sendable {
             elements.forgetSent()
             products.forgetSent()
             isProgressDue = true
-            step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
+            stepWithoutLine { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .detached(let reason):
             logger.trace("not connected to \(configuration.endpoint): \(reason)")
         case .denied(let reason):
@@ -248,16 +258,16 @@ final class Executor: @unchecked Sendable {
             isDenied = true
         case .leaseOver:
             logger.warning("the coordinator has not answered within the lease: nothing new is started")
-            step { state, _, _ in
+            stepWithoutLine { state, _, _ in
                 state.leaseOver()
                 return []
             }
         case .lockLeaseEnding(let graceMilliseconds):
             logger.warning("the coordinator has not answered: what runs under a key is stopped before the lock lease is over")
-            step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: graceMilliseconds, now: now) }
+            stepWithoutLine { state, now, _ in state.lockLeaseEnding(graceMilliseconds: graceMilliseconds, now: now) }
         case .orphanLimitOver:
             logger.warning("the coordinator has not answered within the orphan limit: everything is stopped")
-            step { state, now, _ in state.orphanLimitOver(now: now) }
+            stepWithoutLine { state, now, _ in state.orphanLimitOver(now: now) }
         case .refused(let refusal):
             logger.error("the coordinator at \(configuration.endpoint) refuses this executor: \(refusal.message)")
             end(ExecutorExit.refused)
@@ -276,7 +286,7 @@ final class Executor: @unchecked Sendable {
                 if let end = products.release(UnitKey(unit)) { admit(end) }
                 if let end = elements.release(UnitKey(unit)) { reports.append(end) }
             }
-            step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+            stepWithoutLine { $0.stopOrdered(stop.units, now: $1, at: $2) }
         case .elementReceipts(let receipts)?:
             reports += elements.receive(receipts.receipts, now: BootClock.milliseconds())
         case .productReceipts(let receipts)?:
@@ -300,7 +310,18 @@ final class Executor: @unchecked Sendable {
 
     private func drain(graceMilliseconds: Int64) {
         logger.info("draining: what runs has \(DurationText.seconds(milliseconds: graceMilliseconds))")
-        step { $0.drain(graceMilliseconds: graceMilliseconds, now: $1, at: $2) }
+        stepWithoutLine { $0.drain(graceMilliseconds: graceMilliseconds, now: $1, at: $2) }
+    }
+
+    /// A step that asks who has begun, or says that nobody is to: it is certain who has.
+    func stepWithoutLine(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+        takeBackLine()
+        step(input)
+    }
+
+    private func takeBackLine(closing: Bool = false) {
+        let waiting = runner?.takeBackLine(closing: closing) ?? []
+        step { $0.tookBackLine(waiting: waiting, now: $1, at: $2) }
     }
 
     func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
@@ -324,6 +345,8 @@ final class Executor: @unchecked Sendable {
             inputs?.begin(key, assignment.inputs)
         case .start(let key, let assignment):
             runner?.start(key, assignment, context: context(for: key, assignment), blobs: shelf.blobs(of: key))
+        case .lineUp(let key, let assignment):
+            runner?.lineUp(key, assignment, context: context(for: key, assignment))
         case .stop(let key):
             runner?.stop(key)
         case .kill(let key):
@@ -363,6 +386,7 @@ final class Executor: @unchecked Sendable {
     private func end(_ code: Int32) {
         guard exitCode == nil else { return }
         exitCode = code
+        takeBackLine(closing: true)
         loop.stop()
     }
 }

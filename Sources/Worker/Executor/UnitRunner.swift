@@ -36,15 +36,25 @@ final class UnitRunner {
     /// How an operation reads what another one sends; nil: it cannot.
     var openStream: (@Sendable (WireAssignment) -> any StreamCursor)?
     private var bodies: [UnitKey: Body] = [:]
+    /// Stand in the line, or have begun without the loop knowing.
+    private var prepared: [UnitKey: any ClusterOperation] = [:]
+    private let line: StartLine?
+    private let whenBegun: (UnitKey, _ at: Int64) -> Void
     private let background = DispatchQueue.global()
 
+    /// - Parameters:
+    ///   - line: where operations wait that may begin before the loop knows; nil: there is no such thing.
+    ///   - whenBegun: one of the line has begun; before it ends.
     init(
         registry: OperationRegistry, slots: Int, loop: EventLoop, hostName: String, progress: ProgressDesk = ProgressDesk(),
+        line: StartLine? = nil, whenBegun: @escaping (UnitKey, _ at: Int64) -> Void = { _, _ in },
         whenEnded: @escaping (UnitKey, Finished) -> Void
     ) {
         self.registry = registry
         self.loop = loop
         self.hostName = hostName
+        self.line = line
+        self.whenBegun = whenBegun
         self.whenEnded = whenEnded
         self.progress = progress
         queue.maxConcurrentOperationCount = slots
@@ -65,6 +75,12 @@ final class UnitRunner {
                 assignment: assignment, registry: registry, worker: context.worker, hostName: context.host.hostName, blobs: blobs)
             background.async { end(decider.decide()) }
         case .execute where blobs.isEmpty:
+            let stoodInLine = line?.take(key) == true
+            if let operation = prepared.removeValue(forKey: key) {
+                bodies[key] = .running(operation)
+                if stoodInLine { operation.add(to: queue) }
+                return
+            }
             bodies[key] = .building(stop: false, kill: false)
             run(key, Self.build(assignment, registry: registry, context: context, blobs: blobs, openStream))
         case .execute:
@@ -158,27 +174,73 @@ final class UnitRunner {
             ended(key, Finished(.failure([failure])))
         case .operation(let operation, let sends, let redaction):
             bodies[key] = .running(operation)
-            operation.relayProgress(to: progressRelay(of: key))
             if sends { relayElements(of: operation, key) }
-            relayProducts(of: operation, key)
-            let end = completion(of: key)
-            let hostName = hostName
-            operation.whenEnded { [unowned operation] outcome in
-                let products = operation.takeProducts()
-                let name = operation.errorName
-                guard outcome.isLarge || !products.isEmpty else { return end(Self.finished(outcome, hostName: hostName, redaction)) }
-                // Hashing takes its time, and this may be a cooperative thread.
-                let held = Products(operations: products)
-                DispatchQueue.global().async {
-                    let finished = Self.finished(outcome, hostName: hostName, redaction)
-                    end(Self.adding(held.operations, to: finished, name: name, hostName: hostName))
-                    for product in held.operations { product.cancelUnqueued() }
-                }
-            }
+            relay(operation, key, redaction)
             operation.add(to: queue)
             if stop || kill { self.stop(key) }
             if kill { _ = self.kill(key) }
         }
+    }
+
+    /// Before it is added to the queue.
+    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction) {
+        operation.relayProgress(to: progressRelay(of: key))
+        relayProducts(of: operation, key)
+        let end = completion(of: key)
+        let endUnhurried = completion(of: key, isHurried: false)
+        let (hostName, line) = (hostName, line)
+        operation.whenEnded { [unowned operation] outcome in
+            // The loop is not needed for the slot to be used, so that it may take many ends at once.
+            let end = line?.beginNext() == true ? endUnhurried : end
+            let products = operation.takeProducts()
+            guard outcome.isLarge || !products.isEmpty else { return end(Self.finished(outcome, hostName: hostName, redaction)) }
+            // Hashing takes its time, and this may be a cooperative thread.
+            let held = Products(operations: products)
+            let name = operation.errorName
+            DispatchQueue.global().async {
+                let finished = Self.finished(outcome, hostName: hostName, redaction)
+                end(Self.adding(held.operations, to: finished, name: name, hostName: hostName))
+                for product in held.operations { product.cancelUnqueued() }
+            }
+        }
+    }
+
+    // MARK: The line
+
+    /// Prepares it to begin when another one ends. What needs the loop to begin only keeps its place in the line.
+    func lineUp(_ key: UnitKey, _ assignment: WireAssignment, context: UnitContext) {
+        guard let line else { return }
+        guard registry.entries[assignment.operation]?.sends == false,
+            case .operation(let operation, _, let redaction) = Self.build(
+                assignment, registry: registry, context: context, blobs: [:], openStream)
+        else { return line.append(key, nil) }
+        prepared[key] = operation
+        relay(operation, key, redaction)
+        let announce = onLoop(isHurried: false) { (runner: UnitRunner, at: Int64) in runner.begun(key, at: at) }
+        let queue = queue
+        line.append(key) { [unowned operation] in
+            announce(WallClock.milliseconds())
+            operation.add(to: queue)
+        }
+    }
+
+    private func begun(_ key: UnitKey, at: Int64) {
+        guard let operation = prepared.removeValue(forKey: key) else { return }
+        bodies[key] = .running(operation)
+        whenBegun(key, at)
+    }
+
+    /// Empties the line.
+    ///
+    /// - Parameter closing: nothing begins in it any more.
+    /// - Returns: those that have not begun. From here on the others are bodies as any other.
+    func takeBackLine(closing: Bool = false) -> Set<UnitKey> {
+        guard let line else { return [] }
+        let waiting = line.takeAll(closing: closing)
+        for key in waiting { prepared[key] = nil }
+        for (key, operation) in prepared { bodies[key] = .running(operation) }
+        prepared.removeAll(keepingCapacity: true)
+        return waiting
     }
 
     private static func decide(_ assignment: WireAssignment, blobs: [BlobDigest: Data], hostName: String) -> Finished {
@@ -251,17 +313,18 @@ final class UnitRunner {
 
     private func relayProducts(of operation: any ClusterOperation, _ key: UnitKey) {
         whenStarting(key)
-        let name = operation.errorName
-        let deliver = onLoop { (runner: UnitRunner, result: Result<WireAddition, ProductRefused>) in
-            runner.whenProduced(key, result, name)
+        typealias Product = (result: Result<WireAddition, ProductRefused>, name: String)
+        let deliver = onLoop { (runner: UnitRunner, product: Product) in
+            runner.whenProduced(key, product.result, product.name)
             // It cannot have what it wants to.
-            if case .failure = result { runner.stop(key) }
+            if case .failure = product.result { runner.stop(key) }
         }
-        operation.relayProducts { product, id in
+        operation.relayProducts { [unowned operation] product, id in
             do {
-                deliver(.success(try ProducedGraph([product], id: id, from: .worker).addition))
+                deliver((.success(try ProducedGraph([product], id: id, from: .worker).addition), operation.errorName))
             } catch {
-                deliver(.failure(error as? ProductRefused ?? ProductRefused(reason: error.localizedDescription)))
+                let refused = error as? ProductRefused ?? ProductRefused(reason: error.localizedDescription)
+                deliver((.failure(refused), operation.errorName))
             }
             product.cancelUnqueued()
         }
@@ -300,8 +363,8 @@ final class UnitRunner {
 
     // MARK: Ends
 
-    private func completion(of key: UnitKey) -> @Sendable (Finished) -> Void {
-        onLoop { (runner: UnitRunner, finished: Finished) in runner.ended(key, finished) }
+    private func completion(of key: UnitKey, isHurried: Bool = true) -> @Sendable (Finished) -> Void {
+        onLoop(isHurried: isHurried) { (runner: UnitRunner, finished: Finished) in runner.ended(key, finished) }
     }
 
     private func ended(_ key: UnitKey, _ finished: Finished) {
@@ -311,11 +374,12 @@ final class UnitRunner {
 
     /// A way for other threads to call `body` on the loop's thread.
     private func onLoop<Value: Sendable>(
-        _ body: @escaping @Sendable (UnitRunner, Value) -> Void
+        isHurried: Bool = true, _ body: @escaping @Sendable (UnitRunner, Value) -> Void
     ) -> @Sendable (Value) -> Void {
         // Only dereferenced on the loop's thread.
         nonisolated(unsafe) let runner = self
         let loop = loop
+        guard isHurried else { return { value in loop.submitUnhurried { body(runner, value) } } }
         return { value in loop.submit { body(runner, value) } }
     }
 

@@ -197,8 +197,8 @@ package final class MemoryWorker {
         case .stop(let key): runner?.stop(key)
         case .kill(let key): if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }
         case .askForReplacement, .exit: isStuck = true
-        // Everything comes within its message.
-        case .fetchInputs: break
+        // Everything comes within its message, and there is no line.
+        case .fetchInputs, .lineUp: break
         case .forget(let key):
             products.forget(key)
             elements.forget(key)

@@ -1,3 +1,4 @@
+import AOperation
 import CLinux
 import Foundation
 import Synchronization
@@ -7,8 +8,8 @@ import Wire
 ///
 /// It owns whatever is only touched from its handlers: no locks, no hops. Nothing handed to it may block.
 ///
-/// `@unchecked Sendable`: `inbox` is guarded by its mutex; everything in `watched`, `timers`, `nextTimer` and `isStopped`
-/// is touched on the loop's thread only (checked in debug builds), or before ``run()`` is called.
+/// `@unchecked Sendable`: `inbox` is guarded by its mutex; everything in `watched`, `timers`, `nextTimer`, `restMilliseconds`
+/// and `isStopped` is touched on the loop's thread only (checked in debug builds), or before ``run()`` is called.
 final class EventLoop: @unchecked Sendable {
     struct Interest: OptionSet, Sendable {
         let rawValue: UInt32
@@ -22,6 +23,10 @@ final class EventLoop: @unchecked Sendable {
 
     private struct Inbox {
         var items: [Item] = []
+        /// The loop was woken, and has not taken `items` since.
+        var isWoken = false
+        /// The loop looks for `items` soon by itself.
+        var isResting = false
         /// The loop has ended: nothing is taken any more.
         var isClosed = false
     }
@@ -39,10 +44,11 @@ final class EventLoop: @unchecked Sendable {
 
     private let epoll: Int32
     private let wake: Int32
-    private let inbox = Mutex(Inbox())
+    private let inbox = Guarded(Inbox())
     private var watched: [Int32: () -> Void] = [:]
     private var timers: [Timer: (deadline: Int64, work: () -> Void)] = [:]
     private var nextTimer: UInt64 = 0
+    private var restMilliseconds: Int32?
     private var isStopped = false
     private var thread: pthread_t?
 
@@ -68,6 +74,9 @@ final class EventLoop: @unchecked Sendable {
     /// Nothing happens once the loop has ended.
     func submit(_ work: @escaping @Sendable () -> Void) { _ = post(Item(work: work)) }
 
+    /// As ``submit(_:)``, but a loop that ``rest(milliseconds:)`` is not woken.
+    func submitUnhurried(_ work: @escaping @Sendable () -> Void) { _ = post(Item(work: work), isHurried: false) }
+
     /// Asks on the loop's thread, after all that was submitted before, and waits for the answer: not for that thread itself.
     ///
     /// - Returns: nil: the loop has ended.
@@ -86,13 +95,15 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// - Returns: false: the loop has ended.
-    private func post(_ item: Item) -> Bool {
-        let (isTaken, isFirst) = inbox.withLock { inbox in
+    private func post(_ item: Item, isHurried: Bool = true) -> Bool {
+        let (isTaken, wakes) = inbox.withLock { inbox in
             guard !inbox.isClosed else { return (false, false) }
             inbox.items.append(item)
-            return (true, inbox.items.count == 1)
+            guard !inbox.isWoken, isHurried || !inbox.isResting else { return (true, false) }
+            inbox.isWoken = true
+            return (true, true)
         }
-        if isFirst { clinux_wake(wake) }
+        if wakes { clinux_wake(wake) }
         return isTaken
     }
 
@@ -126,6 +137,12 @@ final class EventLoop: @unchecked Sendable {
         timers[timer] = nil
     }
 
+    /// When this turn is over, what is not hurried waits for as long, to be done together: a turn costs more than it does.
+    func rest(milliseconds: Int32) {
+        assertOnLoop()
+        restMilliseconds = milliseconds
+    }
+
     /// Ends ``run()`` after the current handler.
     func stop() {
         assertOnLoop()
@@ -137,7 +154,9 @@ final class EventLoop: @unchecked Sendable {
         thread = pthread_self()
         var ready = [Int32](repeating: -1, count: 128)
         while !isStopped {
-            let count = clinux_epoll_wait(epoll, &ready, Int32(ready.count), timeout())
+            let rest = beginRest()
+            let count = clinux_epoll_wait(epoll, &ready, Int32(ready.count), rest ?? timeout())
+            if rest != nil { endRest() }
             precondition(count >= 0, "epoll_wait failed with errno \(errno): the loop owns its descriptor")
             for descriptor in ready[..<Int(count)] {
                 // A handler before this one may have stopped watching it.
@@ -160,12 +179,39 @@ final class EventLoop: @unchecked Sendable {
 
     private func drainInbox() {
         clinux_wake_clear(wake)
-        let work = inbox.withLock { inbox in
-            let work = inbox.items
-            inbox.items.removeAll(keepingCapacity: work.count < 4096)
-            return work
+        for item in takeInbox() { item.work() }
+    }
+
+    private func takeInbox() -> [Item] {
+        inbox.withLock { inbox in
+            let items = inbox.items
+            inbox.items.removeAll(keepingCapacity: items.count < 4096)
+            inbox.isWoken = false
+            return items
         }
-        for item in work { item.work() }
+    }
+
+    /// - Returns: for how long at most; nil: there is no rest.
+    private func beginRest() -> Int32? {
+        guard let milliseconds = restMilliseconds else { return nil }
+        restMilliseconds = nil
+        let mayRest = inbox.withLock { inbox in
+            inbox.isResting = inbox.items.isEmpty
+            return inbox.isResting
+        }
+        guard mayRest else { return nil }
+        let timeout = timeout()
+        return timeout < 0 ? milliseconds : min(timeout, milliseconds)
+    }
+
+    private func endRest() {
+        // What woke the loop comes in its turn; what did not is done now.
+        let items = inbox.withLock { inbox in
+            inbox.isResting = false
+            return inbox.isWoken ? [] : inbox.items
+        }
+        guard !items.isEmpty else { return }
+        for item in takeInbox() { item.work() }
     }
 
     private func timeout() -> Int32 {
