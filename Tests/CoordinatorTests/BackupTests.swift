@@ -10,6 +10,13 @@ private func submit(_ node: String, _ client: FakePeer) throws -> String {
     try client.submit(.group([.noop(node)]), key: UUID().uuidString)
 }
 
+private func attach(to coordinator: TestCoordinator) throws -> (worker: FakePeer, client: FakePeer) {
+    let (worker, client) = (try coordinator.peer(), try coordinator.peer())
+    _ = try worker.attach(.executor, incarnation: 1)
+    _ = try client.attach(.client, incarnation: 2)
+    return (worker, client)
+}
+
 /// Copies of data directories, and what is done with them.
 @Suite struct BackupTests {
     let temporary: TemporaryDirectory
@@ -55,10 +62,7 @@ private func submit(_ node: String, _ client: FakePeer) throws -> String {
         let backup = backup
         let data = data
         let (inTime, late) = try await TestCoordinator.run(in: data) { coordinator in
-            let worker = try coordinator.peer()
-            _ = try worker.attach(.executor, incarnation: 1)
-            let client = try coordinator.peer()
-            _ = try client.attach(.client, incarnation: 2)
+            let (worker, client) = try attach(to: coordinator)
             defer {
                 worker.close()
                 client.close()
@@ -92,10 +96,7 @@ private func submit(_ node: String, _ client: FakePeer) throws -> String {
                 }
                 isOver.set()
             }
-            let worker = try coordinator.peer()
-            _ = try worker.attach(.executor, incarnation: 1)
-            let client = try coordinator.peer()
-            _ = try client.attach(.client, incarnation: 2)
+            let (worker, client) = try attach(to: coordinator)
             defer {
                 worker.close()
                 client.close()

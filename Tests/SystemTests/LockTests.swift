@@ -24,8 +24,8 @@ extension SystemTests {
             try await ProcessHarness.with { harness in
                 let coordinator = try await harness.startCoordinator()
                 _ = harness.startWorker("--processes", "2", "--slots", "4")
-                _ = harness.startWorker("--slots", "4")
-                let executors = try await harness.waitForExecutors(3)
+                _ = harness.startWorker("--processes", "2", "--slots", "4")
+                let executors = try await harness.waitForExecutors(4)
                 let keys = (0..<10).map { "k\($0)" }
                 let graph = try LockLog.graph(in: harness, commands: 200, keys: keys.map { ($0, 1) })
                 let submit = harness.startAOP("submit", graph, "--wait", "-o", "json")
@@ -36,7 +36,7 @@ extension SystemTests {
                 _ = try await coordinator.finish()
                 _ = try await harness.startCoordinator()
                 try await eventually("work goes on after the restart") { harness.lines(of: "log").count >= 200 }
-                kill(executors[2], SIGKILL)
+                kill(executors[3], SIGKILL)
                 let finished = try await submit.finish()
                 #expect(finished.status == 0, "\(finished)")
                 try LockLog(harness).check(keys: keys, commands: 200)
@@ -80,6 +80,16 @@ extension SystemTests {
                 let finished = try await harness.aop("run", graph, "--workers", "2", "-o", "json")
                 #expect(finished.status == 0, "\(finished)")
                 #expect(try JSON(parsing: finished.text)["counts"]["succeeded"] == 7)
+            }
+        }
+
+        @Test func twoKeysInBothOrders_aThousandTimes_allEnd() async throws {
+            try await ProcessHarness.with { harness in
+                let pair = "  - {op: noop, exclusive: [a, b]}\n  - {op: noop, exclusive: [b, a]}\n"
+                let graph = try harness.write("crossed.yaml", "group:\n" + String(repeating: pair, count: 1_000))
+                let finished = try await harness.aop("run", graph, "--workers", "2", "-o", "json")
+                #expect(finished.status == 0, "\(finished)")
+                #expect(try JSON(parsing: finished.text)["counts"]["succeeded"] == 2_000)
             }
         }
 

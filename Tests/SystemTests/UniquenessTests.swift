@@ -71,6 +71,42 @@ extension SystemTests {
             }
         }
 
+        /// Each holds an id while an element of it, whose id nobody knew before, wants to join the other one.
+        @Test func joinerThatWouldCloseACircle_isIgnoredByName_andBothEnd() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                func graph(_ name: String, _ id: String, joins other: String) throws -> String {
+                    let gate = "echo in >> '\(harness.directory)/log'; until [ -e '\(harness.directory)/go' ]; do sleep 0.05; done"
+                    return try harness.write(
+                        "\(name).yaml",
+                        """
+                        group:
+                          - id: outer
+                            unique: \(id)
+                            ordered:
+                              - {id: gate, run: "\(gate)"}
+                              - {id: joiner, forEach: [\(other)], unique: '${item}', onDuplicate: join, run: 'true'}
+
+                        """)
+                }
+                var ids: [String] = []
+                for (name, id, other) in [("one", "u1", "u2"), ("two", "u2", "u1")] {
+                    let submitted = try await harness.aop("submit", try graph(name, id, joins: other), "-o", "quiet")
+                    ids.append(submitted.text.trimmingCharacters(in: .newlines))
+                }
+                try await eventually("both hold their ids") { harness.lines(of: "log").count == 2 }
+                _ = try harness.write("go", "")
+                var messages: [String] = []
+                for id in ids {
+                    let ended = try await harness.aop("wait", id, "--timeout", "60s", "-o", "quiet")
+                    #expect(ended.status != 124, "\(ended)")
+                    messages.append(try await harness.aop("show", id).text)
+                }
+                #expect(messages.contains { $0.contains("/outer has the same unique id `u") }, "\(messages)")
+            }
+        }
+
         @Test func wholeSubmissionThatJoins_hasTheFirstOnesValue() async throws {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
