@@ -24,17 +24,21 @@ import Testing
 
     // MARK: arguments
 
-    @Test(arguments: [[], ["L1"], ["l2", "L2"], ["L1", "L2", "L3", "L4"], ["--n", "1"], ["--full"], ["-o", "json"]] as [[String]])
+    @Test(
+        arguments: [
+            [], ["W1"], ["w9", "L1", "--data", "."], ["L1"], ["l2", "L2"], ["L1", "L2", "L3", "L4"], ["--n", "1"], ["--full"],
+            ["-o", "json"],
+        ] as [[String]])
     func knownIdsAndSizes_areTaken(_ arguments: [String]) {
         #expect(Self.refusal(arguments) == nil)
     }
 
-    @Test(arguments: ["W1", "L5", "flood"]) func unknownId_isAUsageError_thatListsTheKnownOnes(_ id: String) throws {
+    @Test(arguments: ["W8", "L5", "flood"]) func unknownId_isAUsageError_thatListsTheKnownOnes(_ id: String) throws {
         let refusal = try #require(Self.refusal(["L1", id]))
         #expect(refusal.status == ExitStatus.usage.rawValue)
         #expect(
             refusal.message.contains(
-                "there is no workload `\(id)`; there are L1 (flood), L2 (chain), L3 (fan-in), L4 (group of groups)"))
+                "there is no workload `\(id)`; there are L1 (flood), L2 (chain), L3 (fan-in), L4 (group of groups), W1 (flood), "))
     }
 
     @Test(
@@ -89,6 +93,46 @@ import Testing
         let words = try Self.report(.groups, count: 9).bareText.split(separator: " ")
         #expect(words.count == 3)
         #expect(words[0] == "L4" && words[1] == "9")
+    }
+
+    // MARK: clusters
+
+    private static var cluster: BenchReport {
+        var report = BenchReport(floor: nil)
+        var clusters = ClusterReport(
+            floor: MachineFloor(roundTripMicroseconds: 60, syncedWriteMicroseconds: 140, spawnMicroseconds: 500))
+        clusters.add(
+            ClusterMeasurement(
+                workload: .fairness, count: 1_000, repeats: 1, operations: 1_100, seconds: 0.44,
+                cpuMicroseconds: [.submitter: 11_000, .coordinator: 33_000, .worker: 22_000],
+                peakBytes: [.submitter: 30 << 20, .coordinator: 60 << 20, .worker: 90 << 20], writtenBytes: 110_000,
+                latency: .init(p50Milliseconds: 2.5, p99Milliseconds: 9), slowdown: 1.75))
+        report.clusters = clusters
+        return report
+    }
+
+    @Test func clusters_haveRowsOfTheirOwn() {
+        let text = Self.cluster.text
+        #expect(text.contains("W9 fairness  1,000  2,500  400.00  2.50    9.00    10·30·20         30·60·90        100\n"), "\(text)")
+        #expect(text.contains("W9 of 1,000: beside the flood a submission of one operation takes 1.75 times as long as alone"))
+        #expect(!text.contains("FOUNDATION") && text.contains("60.00 µs for a round trip"))
+        #expect(Self.cluster.bareText == "W9 1000 400.00\n")
+    }
+
+    @Test func clusters_areAmongTheWorkloadsOfTheJSON() async throws {
+        let object = try await Self.object(Self.cluster.json)
+        #expect((object["floor"] as? [String: Any])?["syncedWriteMicroseconds"] as? Double == 140)
+        let entry = try #require((object["workloads"] as? [[String: Any]])?.first)
+        #expect(entry["id"] as? String == "W9" && entry["operationsPerSecond"] as? Int == 2_500 && entry["ratioToFloor"] as? Double == 2)
+        #expect((entry["cpuMicrosecondsPerOperation"] as? [String: Any])?["worker"] as? Double == 20)
+        #expect(entry["slowdownBesideFlood"] as? Double == 1.75 && entry["p99Milliseconds"] as? Double == 9)
+        #expect(entry["worstToMeanWait"] == nil)
+    }
+
+    @Test(arguments: ClusterWorkload.allCases) func graphOfAWorkload_hasAsManyOperationsAsItSays(_ workload: ClusterWorkload) throws {
+        let graph = try workload.graph(count: 25)
+        let operations = graph.nodes.count { if case .operation? = $0.kind { true } else { false } }
+        #expect(operations == (workload == .latency ? 1 : workload.operations(count: 25)))
     }
 
     @Test(arguments: [(1, "1"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")])

@@ -292,6 +292,66 @@ extension SystemTests {
             }
         }
 
+        @Test func watcherInAnotherProcess_losesNothing_andHearsNothingTwice_overARestartOfTheCoordinator() async throws {
+            try await ProcessHarness.with { harness in
+                let first = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                _ = try await harness.waitForExecutors(1)
+                let nodes = (0..<300).map { "  - {id: n\($0), run: 'true'}\n" }
+                let graph = try harness.write("many.yaml", "group:\n" + nodes.joined())
+                let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let cluster = try await harness.connect()
+                let submission = try await cluster.connection.submission(id)
+                let watched = Watched()
+                async let watching: Void = {
+                    for try await event in submission.events { watched.take(event) }
+                }()
+                try await eventually("some have ended") { watched.succeeded >= 30 }
+                try await first.send(SIGKILL)
+                _ = try await first.finish()
+                _ = try await harness.startCoordinator()
+                try await watching
+                let (succeeded, mistakes, views) = watched.result
+                #expect(succeeded == 300 && mistakes.isEmpty && views == 2, "\(mistakes)")
+                await cluster.close()
+            }
+        }
+
+        /// What a watcher makes of a submission: views, and the events between them.
+        private final class Watched: Sendable {
+            private struct State {
+                var succeeded = 0
+                var views = 0
+                var ended: Set<String> = []
+                var mistakes: [String] = []
+            }
+
+            private let state = Guarded(State())
+
+            var succeeded: Int { state.withLock { $0.succeeded } }
+            var result: (succeeded: Int, mistakes: [String], views: Int) { state.withLock { ($0.succeeded, $0.mistakes, $0.views) } }
+
+            func take(_ event: FollowEvent) {
+                state.withLock { state in
+                    switch event {
+                    case .interrupted: break
+                    case .view(let view):
+                        state.views += 1
+                        if view.counts.succeeded < state.succeeded { state.mistakes.append("what had succeeded has not, after a restart") }
+                        state.succeeded = Int(view.counts.succeeded)
+                    case .events(let events, let view):
+                        for event in events where event.state == .succeeded && !event.group {
+                            state.succeeded += 1
+                            if !state.ended.insert(event.path).inserted { state.mistakes.append("\(event.path) twice") }
+                        }
+                        if view.counts.succeeded != state.succeeded {
+                            state.mistakes.append("\(view.counts.succeeded) have succeeded, \(state.succeeded) were told")
+                        }
+                    }
+                }
+            }
+        }
+
         @Test func limits_haveTheLibrarysErrors_closedQueueLosesNothingThere() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await harness.trialCluster()

@@ -1,31 +1,64 @@
 import ArgumentParser
 import Benchmark
+import Foundation
 
 struct BenchCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure the library on this machine, beside Foundation's OperationQueue.",
+        abstract: "Measure the library and a cluster on this machine.",
         discussion: """
-            \(Workload.allCases.map { "\($0.id)  \($0.name)" }.joined(separator: "\n"))
+            The library's queue, beside Foundation's OperationQueue:
+            \(Workload.allCases.map { "  \($0.id)  \($0.name)" }.joined(separator: "\n"))
+            A coordinator with its journal on disk and a worker, processes of this machine:
+            \(ClusterWorkload.allCases.map { "  \($0.id)  \($0.name)" }.joined(separator: "\n"))
 
-            Every workload runs on both queues in turn, with operations that do
-            nothing: what is measured is what the queues cost. Each figure is
-            the median of --repeat measurements. Use a release build.
+            The operations do nothing: what is measured is what queues and
+            clusters cost. Each figure is the median of --repeat measurements.
+            Use a release build, and let nothing else run.
 
             Examples:
               aop bench
               aop bench L1 L2 --repeat 5
+              aop bench W1 W4 --data .
               aop bench L1 --n 1000000 -o json | jq '.workloads[].operationsPerSecond'
             """)
+
+    /// Any workload that can be asked for.
+    private enum Chosen: Equatable {
+        case library(Workload)
+        case cluster(ClusterWorkload)
+
+        init?(id: String) {
+            if let workload = Workload(id: id) {
+                self = .library(workload)
+            } else if let workload = ClusterWorkload(id: id) {
+                self = .cluster(workload)
+            } else {
+                return nil
+            }
+        }
+
+        static var all: [Chosen] { Workload.allCases.map(Chosen.library) + ClusterWorkload.allCases.map(Chosen.cluster) }
+
+        var title: (id: String, name: String) {
+            switch self {
+            case .library(let workload): (workload.id, workload.name)
+            case .cluster(let workload): (workload.id, workload.name)
+            }
+        }
+    }
 
     @Argument(help: "Which workloads, by id; all of them by default.")
     var workloads: [String] = []
     @Option(help: "How many operations, in place of each workload's own sizes.")
     var n: Int?
-    @Option(name: .customLong("repeat"), help: "How often each queue is measured.")
-    var repeats: Int = 3
+    @Option(
+        name: .customLong("repeat"), help: "How often each is measured. (default: 3, of clusters 1, with --full 3)")
+    var repeats: Int?
     @Flag(help: "Measure all sizes of each workload. Takes minutes.")
     var full = false
+    @Option(help: "Make the journals of clusters in this directory. (default: where temporary files are)", completion: .directory)
+    var data: String?
     @OptionGroup var output: OutputOptions
 
     private static let sizes = 1...10_000_000
@@ -36,7 +69,7 @@ struct BenchCommand: ToolCommand {
         if let n, !Self.sizes.contains(n) {
             throw ValidationError("--n \(n): use a number from 1 to \(Self.sizes.upperBound)")
         }
-        if !Self.repetitions.contains(repeats) {
+        if let repeats, !Self.repetitions.contains(repeats) {
             throw ValidationError("--repeat \(repeats): use a number from 1 to \(Self.repetitions.upperBound)")
         }
         if n != nil, full {
@@ -45,33 +78,35 @@ struct BenchCommand: ToolCommand {
     }
 
     /// The workloads that were asked for, each once, in the order in which they were named.
-    private func chosen() throws -> [Workload] {
-        var chosen: [Workload] = []
+    private func chosen() throws -> [Chosen] {
+        var chosen: [Chosen] = []
         for id in workloads {
-            guard let workload = Workload(id: id) else {
-                let known = Workload.allCases.map { "\($0.id) (\($0.name))" }.joined(separator: ", ")
+            guard let workload = Chosen(id: id) else {
+                let known = Chosen.all.map(\.title).map { "\($0.id) (\($0.name))" }.joined(separator: ", ")
                 throw ValidationError("there is no workload `\(id)`; there are \(known)")
             }
             if !chosen.contains(workload) { chosen.append(workload) }
         }
-        return chosen.isEmpty ? Workload.allCases : chosen
-    }
-
-    private func sizes(of workload: Workload) -> [Int] {
-        if let n { return [n] }
-        return full ? workload.allSizes : workload.standardSizes
+        return chosen.isEmpty ? Chosen.all : chosen
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
-        let benchmark = LocalBenchmark(repeats: repeats)
-        let floor = try await OwnThread.run { DispatchFloor.microseconds(repeats: benchmark.repeats) }
-        var report = BenchReport(floor: floor)
-        for workload in try chosen() {
-            for size in sizes(of: workload) {
-                console.hint("\(workload.id) \(workload.name), \(BenchReport.grouped(size)) operations …")
-                report.add(try await OwnThread.run { try benchmark.run(workload, count: size) })
+        var (library, clusters): ([Workload], [ClusterWorkload]) = ([], [])
+        for chosen in try chosen() {
+            switch chosen {
+            case .library(let workload): library.append(workload)
+            case .cluster(let workload): clusters.append(workload)
             }
         }
+        var report = BenchReport(
+            floor: library.isEmpty ? nil : try await OwnThread.run { DispatchFloor.microseconds(repeats: repeats ?? 3) })
+        for workload in library {
+            for size in n.map({ [$0] }) ?? (full ? workload.allSizes : workload.standardSizes) {
+                console.hint("\(workload.id) \(workload.name), \(BenchReport.grouped(size)) operations …")
+                report.add(try await OwnThread.run { try LocalBenchmark(repeats: repeats ?? 3).run(workload, count: size) })
+            }
+        }
+        if !clusters.isEmpty { report.clusters = try await measure(clusters, console) }
         switch console.mode {
         case .json: try await console.writeValue(report.json)
         case .jsonl: for line in report.lines { try await console.writeValue(line) }
@@ -79,5 +114,25 @@ struct BenchCommand: ToolCommand {
         case .text: try await console.write(report.text)
         }
         return .success
+    }
+
+    private func measure(_ workloads: [ClusterWorkload], _ console: Console) async throws -> ClusterReport {
+        let data = data.map { $0.hasPrefix("/") ? $0 : FileManager.default.currentDirectoryPath + "/" + $0 }
+        let (messages, message) = AsyncStream<String>.makeStream()
+        let relay = Task { for await line in messages { await console.warn(line) } }
+        let benchmark = ClusterBenchmark(
+            repeats: repeats ?? (full ? 3 : 1), data: data, logLevel: output.effectiveLogLevel(default: .error).rawValue
+        ) { message.yield($0) }
+        let directory = data ?? NSTemporaryDirectory()
+        var report = ClusterReport(floor: try await OwnThread.run { try MachineFloor.measure(in: directory) })
+        for workload in workloads {
+            for size in n.map({ [$0] }) ?? (full ? workload.allSizes : [workload.standardSize]) {
+                console.hint("\(workload.id) \(workload.name), \(BenchReport.grouped(size)) operations …")
+                report.add(try await benchmark.run(workload, count: size))
+            }
+        }
+        message.finish()
+        await relay.value
+        return report
     }
 }

@@ -1,11 +1,11 @@
 import Benchmark
 
-// The JSON of `bench`. One object per workload and size; its own figures are those of its first variant.
+// The JSON of `bench`. One object per workload and size; of the library's its own figures are those of its first variant.
 
 extension BenchReport {
     var json: JSONValue {
         .shape([
-            ("floor", floorJSON), ("build", .string(Self.isDebugBuild ? "debug" : "release")),
+            ("floor", .object(floorMembers)), ("build", .string(Self.isDebugBuild ? "debug" : "release")),
             ("workloads", .array(lineMembers.map(JSONValue.object))),
         ])
     }
@@ -13,9 +13,14 @@ extension BenchReport {
     /// With jsonl every workload is a value of its own.
     var lines: [JSONValue] { lineMembers.map(JSONValue.shape) }
 
-    private var floorJSON: JSONValue { .object([("dispatchMicroseconds", .rounded(floor))]) }
+    private var floorMembers: [(String, JSONValue)] {
+        (floor.map { [("dispatchMicroseconds", .rounded($0))] } ?? []) + (clusters?.floor.members ?? [])
+    }
 
-    private var lineMembers: [[(String, JSONValue)]] { workloads.map { $0.members(floor: floor) } }
+    private var lineMembers: [[(String, JSONValue)]] {
+        let local = floor.map { floor in workloads.map { $0.members(floor: floor) } } ?? []
+        return local + (clusters.map { clusters in clusters.measurements.map { $0.members(floor: clusters.floor) } } ?? [])
+    }
 }
 
 extension WorkloadReport {
@@ -67,5 +72,5 @@ extension Figures {
 
 extension JSONValue {
     /// To the millionth: more digits say nothing.
-    fileprivate static func rounded(_ value: Double) -> JSONValue { .number((value * 1e6).rounded() / 1e6) }
+    static func rounded(_ value: Double) -> JSONValue { .number((value * 1e6).rounded() / 1e6) }
 }

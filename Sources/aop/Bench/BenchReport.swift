@@ -2,11 +2,13 @@ import Benchmark
 
 /// What `bench` says.
 struct BenchReport {
-    /// Microseconds of an empty closure through Dispatch.
-    let floor: Double
+    /// Microseconds of an empty closure through Dispatch; nil: no workload of the library was measured.
+    let floor: Double?
     private(set) var workloads: [WorkloadReport] = []
+    /// Nil: no workload of a cluster was measured.
+    var clusters: ClusterReport?
 
-    init(floor: Double) { self.floor = floor }
+    init(floor: Double?) { self.floor = floor }
 
     mutating func add(_ report: WorkloadReport) { workloads.append(report) }
 
@@ -32,6 +34,10 @@ struct BenchReport {
 
 extension BenchReport {
     var text: String {
+        [workloads.isEmpty ? nil : libraryText, clusters?.text].compactMap(\.self).joined(separator: "\n")
+    }
+
+    private var libraryText: String {
         var table = Table(["WORKLOAD", "N", "KIND", "SLOTS", "µs/OP", "FOUNDATION µs/OP", "RATIO", "OPS/S", "PEAK MiB OURS/FOUNDATION"])
         for workload in workloads {
             for variant in workload.variants { table.add(row(workload, variant)) }
@@ -54,7 +60,7 @@ extension BenchReport {
     }
 
     private var notes: [String] {
-        var notes = ["floor: \(Self.number(floor)) µs for an empty closure through Dispatch"]
+        var notes = floor.map { ["floor: \(Self.number($0)) µs for an empty closure through Dispatch"] } ?? []
         for report in workloads {
             guard let teardown = report.teardown else { continue }
             notes.append(
@@ -77,7 +83,7 @@ extension BenchReport {
         workloads.map { report in
             let time = report.variants.first.map { Self.number($0.ours.microsecondsPerOperation) } ?? "-"
             return "\(report.workload.id) \(report.count) \(time)\n"
-        }.joined()
+        }.joined() + (clusters?.bareText ?? "")
     }
 
     static var isDebugBuild: Bool {

@@ -65,7 +65,7 @@ struct CoordinatorCommand: ToolCommand {
     var retain = Settings.text(.retain).flatMap(RetentionArgument.init(argument:)) ?? .standard
     @Option(
         help: ArgumentHelp(
-            "Serve one run: no cookie, end with standard input, remove this directory at the end.", visibility: .hidden))
+            "Serve one run: no cookie on a socket, end with standard input, remove this directory at the end.", visibility: .hidden))
     var privateDirectory: String?
     @OptionGroup var output: OutputOptions
 
@@ -128,6 +128,9 @@ struct CoordinatorCommand: ToolCommand {
             }
             // Without keys off loopback it does not come to anybody asking for it.
             if configuration.endpoints.contains(where: \.isLoopback) { configuration.cookie = try Cookie.loadOrCreate() }
+        } else if configuration.endpoints.contains(where: { $0.port != nil }) {
+            // Others reach a port who cannot enter the directory.
+            configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
         let coordinator = try CoordinatorService(configuration, logger: logger)
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }

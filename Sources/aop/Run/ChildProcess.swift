@@ -18,8 +18,10 @@ final class ChildProcess: Sendable {
 
     /// Starts the process.
     ///
-    /// - Parameter onMessage: each line it writes to standard error.
-    init(name: String, arguments: [String], onMessage: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - environment: variables that it has besides those of this process.
+    ///   - onMessage: each line it writes to standard error.
+    init(name: String, arguments: [String], environment: [String: String] = [:], onMessage: @escaping @Sendable (String) -> Void) {
         self.name = name
         let (stopRequests, stopping) = AsyncStream<Void>.makeStream()
         let (lines, line) = AsyncStream<String>.makeStream()
@@ -32,7 +34,7 @@ final class ChildProcess: Sendable {
             defer { line.finish() }
             do {
                 return try await Self.run(
-                    arguments, stopRequests: stopRequests, onLine: { line.yield($0) }, onMessage: onMessage)
+                    arguments, environment, stopRequests: stopRequests, onLine: { line.yield($0) }, onMessage: onMessage)
             } catch {
                 return "could not be started: \(error)"
             }
@@ -55,14 +57,17 @@ final class ChildProcess: Sendable {
     }
 
     private static func run(
-        _ arguments: [String], stopRequests: AsyncStream<Void>, onLine: @escaping @Sendable (String) -> Void,
+        _ arguments: [String], _ environment: [String: String], stopRequests: AsyncStream<Void>,
+        onLine: @escaping @Sendable (String) -> Void,
         onMessage: @escaping @Sendable (String) -> Void
     ) async throws -> String {
         var options = PlatformOptions()
         options.createSession = true
         options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(2))]
         let result = try await Subprocess.run(
-            .path(FilePath(try ownExecutable())), arguments: Arguments(arguments), platformOptions: options,
+            .path(FilePath(try ownExecutable())), arguments: Arguments(arguments),
+            environment: .inherit.updating(Dictionary(uniqueKeysWithValues: environment.map { (.init(stringLiteral: $0), $1) })),
+            platformOptions: options,
             input: .inputWriter, output: .sequence, error: .sequence
         ) { execution in
             try await withThrowingTaskGroup(of: Bool.self) { group in

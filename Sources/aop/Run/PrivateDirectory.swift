@@ -7,10 +7,10 @@ struct PrivateDirectory: Sendable {
 
     let path: String
 
-    /// Creates it in `$TMPDIR`, or in /tmp where that is not set or its path is too long for a socket.
-    init() throws {
+    /// Creates it in `directory`, else in `$TMPDIR`, or in /tmp where that is not set or its path is too long for a socket.
+    init(in directory: String? = nil) throws {
         let wanted = Environment["TMPDIR"]
-        let base = wanted.hasPrefix("/") && wanted.utf8.count <= Self.basePathBytesMax ? wanted : "/tmp"
+        let base = directory ?? (wanted.hasPrefix("/") && wanted.utf8.count <= Self.basePathBytesMax ? wanted : "/tmp")
         var template = Array("\(base)/aop-run-XXXXXX".utf8CString)
         // mkdtemp makes the directory with mode 0700.
         guard mkdtemp(&template) != nil else {

@@ -1,0 +1,150 @@
+import Cluster
+import Foundation
+import Wire
+
+/// What was measured of one workload at one size: medians of several runs, each on a cluster of its own.
+struct ClusterMeasurement: Sendable {
+    struct Latency: Sendable {
+        var p50Milliseconds: Double
+        var p99Milliseconds: Double
+    }
+
+    let workload: ClusterWorkload
+    let count: Int
+    let repeats: Int
+    /// Operations that were run, those that only begin or end the graph included.
+    var operations: Int
+    var seconds: Double
+    var cpuMicroseconds: [ProcessMeter.Role: Double]
+    var peakBytes: [ProcessMeter.Role: Int]
+    var writtenBytes: Int
+    /// Of submissions of one operation, where the workload has such.
+    var latency: Latency?
+    /// How many times longer half of those submissions took beside the flood than alone.
+    var slowdown: Double?
+    /// The longest wait for a slot and a key, as a multiple of the mean one.
+    var worstToMeanWait: Double?
+
+    var microsecondsPerOperation: Double { seconds * 1_000_000 / Double(operations) }
+    var operationsPerSecond: Double { Double(operations) / seconds }
+}
+
+/// Runs workloads on clusters of this machine.
+struct ClusterBenchmark: Sendable {
+    let repeats: Int
+    /// Where journals are made; nil: where temporary files are.
+    let data: String?
+    let logLevel: String
+    let onMessage: @Sendable (String) -> Void
+
+    /// Submissions of one operation that are measured before and beside a flood.
+    private static let probes = 100
+    private static let warmUp = 200
+
+    func run(_ workload: ClusterWorkload, count: Int) async throws -> ClusterMeasurement {
+        var runs: [ClusterMeasurement] = []
+        for _ in 0..<repeats {
+            let cluster = try await BenchCluster.start(slots: workload.slots, data: data, logLevel: logLevel, onMessage: onMessage)
+            let run: ClusterMeasurement
+            do {
+                run = try await Self.measure(workload, count, on: cluster)
+            } catch {
+                try await cluster.stop()
+                throw error
+            }
+            try await cluster.stop()
+            runs.append(run)
+        }
+        return ClusterMeasurement(medianOf: runs)
+    }
+
+    private static func measure(_ workload: ClusterWorkload, _ count: Int, on cluster: BenchCluster) async throws -> ClusterMeasurement {
+        let connection = cluster.connection
+        let graph = try workload.graph(count: count)
+        let one = try ClusterWorkload.single()
+        _ = try await untilDone(ClusterWorkload.flood.graph(count: warmUp), warmUp, connection)
+        let alone = workload == .fairness ? try await latencies(one, probes, connection) : []
+        let before = cluster.meter.read()
+        let clock = ContinuousClock()
+        let begin = clock.now
+        var samples: [Duration] = []
+        var id: String?
+        switch workload {
+        case .latency:
+            samples = try await latencies(one, count, connection)
+        case .fairness:
+            async let flood = untilDone(graph, count, connection)
+            // Where all of it is known to the coordinator it is in the way.
+            while try await connection.list(limit: 1).first?.name != graph.name { try await Task.sleep(for: .milliseconds(1)) }
+            samples = try await latencies(one, probes, connection)
+            id = try await flood
+        case .flood, .chain, .fan, .commands, .contention:
+            id = try await untilDone(graph, workload.operations(count: count), connection)
+        }
+        let seconds = (clock.now - begin) / .seconds(1)
+        let after = cluster.meter.read()
+        let p50 = samples.percentile(50)
+        var wait: Double?
+        if workload == .contention, let id { wait = try await worstToMeanWait(of: id, connection) }
+        return ClusterMeasurement(
+            workload: workload, count: count, repeats: 1,
+            operations: workload.operations(count: count) + (workload == .fairness ? probes : 0), seconds: seconds,
+            cpuMicroseconds: after.cpuMicroseconds.merging(before.cpuMicroseconds) { $0 - $1 }, peakBytes: after.peakBytes,
+            writtenBytes: after.writtenBytes - before.writtenBytes,
+            latency: p50.flatMap { p50 in samples.percentile(99).map { .init(p50Milliseconds: p50, p99Milliseconds: $0) } },
+            slowdown: alone.percentile(50).flatMap { alone in p50.map { $0 / alone } },
+            worstToMeanWait: wait)
+    }
+
+    /// Submits a graph, and waits for its end and all values.
+    ///
+    /// - Returns: its id.
+    /// - Throws: `ToolError` if not as many succeeded as were to: its times would say nothing.
+    @discardableResult
+    private static func untilDone(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> String {
+        let id = try await connection.submit(graph).id
+        _ = try await connection.outcome(of: id)
+        let counts = try await connection.result(of: id).submission.counts
+        guard counts.succeeded == UInt64(count) else {
+            throw ToolError(
+                .toolError, "bench",
+                "of \(count) operations of the workload `\(graph.name)` \(counts.succeeded) succeeded: nothing was measured")
+        }
+        return id
+    }
+
+    private static func latencies(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> [Duration] {
+        let clock = ContinuousClock()
+        var samples: [Duration] = []
+        for _ in 0..<count { samples.append(try await clock.measure { try await untilDone(graph, 1, connection) }) }
+        return samples
+    }
+
+    private static func worstToMeanWait(of id: String, _ connection: ClusterConnection) async throws -> Double? {
+        var waits: [Double] = []
+        for try await page in connection.operations(of: id) {
+            for view in page where view.kind == .operation { waits.append(Double(max(0, view.startedAt - view.queuedAt))) }
+        }
+        guard let worst = waits.max(), worst > 0 else { return nil }
+        return worst / (waits.reduce(0, +) / Double(waits.count))
+    }
+}
+
+extension [Duration] {
+    /// In milliseconds; nil: there are none.
+    fileprivate func percentile(_ percent: Int) -> Double? {
+        isEmpty ? nil : sorted()[Swift.min(count - 1, count * percent / 100)] / .milliseconds(1)
+    }
+}
+
+extension ClusterMeasurement {
+    /// The one in the middle, by its time.
+    init(medianOf runs: [ClusterMeasurement]) {
+        let middle = runs.sorted { $0.seconds < $1.seconds }[runs.count / 2]
+        self = .init(
+            workload: middle.workload, count: middle.count, repeats: runs.count, operations: middle.operations, seconds: middle.seconds,
+            cpuMicroseconds: middle.cpuMicroseconds, peakBytes: middle.peakBytes, writtenBytes: middle.writtenBytes,
+            latency: middle.latency,
+            slowdown: middle.slowdown, worstToMeanWait: middle.worstToMeanWait)
+    }
+}
