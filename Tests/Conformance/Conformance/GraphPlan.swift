@@ -5,6 +5,7 @@
 package struct GraphPlan: Codable, Sendable, Hashable {
     package var nodes: [NodePlan]
     package var cancellations: [CancellationPlan]
+    package var pauses: [PausePlan] = []
     /// How many operations the queue executes at once; nil for no limit. Only on a queue of one process.
     package var slots: Int?
 
@@ -54,6 +55,14 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var hasTimeout = false
     /// The whole is stopped when it takes longer than the runner's limit.
     package var hasDeadline = false
+    /// It fails if it has not begun within the runner's limit after it was ready.
+    package var hasQueueTimeout = false
+    /// When it may begin, beside what else it waits for.
+    package var start: StartPlan?
+    /// Whatever becomes of its worker, it does not run twice. On a queue of one process that says nothing.
+    package var isAtMostOnce = false
+    /// What its worker must have. On a queue of one process that says nothing.
+    package var requires: RequirementPlan?
 
     package init(_ kind: Kind, in parent: Int?) {
         self.kind = kind
@@ -110,6 +119,23 @@ package enum SequencePlan: String, Codable, Sendable, Hashable {
     case linear
     /// Another attempt after a failure; none after a cancellation.
     case retry
+}
+
+package struct RequirementPlan: Codable, Sendable, Hashable {
+    /// A label that only some workers have.
+    package var label: String?
+    /// So many permits of its host, which nobody else has meanwhile.
+    package var permits: Int
+
+    package init(label: String? = nil, permits: Int = 0) { (self.label, self.permits) = (label, permits) }
+}
+
+/// A time that something waits for, in milliseconds.
+package enum StartPlan: Codable, Sendable, Hashable {
+    /// After its predecessors have ended.
+    case delay(Int)
+    /// After the graph was made.
+    case notBefore(Int)
 }
 
 package indirect enum ConditionPlan: Codable, Sendable, Hashable {
@@ -171,6 +197,16 @@ package struct CancellationPlan: Codable, Sendable, Hashable {
         self.node = node
         self.moment = moment
     }
+}
+
+/// When the program pauses a node, and for how long.
+package struct PausePlan: Codable, Sendable, Hashable {
+    package var node: Int
+    /// When it is told of the start of this one.
+    package var trigger: Int
+    package var ticks: Int
+
+    package init(of node: Int, atStartOf trigger: Int, ticks: Int) { (self.node, self.trigger, self.ticks) = (node, trigger, ticks) }
 }
 
 extension GraphPlan {

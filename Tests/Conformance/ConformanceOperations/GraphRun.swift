@@ -9,12 +9,14 @@ package final class GraphRun: Sendable {
     package struct Limits: Codable, Sendable {
         package var timeout: Duration
         package var deadline: Duration
+        package var queueTimeout: Duration
         /// When a body that goes on after its cancellation is given up: longer than any does.
         package var grace = Duration.seconds(60)
 
-        package init(timeout: Duration, deadline: Duration) {
+        package init(timeout: Duration, deadline: Duration, queueTimeout: Duration) {
             self.timeout = timeout
             self.deadline = deadline
+            self.queueTimeout = queueTimeout
         }
     }
 
@@ -27,6 +29,8 @@ package final class GraphRun: Sendable {
     private let ends = Ends()
     private let heard = Mutex<Set<ObjectIdentifier>>([])
     private let asked = Mutex<Set<Int>>([])
+    /// What pauses a node, or resumes it; false if it has ended.
+    private let pauser = Mutex<(@Sendable (Int, Bool) async -> Bool)?>(nil)
     /// What was added here.
     private let added = Mutex<[Int: AOperation]>([:])
 
@@ -36,6 +40,7 @@ package final class GraphRun: Sendable {
     package init(_ plan: GraphPlan, at name: String, limits: Limits, isHere: Bool) {
         self.plan = plan
         place = Places.place(name)
+        place.noteTimed(.made(isHere: isHere))
         self.isHere = isHere
         let salt = "\(name)/"
         self.salt = salt
@@ -49,8 +54,19 @@ package final class GraphRun: Sendable {
 
     /// Adds the graph to a queue, and cancels what is to be cancelled meanwhile.
     package func start(on queue: AOperationQueue) {
+        start(pausing: { _, pauses in
+            queue.isSuspended = pauses
+            return true
+        }) { $0.add(to: queue) }
+    }
+
+    /// Hands the graph over, and cancels, pauses and resumes what is to be meanwhile.
+    ///
+    /// - Parameter pausing: pauses a node, or resumes it, and says whether it had not ended.
+    package func start(pausing: @escaping @Sendable (_ node: Int, _ pauses: Bool) async -> Bool, _ handOver: (GroupOperation) -> Void) {
+        pauser.withLock { $0 = pausing }
         for planned in plan.cancellations where planned.moment == .beforeTheQueue { cancel(planned.node, isAlone: true) }
-        root.add(to: queue)
+        handOver(root)
         for planned in plan.cancellations where planned.moment == .onceAdded { cancel(planned.node) }
     }
 
@@ -167,10 +183,26 @@ package final class GraphRun: Sendable {
     private func hear(_ telling: Telling, of node: Int) {
         place.note(.told(node, telling))
         switch telling {
-        case .start: cancelAll { $0 == .atStart(of: node) }
+        case .start:
+            pauseAll(atStartOf: node)
+            cancelAll { $0 == .atStart(of: node) }
         case .finish: cancelAll { $0 == .atEnd(of: node) }
         case .cancel: break
         case .result: ends.one()
+        }
+    }
+
+    private func pauseAll(atStartOf node: Int) {
+        guard let pausing = pauser.withLock({ $0 }) else { return }
+        for planned in plan.pauses where planned.trigger == node {
+            ends.expect(1)
+            Task { [self] in
+                if await pausing(planned.node, true) { place.note(.paused(planned.node)) }
+                for _ in 0..<planned.ticks { try? await place.tick() }
+                place.note(.resumed(planned.node))
+                _ = await pausing(planned.node, false)
+                ends.one()
+            }
         }
     }
 
