@@ -33,6 +33,24 @@ extension Planted {
         },
     ]
 
+    private static let twice = {
+        var plan = GraphPlan.of([.leaf()])
+        plan.isSubmittedTwice = true
+        return plan
+    }()
+    private static let value = Outcome.success("n1#1")
+    private static let again =
+        Seen.run(1) + Seen.group(0) + [.submittedAgain(isExisting: true), .toldAgain(0, .success("")), .toldAgain(1, value)]
+
+    static let keys: [Planted] = [
+        Planted("sameKeyIsTheSameSubmission", "the second one is a submission of its own", twice, again) {
+            $0.replace(.submittedAgain(isExisting: true), with: .submittedAgain(isExisting: false))
+        },
+        Planted("sameKeyIsTheSameSubmission", "the second one ends otherwise", twice, again) {
+            $0.replace(.toldAgain(1, value), with: .toldAgain(1, .cancelled(1)))
+        },
+    ]
+
     private static let pausable = GraphPlan.of([.leaf(), .leaf { $0.after = [1] }])
     private static let paused =
         [.told(1, .start), Seen.begins(1), .paused(0), Seen.value(1)] + Seen.told(1, .success("n1#1")) + [.over(1), .resumed(0)]

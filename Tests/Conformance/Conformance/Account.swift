@@ -53,6 +53,9 @@ package struct Account {
     private(set) var cancelAsked: [Int: Int] = [:]
     private(set) var cancelInForce: [Int: Int] = [:]
     private(set) var over: [Int: Int] = [:]
+    private(set) var tellingsAgain: [(node: Int, place: Int, outcome: Outcome)] = []
+    /// Where the same graph under the same key was taken for another one.
+    private(set) var secondSubmission: Int?
     private(set) var hosts: [String: (labels: [String], permits: Int)] = [:]
     private(set) var placements: [[Int: (host: String, permits: [Int])]]
     /// From the place where the program was told of a pause to that where it ends it.
@@ -90,6 +93,8 @@ package struct Account {
     private mutating func note(_ event: Event, at place: Int, _ killed: [String: Int]) {
         switch event {
         case .made(let isHere): (madeAt, self.isHere) = (times[place], isHere)
+        case .submittedAgain(let isExisting): if !isExisting { secondSubmission = place }
+        case .toldAgain(let node, let outcome): tellingsAgain.append((node, place, outcome))
         case .paused(let node): pauses.append((node, place..<events.count))
         case .resumed(let node):
             if let index = pauses.lastIndex(where: { $0.node == node }) { pauses[index].places = pauses[index].places.lowerBound..<place }

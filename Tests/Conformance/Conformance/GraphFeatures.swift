@@ -103,7 +103,13 @@ extension GraphGenerator {
         /// Pauses of groups in it. A queue of one process is suspended as a whole.
         package static let partialPauses = Features(rawValue: 1 << 40)
 
-        static let bits = 41
+        /// Operations that produce others, with their success. Without a retry a queue of one process has them at once.
+        package static let products = Features(rawValue: 1 << 41)
+
+        /// Graphs that are submitted twice under one key.
+        package static let submissionKeys = Features(rawValue: 1 << 42)
+
+        static let bits = 43
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
@@ -117,7 +123,9 @@ extension GraphGenerator {
         package static let newest: Features = [.sequences, .wrappers]
 
         /// Those that came later still: each has random numbers of its own, for whether it is drawn and for what is drawn of it.
-        package static let apart: Features = [.delays, .queueTimeouts, .atMostOnce, .placement, .pauses, .partialPauses]
+        package static let apart: Features = [
+            .delays, .queueTimeouts, .atMostOnce, .placement, .pauses, .partialPauses, .products, .submissionKeys,
+        ]
 
         /// What graphs of seeds had that were noted before there were others.
         package static let older = all.subtracting(newest).subtracting(apart)
@@ -127,7 +135,7 @@ extension GraphGenerator {
         package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers]).subtracting(distributed)
 
         /// Those of which a queue of one process knows nothing.
-        private static let distributed: Features = [.atMostOnce, .placement, .partialPauses]
+        private static let distributed: Features = [.atMostOnce, .placement, .partialPauses, .submissionKeys]
 
         /// What a cluster does as the model says.
         package static let clustered = settled.subtracting([

@@ -69,6 +69,8 @@ package struct GraphGenerator {
         generator.runOnce()
         generator.place()
         generator.pause()
+        generator.produce()
+        generator.submitTwice()
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }

@@ -6,7 +6,8 @@ extension GraphPlan: CustomStringConvertible {
         }
         let cancelled = cancellations.map { "cancel \(Self.name(of: $0.node)) \($0.moment)" }
         let paused = pauses.map { "pause \(Self.name(of: $0.node)) at start of \(Self.name(of: $0.trigger)) for \($0.ticks)" }
-        return (lines + cancelled + paused + (slots.map { ["slots: \($0)"] } ?? [])).joined(separator: "\n")
+        let again = isSubmittedTwice ? ["submitted twice"] : []
+        return (lines + cancelled + paused + again + (slots.map { ["slots: \($0)"] } ?? [])).joined(separator: "\n")
     }
 
     private func line(of node: Int) -> String {
@@ -37,6 +38,7 @@ extension GraphPlan: CustomStringConvertible {
         if let cause = plan.cause {
             words.append("added by \(plan.afterFailure.map { $0 ? "failure of " : "success of " } ?? "")\(Self.name(of: cause))")
         }
+        if let maker = plan.maker { words.append("made by \(Self.name(of: maker))") }
         if let source = plan.source { words.append("reads \(Self.name(of: source))") }
         if !plan.after.isEmpty { words.append("after \(plan.after.map(Self.name))") }
         if plan.attempts > 1 { words.append("attempts \(plan.attempts)") }
@@ -81,6 +83,8 @@ extension History: CustomStringConvertible {
 extension Event: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .submittedAgain(let isExisting): "submitted again, \(isExisting ? "is the same" : "is another one")"
+        case .toldAgain(let node, let outcome): "\(GraphPlan.name(of: node)) told again \(outcome)"
         case .paused(let node): "\(GraphPlan.name(of: node)) is paused"
         case .resumed(let node): "\(GraphPlan.name(of: node)) is about to be resumed"
         case .host(let name, let labels, let permits): "\(name) has \(labels), permits \(permits)"

@@ -6,6 +6,8 @@ package struct GraphPlan: Codable, Sendable, Hashable {
     package var nodes: [NodePlan]
     package var cancellations: [CancellationPlan]
     package var pauses: [PausePlan] = []
+    /// Whether the program submits it once more, under the same key.
+    package var isSubmittedTwice = false
     /// How many operations the queue executes at once; nil for no limit. Only on a queue of one process.
     package var slots: Int?
 
@@ -32,6 +34,8 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var cause: Int?
     /// Whether it is added only if the cause has failed, or not; nil: in any case.
     package var afterFailure: Bool?
+    /// The member of its group whose body makes it; it comes to the group with the success of that.
+    package var maker: Int?
     /// What it waits for without receiving.
     package var after: [Int] = []
     /// Who delivers to it, in declared order. One that is a group delivers its children's values.
@@ -213,6 +217,8 @@ extension GraphPlan {
     /// Errors and events name nodes like this.
     package static func name(of node: Int) -> String { "n\(node)" }
 
+    package func node(named name: String?) -> Int? { nodes.indices.first { Self.name(of: $0) == name } }
+
     package func children(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].parent == node } }
 
     /// The groups around `node`, the innermost first.
@@ -249,9 +255,13 @@ extension GraphPlan {
 
     /// Whether it is there from the beginning.
     package func isPresent(_ node: Int) -> Bool {
-        guard nodes[node].cause == nil, let parent = nodes[node].parent else { return nodes[node].cause == nil }
+        guard nodes[node].cause == nil, nodes[node].maker == nil else { return false }
+        guard let parent = nodes[node].parent else { return true }
         return !nodes[parent].isWrapper && nodes[parent].group?.sequence == nil
     }
+
+    /// What its body makes, in this order.
+    package func products(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].maker == node } }
 
     package func streamReceivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].source == node } }
 

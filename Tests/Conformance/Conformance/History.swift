@@ -8,6 +8,10 @@ package struct History: Codable, Sendable, Hashable {
 package enum Event: Codable, Sendable, Hashable {
     /// The program is about to make the graph, whose times count from here. Its operations run in this process, or elsewhere.
     case made(isHere: Bool)
+    /// The graph was submitted once more under its key, and found to be there already, or not.
+    case submittedAgain(isExisting: Bool)
+    /// What an operation of the second submission has ended with.
+    case toldAgain(Int, Outcome)
     /// The program was told that a node is paused.
     case paused(Int)
     /// The program is about to resume it.

@@ -98,7 +98,7 @@ struct OperationBuilder {
     }
 
     private func leaf(_ node: Int) -> AOperation {
-        let parameters = ScriptParameters(plan, node, place: place, salt: salt)
+        let parameters = ScriptParameters(plan, node, place: place, salt: salt, limits: limits)
         if plan.nodes[node].unique != nil { return ScriptedOnly(parameters) }
         let isHosted = plan.nodes[node].isHosted
         if plan.nodes[node].source != nil { return isHosted ? HostedSink(parameters) : ScriptedSink(parameters) }

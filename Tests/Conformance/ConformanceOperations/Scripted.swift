@@ -22,8 +22,13 @@ package struct ScriptParameters: Codable, Sendable {
     package var salt: String
     package var unique: UniquePlan?
     package var requires: RequirementPlan?
+    /// What it makes others of; nil: it makes none.
+    private var maker: DeciderParameters?
 
-    package init(_ plan: GraphPlan, _ node: Int, place: String, salt: String) {
+    init(_ plan: GraphPlan, _ node: Int, place: String, salt: String, limits: GraphRun.Limits) {
+        if !plan.products(of: node).isEmpty {
+            maker = DeciderParameters(plan: plan, node: node, place: place, salt: salt, limits: limits)
+        }
         self.place = place
         self.node = node
         script = plan.nodes[node].script ?? Script()
@@ -48,6 +53,9 @@ package struct ScriptParameters: Codable, Sendable {
             .started(
                 node, run: number, process: place.process, received: received,
                 tokens: Dictionary(tokens) { first, _ in first }))
+        if let maker {
+            for product in maker.plan.products(of: node) { operation.produce(maker.builder.added(product)) }
+        }
         if requires != nil, let host = Self.host {
             place.note(.placed(node, run: number, host: host, permits: operation.assignedResource("permits")?.indices ?? []))
         }
