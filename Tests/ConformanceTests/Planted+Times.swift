@@ -25,7 +25,25 @@ extension Planted {
     private static let queueTimeout = Outcome.failure([Fault(.queueTimeout, by: "n1")])
     private static let timeout = Outcome.failure([Fault(.timeout, by: "n1")])
 
+    private static let refusedFirst = GraphPlan.of([
+        .leaf(failures: 1),
+        .leaf {
+            $0.producers = [1]
+            $0.attempts = 2
+            $0.start = .delay(10)
+            $0.conditions = [.scripted([.no, .yes], isNegated: false)]
+        },
+    ])
+    private static let receives = Received.value("n1#2")
+    private static let refusedFirstRuns =
+        at(100, [.made(isHere: true), .told(1, .start), Seen.begins(1), Seen.failure(1)]) + [.judged(2, condition: 0, .no)]
+        + at(114, [Seen.begins(1, run: 2), Seen.value(1, run: 2)] + Seen.told(1, .success("n1#2"))) + [.over(1)]
+        + [.judged(2, condition: 0, .yes)] + at(115, Seen.run(2, received: receives)) + Seen.group(0)
+
     static let times: [Planted] = [
+        Planted("notBeforeItsTime", "what is refused first does not wait the first time", refusedFirst, refusedFirstRuns) {
+            $0.replace(.clock(115), with: .clock(108))
+        },
         Planted(
             "notBeforeItsTime", "it begins before its delay is over", delayed,
             at(100, [.made(isHere: true)]) + at(103, Seen.run(1)) + at(113, Seen.run(2)) + Seen.group(0)

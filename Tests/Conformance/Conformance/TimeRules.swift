@@ -30,7 +30,9 @@ extension Account {
         switch start {
         case .notBefore(let milliseconds): return (madeAt + milliseconds, nil)
         case .delay(let milliseconds):
-            let ends = self.node(node).predecessors.flatMap { runs(inside: $0).map(\.end).filter { $0 < first } }
+            // One whose conditions have refused it was there before, and does not wait again with its net.
+            let known = min(first, firstWork(inside: node) ?? first)
+            let ends = self.node(node).predecessors.flatMap { runs(inside: $0).map(\.end).filter { $0 < known } }
             guard let last = ends.max(by: { times[$0] ?? 0 < times[$1] ?? 0 }), let end = times[last] else {
                 return (madeAt + milliseconds, nil)
             }
