@@ -102,6 +102,9 @@ public final class InMemoryCluster: Sendable {
     /// How often a body of the operation at this path has begun; paths are those of the graph, such as `parts/parse-2`.
     public func attempts(of path: String) -> Int { hub.starts(of: path) }
 
+    /// What clocks on the wall show there, for `notBefore`: a day of 2030 in the beginning, and ``clock`` moves it on.
+    public var date: Date { hub.date }
+
     /// How many workers and coordinators have crashed.
     public var crashes: (workers: Int, coordinators: Int) { hub.crashes }
 }

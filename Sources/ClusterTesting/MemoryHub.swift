@@ -68,6 +68,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
     }
 
     func starts(of path: String) -> Int { shared.withLock { $0.starts[path] ?? 0 } }
+    var date: Date { Date(timeIntervalSince1970: Double(now.wall) / 1_000) }
     var crashes: (workers: Int, coordinators: Int) { shared.withLock { $0.crashes } }
 
     /// A message of the client.

@@ -63,8 +63,8 @@ struct Closed: ClusterCondition {
 }
 
 @Suite struct InMemoryClusterTests {
-    private func cluster(faults: [InMemoryCluster.Fault] = []) async throws -> InMemoryCluster {
-        let cluster = try InMemoryCluster(workers: 3, clock: .virtual, seed: 42, faults: faults)
+    private func cluster(workers: Int = 3, faults: [InMemoryCluster.Fault] = []) async throws -> InMemoryCluster {
+        let cluster = try InMemoryCluster(workers: workers, clock: .virtual, seed: 42, faults: faults)
         try await cluster.register(Nap.self) { [clock = cluster.clock] in Nap($0, clock: clock) }
         return cluster
     }
@@ -112,6 +112,27 @@ struct Closed: ClusterCondition {
         let outcome = try await cluster.run(nap)
         #expect((outcome.errors.first?.publishedError as? AOperationError.WorkerLost)?.reason.contains("died under it") == true)
         #expect(cluster.crashes.workers == 5)
+    }
+
+    @Test func atMostOnce_failsWithItsWorker_andNothingOfItRunsAgain() async throws {
+        let cluster = try await cluster(workers: 1, faults: [.workerCrash(every: 1)])
+        let (nap, put) = (Nap("a", seconds: 1).atMostOnce(), Put())
+        [nap].deliver(to: put)
+        _ = try await cluster.run(nap)
+        #expect((nap.publishedErrors.first?.publishedError as? AOperationError.WorkerLost)?.reason.contains("may have begun") == true)
+        #expect(cluster.attempts(of: "Nap") == 1)
+        let again = Nap("b", seconds: 1).atMostOnce().retry(RetryPolicy(attempts: 2))
+        await #expect(throws: ClusterError.self) { _ = try await cluster.run(again) }
+        #expect(again.publishedErrors.first?.localizedDescription.contains("`atMostOnce` and `retry`, which exclude each other") == true)
+    }
+
+    @Test func notBefore_countsByTheClustersDate() async throws {
+        let cluster = try await cluster()
+        let began = cluster.date
+        let outcome = try await cluster.run(Nap("a", seconds: 60).notBefore(began.addingTimeInterval(3_600)))
+        #expect(outcome.isSuccess)
+        #expect(cluster.clock.now.elapsed == .seconds(3_660))
+        #expect(cluster.date == began.addingTimeInterval(3_660))
     }
 
     @Test func errorOfACondition_arrivesAsItself() async throws {

@@ -99,6 +99,12 @@ import Wire
         #expect(!self.graph(Emit("a")).wire.nodes[1].hasRequires)
     }
 
+    @Test func atMostOnce_isThatOfTheNode() {
+        let graph = graph(GroupOperation(Emit("a").atMostOnce(), Emit("b")), GroupOperation(Emit("c")).atMostOnce())
+        #expect(graph.faults.isEmpty)
+        #expect(graph.wire.nodes.map(\.atMostOnce) == [false, false, true, false, true, false])
+    }
+
     @Test func options_becomeNodeOptions() {
         let operation = Emit("a").exclusive("key", limit: 3).exclusive("key", limit: 2).conditions(MutuallyExclusive<Int>())
             .retry(RetryPolicy(attempts: 4)).timeout(.seconds(2)).queueTimeout(.seconds(3)).deadline(.milliseconds(4_500))

@@ -42,7 +42,9 @@ import Testing
         let queue = AOperationQueue()
         queue.callbackQueue = DispatchQueue(label: name)
         if let slots = plan.slots { queue.maxConcurrentOperationCount = slots }
-        let run = GraphRun(plan, at: name, limits: .init(timeout: .milliseconds(8), deadline: .milliseconds(25)), isHere: true)
+        let run = GraphRun(
+            plan, at: name, limits: .init(timeout: .milliseconds(8), deadline: .milliseconds(25), queueTimeout: .milliseconds(3)),
+            isHere: true)
         run.start(on: queue)
         let hasEnded = await run.ended(within: .seconds(60))
         let history = place.history

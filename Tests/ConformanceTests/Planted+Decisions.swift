@@ -16,6 +16,26 @@ extension Planted {
     }
     private static let added = Seen.run(1) + Seen.run(2) + Seen.group(0)
 
+    private static func producing(failures: Int = 0) -> GraphPlan {
+        .of([
+            .leaf(failures: failures) { $0.attempts = failures == 0 ? 2 : 1 },
+            .leaf { $0.maker = 1 },
+        ])
+    }
+
+    static let products: [Planted] = [
+        Planted("producedWithItsSuccess", "what was produced is not there", producing(), added) {
+            $0.removeAll { event in Seen.run(2).contains(event) }
+        },
+        Planted(
+            "producedWithItsSuccess", "an attempt that fails has produced it", producing(failures: 9),
+            Seen.fails(1) + Seen.group(0, .failure([.own(1)]))
+        ) { $0.insert(contentsOf: Seen.run(2), at: $0.count - 2) },
+        Planted("producedAfterItsMaker", "it begins while what has produced it runs", producing(), added) {
+            $0.move(Seen.begins(2), before: Seen.value(1))
+        },
+    ]
+
     static let decisions: [Planted] = [
         Planted("addedAfterItsCause", "it begins before its cause has ended", deciding(), added) {
             $0.move(Seen.begins(2), before: Seen.value(1))

@@ -41,5 +41,24 @@ import Testing
         #expect(nodes.contains { $0.group?.sequence != nil && $0.isHosted })
         #expect(nodes.contains { $0.isWrapper && $0.producers.count > 1 })
         #expect(nodes.contains { $0.isWrapper && $0.hasTimeout && !$0.conditions.isEmpty })
+        #expect(nodes.contains { $0.group != nil && $0.start != nil })
+        #expect(nodes.contains { if case .notBefore? = $0.start { !$0.keys.isEmpty } else { false } })
+        #expect(nodes.contains { $0.hasQueueTimeout && !$0.conditions.isEmpty })
+        let clusterPlans = (0..<200).map { GraphGenerator.graph(seed: $0, features: .clustered) }
+        let clustered = clusterPlans.flatMap(\.nodes)
+        #expect(clusterPlans.contains { $0.isSubmittedTwice && !$0.pauses.isEmpty })
+        #expect(clustered.contains { $0.isAtMostOnce && !$0.producers.isEmpty })
+        #expect(clustered.contains { $0.requires?.label == nil && $0.requires?.permits == 2 })
+        #expect(plans.contains { !$0.pauses.isEmpty })
+        #expect(nodes.contains { $0.maker != nil && $0.attempts > 1 })
+    }
+
+    /// What came later changes nothing in graphs that do not have it.
+    @Test(arguments: 0..<200 as Range<UInt64>) func graphsOfOlderSeeds_areWhatTheyWere(seed: UInt64) {
+        var plan = GraphGenerator.graph(seed: seed)
+        plan.pauses = []
+        plan.nodes.removeAll { $0.maker != nil }
+        for node in plan.nodes.indices { (plan.nodes[node].start, plan.nodes[node].hasQueueTimeout) = (nil, false) }
+        #expect(plan == GraphGenerator.graph(seed: seed, features: .settled.subtracting(.apart)))
     }
 }

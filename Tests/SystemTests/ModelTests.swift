@@ -17,7 +17,9 @@ extension SystemTests {
 
         @Test func manyGraphsAtOnce_doNothingThatTheModelForbids() async throws {
             try await ProcessHarness.with { harness in
-                let cluster = try await harness.trialCluster(slots: 16)
+                _ = try await harness.startCoordinator()
+                try await Self.startWorkers(harness, processes: 1)
+                let cluster = try await harness.connect()
                 let graphs = try Self.start(on: cluster, harness)
                 try await Self.judge(graphs)
                 await cluster.close()
@@ -27,9 +29,7 @@ extension SystemTests {
         @Test func executorsKilled_andTheCoordinatorRestarted_theyStillDoNothingThatTheModelForbids() async throws {
             try await ProcessHarness.with { harness in
                 let coordinator = try await harness.startCoordinator()
-                _ = harness.start(
-                    BuiltProducts.trialWorker, ["--connect", harness.endpoint, "--slots", "8", "--processes", "2"])
-                let executors = try await harness.waitForExecutors(2)
+                let executors = try await Self.startWorkers(harness, processes: 2)
                 let cluster = try await harness.connect()
                 let graphs = try Self.start(on: cluster, harness)
                 try await Self.whenSome(of: graphs, haveBegunIn: executors[0])
@@ -37,11 +37,24 @@ extension SystemTests {
                 try await coordinator.send(SIGKILL)
                 _ = try await coordinator.finish()
                 _ = try await harness.startCoordinator()
-                let others = try await harness.waitForExecutors(2).filter { $0 != executors[0] }
+                let others = try await harness.waitForExecutors(4).filter { $0 != executors[0] }
                 if let other = others.first { try await Self.kill(other, graphs) }
                 try await Self.judge(graphs)
                 await cluster.close()
             }
+        }
+
+        /// Starts the hosts of which graphs know, each with so many processes.
+        @discardableResult
+        private static func startWorkers(_ harness: ProcessHarness, processes: Int) async throws -> [Int32] {
+            for host in GraphPlan.hosts {
+                let arguments = [
+                    "--connect", harness.endpoint, "--slots", "\(16 / (2 * processes))", "--processes", "\(processes)",
+                    "--label", host.name, "--resource", "permits=\(host.permits)",
+                ]
+                _ = harness.start(BuiltProducts.trialWorker, arguments, environment: ["AOP_TRIAL_HOST": host.name])
+            }
+            return try await harness.waitForExecutors(GraphPlan.hosts.count * processes)
         }
 
         /// Adds the graphs of all seeds.
@@ -52,7 +65,10 @@ extension SystemTests {
                 let folder = "\(harness.directory)/graph-\(seed)"
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 let plan = GraphGenerator.graph(seed: seed, features: .clustered)
-                let run = GraphRun(plan, at: folder, limits: .init(timeout: .seconds(1), deadline: .seconds(4)), isHere: false)
+                let run = GraphRun(
+                    plan, at: folder, limits: .init(timeout: .seconds(1), deadline: .seconds(4), queueTimeout: .milliseconds(200)),
+                    isHere: false)
+                for host in GraphPlan.hosts { run.place.note(.host(host.name, labels: [host.name], permits: host.permits)) }
                 run.start(on: cluster)
                 return (seed, run)
             }

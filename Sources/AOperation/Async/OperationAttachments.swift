@@ -41,6 +41,8 @@ final class OperationAttachments {
     var followers: [any Waiter] = []
     /// What its worker must have, and what it has of that worker's host.
     var requirements = WorkerRequirements()
+    /// Whether it never runs again once it may have begun.
+    var isAtMostOnce = false
     var assignedResources: [String: AssignedResource] = [:]
 }
 

@@ -48,6 +48,25 @@ extension AOperation {
         return self
     }
 
+    /// Says that the operation must never run twice on a cluster, whatever becomes of its worker: lost when it may have begun,
+    /// it fails with ``AOperationError/WorkerLost`` instead of running elsewhere. On a group: everything inside of it.
+    ///
+    /// It is not tried again: ``retry(_:)`` on it, inside of it or around it is refused when the graph is submitted, and
+    /// `retryOnFailure` is not asked. In an `AOperationQueue`, where no worker is lost, this means nothing.
+    /// ```swift
+    /// Transfer(parameters).atMostOnce()
+    /// ```
+    @discardableResult
+    public final func atMostOnce() -> Self {
+        let isMirror = withAttachments { attachments in
+            guard attachments.remote == nil else { return true }
+            attachments.isAtMostOnce = true
+            return false
+        }
+        if isMirror { tooLate("`atMostOnce`") }
+        return self
+    }
+
     /// What the operation has of a resource of its host, e.g. `gpus`: while it executes on a worker of a cluster, if it
     /// requires some. Nil otherwise.
     public final func assignedResource(_ name: String) -> AssignedResource? {

@@ -103,6 +103,8 @@ package struct OperationManifest {
     package let priority: Int?
     /// What its worker must have.
     package let requirements: WorkerRequirements
+    /// Whether it never runs again once it may have begun.
+    package let isAtMostOnce: Bool
     package let unique: Unique?
     /// What keeps it from running elsewhere.
     package let localParts: [LocalPart]
@@ -135,7 +137,8 @@ extension AOperation {
             holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
-            requirements: core.attachments?.requirements ?? WorkerRequirements(), unique: manifestUnique(),
+            requirements: core.attachments?.requirements ?? WorkerRequirements(),
+            isAtMostOnce: core.attachments?.isAtMostOnce ?? false, unique: manifestUnique(),
             localParts: localParts(core, body, conditions))
     }
 

@@ -66,6 +66,7 @@ extension WireNode {
                 }
             }
         }
+        if manifest.isAtMostOnce { atMostOnce = true }
         if let value = manifest.priority { priority = Int32(clamping: value) }
         if let unique = manifest.unique {
             self.unique = .with {

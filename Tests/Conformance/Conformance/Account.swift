@@ -53,6 +53,19 @@ package struct Account {
     private(set) var cancelAsked: [Int: Int] = [:]
     private(set) var cancelInForce: [Int: Int] = [:]
     private(set) var over: [Int: Int] = [:]
+    private(set) var tellingsAgain: [(node: Int, place: Int, outcome: Outcome)] = []
+    /// Where the same graph under the same key was taken for another one.
+    private(set) var secondSubmission: Int?
+    private(set) var hosts: [String: (labels: [String], permits: Int)] = [:]
+    private(set) var placements: [[Int: (host: String, permits: [Int])]]
+    /// From the place where the program was told of a pause to that where it ends it.
+    private(set) var pauses: [(node: Int, places: Range<Int>)] = []
+    /// Whether who decides how something ends is there when it begins.
+    private(set) var isHere = true
+    /// When the graph was made, by the place's clock.
+    private(set) var madeAt: Int?
+    /// What the place's clock showed, in milliseconds, by the places of events.
+    private(set) var times: [Int: Int] = [:]
     let hasKills: Bool
     /// By node: with whom it is tried again.
     let scopes: [Int: Int]
@@ -68,6 +81,7 @@ package struct Account {
         questions = Array(repeating: [], count: plan.nodes.count)
         holds = Array(repeating: [], count: plan.nodes.count)
         generated = Array(repeating: [], count: plan.nodes.count)
+        placements = Array(repeating: [:], count: plan.nodes.count)
         var killed: [String: Int] = [:]
         for (place, event) in events.enumerated() {
             if case .killed(let process) = event { killed[process] = place }
@@ -78,6 +92,15 @@ package struct Account {
 
     private mutating func note(_ event: Event, at place: Int, _ killed: [String: Int]) {
         switch event {
+        case .made(let isHere): (madeAt, self.isHere) = (times[place], isHere)
+        case .submittedAgain(let isExisting): if !isExisting { secondSubmission = place }
+        case .toldAgain(let node, let outcome): tellingsAgain.append((node, place, outcome))
+        case .paused(let node): pauses.append((node, place..<events.count))
+        case .resumed(let node):
+            if let index = pauses.lastIndex(where: { $0.node == node }) { pauses[index].places = pauses[index].places.lowerBound..<place }
+        case .host(let name, let labels, let permits): hosts[name] = (labels, permits)
+        case .placed(let node, let run, let host, let permits): placements[node][run] = (host, permits)
+        case .clock(let milliseconds): times[place + 1] = milliseconds
         case .cancelAsked(let node): cancelAsked[node] = cancelAsked[node] ?? place
         case .cancelInForce(let node): cancelInForce[node] = cancelInForce[node] ?? place
         case .judged(let node, let condition, let verdict):

@@ -9,6 +9,8 @@ let conditionRules: [Rule] = [
                 let ends = account.conditionEnds(of: node, before: run.start, after: previous)
                 return zip(account.node(node).conditions, ends).compactMap { condition, end -> Rule.Breach? in
                     guard condition.scriptedCount > 0, end != .holds else { return nil }
+                    // How something had ended that began anew later is not known.
+                    guard !condition.looksAtDependencies || !account.restsOnAttempts(node) else { return nil }
                     return .init(node, [run.start], "ran, and the condition \(condition) had said \(end)")
                 }
             }

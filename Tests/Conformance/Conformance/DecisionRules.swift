@@ -25,6 +25,22 @@ let decisionRules: [Rule] = [
             return isDue && !account.decidesNoMore(group) ? .init(node, "was not added") : nil
         }
     },
+    Rule("producedWithItsSuccess", "What an attempt produces is committed with its success, all of it; one that fails leaves none.") {
+        account in
+        account.produced.compactMap { node, maker -> Rule.Breach? in
+            guard let group = account.node(node).parent, let outcome = account.outcome(maker) else { return nil }
+            if account.exists(node) {
+                return outcome.isSuccess ? nil : .init(node, "was produced, and \(GraphPlan.name(of: maker)) has not succeeded")
+            }
+            return outcome.isSuccess && !account.decidesNoMore(group) ? .init(node, "was not produced") : nil
+        }
+    },
+    Rule("producedAfterItsMaker", "It keeps what it produces until it has succeeded: nothing of it begins before.") { account in
+        account.produced.compactMap { node, maker -> Rule.Breach? in
+            guard let first = account.firstWork(inside: node), let last = account.lastWork(inside: maker), last > first else { return nil }
+            return .init(node, [first, last], "began before \(GraphPlan.name(of: maker)), which has produced it, was over")
+        }
+    },
     Rule("sequencesBegin", "nextOperation(after:) is asked for the first step when the sequence begins.") { account in
         account.groups.compactMap { group -> Rule.Breach? in
             guard account.node(group).group?.sequence != nil, let first = account.plan.children(of: group).first else { return nil }
@@ -37,6 +53,10 @@ let decisionRules: [Rule] = [
 extension Account {
     fileprivate var added: [(node: Int, cause: Int)] {
         plan.nodes.indices.compactMap { node in self.node(node).cause.map { (node, $0) } }
+    }
+
+    fileprivate var produced: [(node: Int, maker: Int)] {
+        plan.nodes.indices.compactMap { node in self.node(node).maker.map { (node, $0) } }
     }
 
     fileprivate func isStep(_ node: Int) -> Bool { self.node(node).parent.map { self.node($0).group?.sequence != nil } ?? false }

@@ -85,11 +85,35 @@ extension GraphGenerator {
         /// Operations that make others when they execute, and end as these do.
         package static let wrappers = Features(rawValue: 1 << 34)
 
-        static let bits = 35
+        /// Operations and groups that wait for a time.
+        package static let delays = Features(rawValue: 1 << 35)
+
+        /// Operations that fail if they wait too long for their start.
+        package static let queueTimeouts = Features(rawValue: 1 << 36)
+
+        /// Operations that must not run twice. On a queue of one process nothing is lost.
+        package static let atMostOnce = Features(rawValue: 1 << 37)
+
+        /// Operations that require labels and resources of their workers. Only real workers have them.
+        package static let placement = Features(rawValue: 1 << 38)
+
+        /// Pauses of the whole graph.
+        package static let pauses = Features(rawValue: 1 << 39)
+
+        /// Pauses of groups in it. A queue of one process is suspended as a whole.
+        package static let partialPauses = Features(rawValue: 1 << 40)
+
+        /// Operations that produce others, with their success. Without a retry a queue of one process has them at once.
+        package static let products = Features(rawValue: 1 << 41)
+
+        /// Graphs that are submitted twice under one key.
+        package static let submissionKeys = Features(rawValue: 1 << 42)
+
+        static let bits = 43
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
-            .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything, .cancellationsInScopes,
+            .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything, .cancellationsInScopes, .partialPauses,
         ]
 
         /// Those whose draws are made apart.
@@ -98,17 +122,28 @@ extension GraphGenerator {
         /// Those that seeds did not have before: without them graphs are what they were.
         package static let newest: Features = [.sequences, .wrappers]
 
+        /// Those that came later still: each has random numbers of its own, for whether it is drawn and for what is drawn of it.
+        package static let apart: Features = [
+            .delays, .queueTimeouts, .atMostOnce, .placement, .pauses, .partialPauses, .products, .submissionKeys,
+        ]
+
+        /// What graphs of seeds had that were noted before there were others.
+        package static let older = all.subtracting(newest).subtracting(apart)
+
         package static let all = Features(rawValue: 1 << bits - 1)
         /// All but the kinds of graphs of which it is known that something is not as the model says.
-        package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers])
+        package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers]).subtracting(distributed)
+
+        /// Those of which a queue of one process knows nothing.
+        private static let distributed: Features = [.atMostOnce, .placement, .partialPauses, .submissionKeys]
 
         /// What a cluster does as the model says.
         package static let clustered = settled.subtracting([
             .slots, .earlyCancellations, .madeConditionsOfProducers, .nestedNegations, .scopesOfAnything,
-        ])
+        ]).union(distributed)
 
-        /// What a cluster in memory does: no closure that never answers, for which time would wait.
-        package static let inMemory = clustered.subtracting([.endlessHolds])
+        /// What a cluster in memory does: no closure that never answers, for which time would wait, and all workers are alike.
+        package static let inMemory = clustered.subtracting([.endlessHolds, .placement])
 
         /// Whether something may be cancelled before its end.
         var mayCancel: Bool { !isDisjoint(with: [.cancellations, .stops, .deadlines, .groupConditions]) }

@@ -8,9 +8,11 @@ package struct GraphGenerator {
     /// And again.
     var newestRandom: SeededNumbers
     let features: Features
+    private let seed: UInt64
     var plan = GraphPlan(nodes: [])
 
     private init(seed: UInt64, features: Features) {
+        self.seed = seed
         random = SeededNumbers(seed: seed)
         laterRandom = SeededNumbers(seed: ~seed)
         latestRandom = SeededNumbers(seed: seed.byteSwapped)
@@ -19,6 +21,11 @@ package struct GraphGenerator {
         for bit in 0..<Features.bits {
             let feature = Features(rawValue: 1 << bit)
             let share = Features.always.contains(feature) ? 1 : 0.6
+            guard !Features.apart.contains(feature) else {
+                var random = Self.numbers(of: feature, seed)
+                if random.chance(share) { drawn.insert(feature) }
+                continue
+            }
             let isDrawn =
                 Features.newest.contains(feature)
                 ? newestRandom.chance(share)
@@ -27,6 +34,19 @@ package struct GraphGenerator {
             if isDrawn { drawn.insert(feature) }
         }
         self.features = features.intersection(drawn)
+    }
+
+    private static func numbers(of feature: Features, _ seed: UInt64) -> SeededNumbers {
+        var numbers = SeededNumbers(seed: UInt64(feature.rawValue))
+        return SeededNumbers(seed: numbers.next() ^ seed)
+    }
+
+    /// The random numbers of a feature that came later than others, so that graphs without it stay those of their seeds.
+    func numbers(of feature: Features) -> SeededNumbers {
+        var numbers = Self.numbers(of: feature, seed)
+        // The first one has said whether it is drawn.
+        _ = numbers.next()
+        return numbers
     }
 
     /// The graph of this seed.
@@ -44,6 +64,13 @@ package struct GraphGenerator {
         for node in generator.plan.nodes.indices.dropFirst() { generator.prepare(node) }
         for node in generator.plan.nodes.indices.dropFirst() { generator.makeSequence(of: node) }
         for node in generator.plan.leaves { generator.wrap(node) }
+        generator.delay()
+        generator.limitWaits()
+        generator.runOnce()
+        generator.place()
+        generator.pause()
+        generator.produce()
+        generator.submitTwice()
         if generator.features.contains(.slots) { generator.plan.slots = 1 + generator.random.below(4) }
         return generator.plan
     }

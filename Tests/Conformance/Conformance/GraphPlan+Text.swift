@@ -5,7 +5,9 @@ extension GraphPlan: CustomStringConvertible {
             String(repeating: "  ", count: ancestors(of: node).count) + line(of: node)
         }
         let cancelled = cancellations.map { "cancel \(Self.name(of: $0.node)) \($0.moment)" }
-        return (lines + cancelled + (slots.map { ["slots: \($0)"] } ?? [])).joined(separator: "\n")
+        let paused = pauses.map { "pause \(Self.name(of: $0.node)) at start of \(Self.name(of: $0.trigger)) for \($0.ticks)" }
+        let again = isSubmittedTwice ? ["submitted twice"] : []
+        return (lines + cancelled + paused + again + (slots.map { ["slots: \($0)"] } ?? [])).joined(separator: "\n")
     }
 
     private func line(of node: Int) -> String {
@@ -36,6 +38,7 @@ extension GraphPlan: CustomStringConvertible {
         if let cause = plan.cause {
             words.append("added by \(plan.afterFailure.map { $0 ? "failure of " : "success of " } ?? "")\(Self.name(of: cause))")
         }
+        if let maker = plan.maker { words.append("made by \(Self.name(of: maker))") }
         if let source = plan.source { words.append("reads \(Self.name(of: source))") }
         if !plan.after.isEmpty { words.append("after \(plan.after.map(Self.name))") }
         if plan.attempts > 1 { words.append("attempts \(plan.attempts)") }
@@ -43,6 +46,10 @@ extension GraphPlan: CustomStringConvertible {
         if let unique = plan.unique { words.append("id \(unique.id)\(unique.joins ? " joins" : "")") }
         if plan.hasTimeout { words.append("timeout") }
         if plan.hasDeadline { words.append("deadline") }
+        if plan.hasQueueTimeout { words.append("queue timeout") }
+        if let start = plan.start { words.append("\(start)") }
+        if plan.isAtMostOnce { words.append("at most once") }
+        if let required = plan.requires { words.append("requires \(required.label ?? "any") permits \(required.permits)") }
         if plan.asksAboutRetry { words.append("asks") }
         if plan.holdsEnd { words.append(plan.holdsForEver ? "holds for ever" : "holds") }
         if plan.isHosted { words.append("hosted") }
@@ -76,6 +83,14 @@ extension History: CustomStringConvertible {
 extension Event: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .submittedAgain(let isExisting): "submitted again, \(isExisting ? "is the same" : "is another one")"
+        case .toldAgain(let node, let outcome): "\(GraphPlan.name(of: node)) told again \(outcome)"
+        case .paused(let node): "\(GraphPlan.name(of: node)) is paused"
+        case .resumed(let node): "\(GraphPlan.name(of: node)) is about to be resumed"
+        case .host(let name, let labels, let permits): "\(name) has \(labels), permits \(permits)"
+        case .placed(let node, let run, let host, let permits): "\(GraphPlan.name(of: node)) run \(run) is on \(host) with \(permits)"
+        case .made(let isHere): "the graph is made, for \(isHere ? "here" : "elsewhere")"
+        case .clock(let milliseconds): "at \(milliseconds) ms"
         case .cancelAsked(let node): "\(GraphPlan.name(of: node)) cancel asked"
         case .cancelInForce(let node): "\(GraphPlan.name(of: node)) cancel in force"
         case .judged(let node, let condition, let verdict): "\(GraphPlan.name(of: node)) condition \(condition): \(verdict)"

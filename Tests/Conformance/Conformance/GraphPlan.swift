@@ -5,6 +5,9 @@
 package struct GraphPlan: Codable, Sendable, Hashable {
     package var nodes: [NodePlan]
     package var cancellations: [CancellationPlan]
+    package var pauses: [PausePlan] = []
+    /// Whether the program submits it once more, under the same key.
+    package var isSubmittedTwice = false
     /// How many operations the queue executes at once; nil for no limit. Only on a queue of one process.
     package var slots: Int?
 
@@ -31,6 +34,8 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var cause: Int?
     /// Whether it is added only if the cause has failed, or not; nil: in any case.
     package var afterFailure: Bool?
+    /// The member of its group whose body makes it; it comes to the group with the success of that.
+    package var maker: Int?
     /// What it waits for without receiving.
     package var after: [Int] = []
     /// Who delivers to it, in declared order. One that is a group delivers its children's values.
@@ -54,6 +59,14 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var hasTimeout = false
     /// The whole is stopped when it takes longer than the runner's limit.
     package var hasDeadline = false
+    /// It fails if it has not begun within the runner's limit after it was ready.
+    package var hasQueueTimeout = false
+    /// When it may begin, beside what else it waits for.
+    package var start: StartPlan?
+    /// Whatever becomes of its worker, it does not run twice. On a queue of one process that says nothing.
+    package var isAtMostOnce = false
+    /// What its worker must have. On a queue of one process that says nothing.
+    package var requires: RequirementPlan?
 
     package init(_ kind: Kind, in parent: Int?) {
         self.kind = kind
@@ -110,6 +123,23 @@ package enum SequencePlan: String, Codable, Sendable, Hashable {
     case linear
     /// Another attempt after a failure; none after a cancellation.
     case retry
+}
+
+package struct RequirementPlan: Codable, Sendable, Hashable {
+    /// A label that only some workers have.
+    package var label: String?
+    /// So many permits of its host, which nobody else has meanwhile.
+    package var permits: Int
+
+    package init(label: String? = nil, permits: Int = 0) { (self.label, self.permits) = (label, permits) }
+}
+
+/// A time that something waits for, in milliseconds.
+package enum StartPlan: Codable, Sendable, Hashable {
+    /// After its predecessors have ended.
+    case delay(Int)
+    /// After the graph was made.
+    case notBefore(Int)
 }
 
 package indirect enum ConditionPlan: Codable, Sendable, Hashable {
@@ -173,9 +203,21 @@ package struct CancellationPlan: Codable, Sendable, Hashable {
     }
 }
 
+/// When the program pauses a node, and for how long.
+package struct PausePlan: Codable, Sendable, Hashable {
+    package var node: Int
+    /// When it is told of the start of this one.
+    package var trigger: Int
+    package var ticks: Int
+
+    package init(of node: Int, atStartOf trigger: Int, ticks: Int) { (self.node, self.trigger, self.ticks) = (node, trigger, ticks) }
+}
+
 extension GraphPlan {
     /// Errors and events name nodes like this.
     package static func name(of node: Int) -> String { "n\(node)" }
+
+    package func node(named name: String?) -> Int? { nodes.indices.first { Self.name(of: $0) == name } }
 
     package func children(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].parent == node } }
 
@@ -213,9 +255,13 @@ extension GraphPlan {
 
     /// Whether it is there from the beginning.
     package func isPresent(_ node: Int) -> Bool {
-        guard nodes[node].cause == nil, let parent = nodes[node].parent else { return nodes[node].cause == nil }
+        guard nodes[node].cause == nil, nodes[node].maker == nil else { return false }
+        guard let parent = nodes[node].parent else { return true }
         return !nodes[parent].isWrapper && nodes[parent].group?.sequence == nil
     }
+
+    /// What its body makes, in this order.
+    package func products(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].maker == node } }
 
     package func streamReceivers(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].source == node } }
 

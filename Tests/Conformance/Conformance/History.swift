@@ -6,6 +6,22 @@ package struct History: Codable, Sendable, Hashable {
 }
 
 package enum Event: Codable, Sendable, Hashable {
+    /// The program is about to make the graph, whose times count from here. Its operations run in this process, or elsewhere.
+    case made(isHere: Bool)
+    /// The graph was submitted once more under its key, and found to be there already, or not.
+    case submittedAgain(isExisting: Bool)
+    /// What an operation of the second submission has ended with.
+    case toldAgain(Int, Outcome)
+    /// The program was told that a node is paused.
+    case paused(Int)
+    /// The program is about to resume it.
+    case resumed(Int)
+    /// There are workers on a host, all of which have these labels, and share so many permits, counted from 0.
+    case host(String, labels: [String], permits: Int)
+    /// Where a body has begun, and which permits of its host it has.
+    case placed(Int, run: Int, host: String, permits: [Int])
+    /// What the place's clock shows, in milliseconds, when what comes next in the history happens.
+    case clock(Int)
     /// The program has asked for the cancellation of a node. It counts from a moment after this.
     case cancelAsked(Int)
     /// A cancellation counts from here on: what has not begun never begins.

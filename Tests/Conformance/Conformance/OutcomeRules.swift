@@ -51,12 +51,19 @@ let outcomeRules: [Rule] = [
             }
         }
     },
-    Rule("limitsAreDeclared", "timeout (one attempt, from start), deadline (whole operation): failure with the limit's error.") {
-        account in
+    Rule(
+        "limitsAreDeclared",
+        "timeout (one attempt, from start), queueTimeout (ready to start), deadline (whole operation): failure with the limit's error."
+    ) { account in
         account.plan.nodes.indices.compactMap { node -> Rule.Breach? in
             guard let fault = account.outcome(node)?.faults.first, account.isLimit(fault, of: node) else { return nil }
             let plan = account.node(node)
-            let isDue = fault.kind == .deadline ? plan.hasDeadline : fault.kind == .timeout && plan.hasTimeout
+            let isDue =
+                switch fault.kind {
+                case .deadline: plan.hasDeadline
+                case .queueTimeout: plan.hasQueueTimeout
+                default: plan.hasTimeout
+                }
             return isDue ? nil : .init(node, "was stopped by a limit that it does not have: \(fault)")
         }
     },

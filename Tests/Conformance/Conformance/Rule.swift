@@ -44,7 +44,7 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
 package enum Reference {
     package static let rules =
         outcomeRules + groupRules + orderRules + conditionRules + lockRules + retryRules
-        + sayRules + streamRules + decisionRules + wrapperRules
+        + sayRules + streamRules + decisionRules + wrapperRules + timeRules + lossRules + placementRules + pauseRules + submissionRules
 
     /// The rules that `history` breaks; empty if it is allowed.
     package static func violations(of plan: GraphPlan, _ history: History, rules: [Rule] = rules) -> [Violation] {

@@ -55,7 +55,13 @@ extension Account {
     /// The end that its body has come to, if that counts.
     fileprivate func proposedEnd(of node: Int) -> Outcome? {
         guard let outcome = outcome(node), self.node(node).script != nil else { return nil }
-        return outcome.isSuccess || origin(of: node) == .body ? outcome : nil
+        return outcome.isSuccess || origin(of: node) == .body && !isRefusedAlike(node) ? outcome : nil
+    }
+
+    /// Whether it was refused, by an error that looks like the one that its body had passed on before.
+    private func isRefusedAlike(_ node: Int) -> Bool {
+        guard let fault = outcome(node)?.faults.first, let last = runs[node].last else { return false }
+        return conditionEnds(of: node, after: last.start).contains(.refused(fault))
     }
 
     /// Whether a closure may have been told of this end, which need not have become the outcome.

@@ -9,12 +9,14 @@ package final class GraphRun: Sendable {
     package struct Limits: Codable, Sendable {
         package var timeout: Duration
         package var deadline: Duration
+        package var queueTimeout: Duration
         /// When a body that goes on after its cancellation is given up: longer than any does.
         package var grace = Duration.seconds(60)
 
-        package init(timeout: Duration, deadline: Duration) {
+        package init(timeout: Duration, deadline: Duration, queueTimeout: Duration) {
             self.timeout = timeout
             self.deadline = deadline
+            self.queueTimeout = queueTimeout
         }
     }
 
@@ -24,9 +26,12 @@ package final class GraphRun: Sendable {
     /// Whether `cancel()` counts when it has returned, because everything is in this process.
     private let isHere: Bool
     private let salt: String
+    private let builder: OperationBuilder
     private let ends = Ends()
     private let heard = Mutex<Set<ObjectIdentifier>>([])
     private let asked = Mutex<Set<Int>>([])
+    /// What pauses a node, or resumes it; false if it has ended.
+    private let pauser = Mutex<(@Sendable (Int, Bool) async -> Bool)?>(nil)
     /// What was added here.
     private let added = Mutex<[Int: AOperation]>([:])
 
@@ -36,10 +41,12 @@ package final class GraphRun: Sendable {
     package init(_ plan: GraphPlan, at name: String, limits: Limits, isHere: Bool) {
         self.plan = plan
         place = Places.place(name)
+        place.noteTimed(.made(isHere: isHere))
         self.isHere = isHere
         let salt = "\(name)/"
         self.salt = salt
-        operations = OperationBuilder(plan: plan, place: name, salt: salt, limits: limits).make()
+        builder = OperationBuilder(plan: plan, place: name, salt: salt, limits: limits)
+        operations = builder.make()
         ends.expect(2 * operations.count)
         for (node, operation) in operations.sorted(by: { $0.key < $1.key }) { listen(to: operation, node) }
         Places.watchAdditions(at: name) { [weak self] operation, node in self?.hearOfAddition(operation, node) }
@@ -49,13 +56,40 @@ package final class GraphRun: Sendable {
 
     /// Adds the graph to a queue, and cancels what is to be cancelled meanwhile.
     package func start(on queue: AOperationQueue) {
+        start(pausing: { _, pauses in
+            queue.isSuspended = pauses
+            return true
+        }) { $0.add(to: queue) }
+    }
+
+    /// Hands the graph over, and cancels, pauses and resumes what is to be meanwhile.
+    ///
+    /// - Parameter pausing: pauses a node, or resumes it, and says whether it had not ended.
+    package func start(pausing: @escaping @Sendable (_ node: Int, _ pauses: Bool) async -> Bool, _ handOver: (GroupOperation) -> Void) {
+        pauser.withLock { $0 = pausing }
         for planned in plan.cancellations where planned.moment == .beforeTheQueue { cancel(planned.node, isAlone: true) }
-        root.add(to: queue)
+        handOver(root)
         for planned in plan.cancellations where planned.moment == .onceAdded { cancel(planned.node) }
     }
 
     /// Waits until all listeners were told of all ends. False if that takes too long.
     package func ended(within limit: Duration) async -> Bool { await ends.wait(within: limit) }
+
+    /// Makes the same operations again, and notes how they end.
+    ///
+    /// - Parameter submit: submits them, and waits for their end; says whether they were found to be there already.
+    package func submitAgain(_ submit: @escaping @Sendable (GroupOperation) async throws -> Bool) {
+        ends.expect(1)
+        let operations = builder.make()
+        Task { [self] in
+            let isExisting = try? await submit(operations[0] as? GroupOperation ?? GroupOperation())
+            place.note(.submittedAgain(isExisting: isExisting == true))
+            for (node, operation) in operations.sorted(by: { $0.key < $1.key }) where isExisting == true {
+                place.note(.toldAgain(node, Self.outcome(of: operation)))
+            }
+            ends.one()
+        }
+    }
 
     /// - Parameter isAlone: whether nothing else can have begun to stop it.
     private func cancel(_ node: Int, isAlone: Bool = false) {
@@ -85,23 +119,30 @@ package final class GraphRun: Sendable {
 
     /// A group has ended, to which others have added something: that has ended, and it is told here.
     private func hearOfAdditions(to group: AOperation, _ node: Int) {
-        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil }) == true, let group = group as? GroupOperation else { return }
+        guard plan.nodes[node].group.map({ $0.decides || $0.sequence != nil || hasProducts(node) }) == true,
+            let group = group as? GroupOperation
+        else { return }
         let known = Set(operations.values.map { ObjectIdentifier($0) }).union(heard.withLock { $0 })
         for child in group.operations where !known.contains(ObjectIdentifier(child)) {
-            guard let child = child as? AOperation, let node = plan.nodes.indices.first(where: { GraphPlan.name(of: $0) == child.name })
-            else { continue }
+            guard let child = child as? AOperation, let node = plan.node(named: child.name) else { continue }
             let outcome = Self.outcome(of: child)
             place.note(.told(node, .finish(outcome)))
             place.note(.told(node, .result(outcome.result)))
         }
     }
 
+    private func hasProducts(_ group: Int) -> Bool { plan.children(of: group).contains { plan.nodes[$0].maker != nil } }
+
     private static func outcome(of operation: AOperation) -> Outcome {
         let faults = operation.publishedErrors.map { Fault($0) }
         let here = operation as? ResultableOperation<String>
         let there = operation as? ResultableOperation<EncodedValue>
+        if (operation as? VoidOperation)?.outcome?.isSuccess == true { return .success("") }
         if let text = here?.outcome?.value ?? there?.outcome?.value.flatMap({ try? $0.decoded(as: String.self) }) { return .success(text) }
-        return here?.outcome?.isCancelled == true || there?.outcome?.isCancelled == true ? .cancelled(faults) : .failure(faults)
+        let isCancelled =
+            here?.outcome?.isCancelled == true || there?.outcome?.isCancelled == true
+            || (operation as? VoidOperation)?.outcome?.isCancelled == true
+        return isCancelled ? .cancelled(faults) : .failure(faults)
     }
 
     private func listen(to operation: AOperation, _ node: Int) {
@@ -114,6 +155,12 @@ package final class GraphRun: Sendable {
             operation.didFinish { [self] result in hear(result.told { $0 }, of: node) }
         } else if let operation = operation as? VoidOperation {
             operation.didFinish { [self] result in hear(result.told { "" }, of: node) }
+        }
+        if isHere, !plan.products(of: node).isEmpty {
+            operation.didProduce { [weak self] product in
+                guard let self, let product = product as? AOperation, let node = plan.node(named: product.name) else { return }
+                hearOfAddition(product, node)
+            }
         }
         if plan.nodes[node].holdsEnd { hold(operation, node) }
         if plan.nodes[node].asksAboutRetry { askAboutRetry(operation, node) }
@@ -167,10 +214,26 @@ package final class GraphRun: Sendable {
     private func hear(_ telling: Telling, of node: Int) {
         place.note(.told(node, telling))
         switch telling {
-        case .start: cancelAll { $0 == .atStart(of: node) }
+        case .start:
+            pauseAll(atStartOf: node)
+            cancelAll { $0 == .atStart(of: node) }
         case .finish: cancelAll { $0 == .atEnd(of: node) }
         case .cancel: break
         case .result: ends.one()
+        }
+    }
+
+    private func pauseAll(atStartOf node: Int) {
+        guard let pausing = pauser.withLock({ $0 }) else { return }
+        for planned in plan.pauses where planned.trigger == node {
+            ends.expect(1)
+            Task { [self] in
+                if await pausing(planned.node, true) { place.note(.paused(planned.node)) }
+                for _ in 0..<planned.ticks { try? await place.tick() }
+                place.note(.resumed(planned.node))
+                _ = await pausing(planned.node, false)
+                ends.one()
+            }
         }
     }
 

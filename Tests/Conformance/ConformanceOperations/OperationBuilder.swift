@@ -98,7 +98,7 @@ struct OperationBuilder {
     }
 
     private func leaf(_ node: Int) -> AOperation {
-        let parameters = ScriptParameters(plan, node, place: place, salt: salt)
+        let parameters = ScriptParameters(plan, node, place: place, salt: salt, limits: limits)
         if plan.nodes[node].unique != nil { return ScriptedOnly(parameters) }
         let isHosted = plan.nodes[node].isHosted
         if plan.nodes[node].source != nil { return isHosted ? HostedSink(parameters) : ScriptedSink(parameters) }
@@ -131,6 +131,18 @@ struct OperationBuilder {
         if planned.attempts > 1, !planned.asksAboutRetry { operation.retry(RetryPolicy(attempts: planned.attempts)) }
         if planned.hasTimeout { operation.timeout(limits.timeout) }
         if planned.hasDeadline { operation.deadline(limits.deadline) }
+        if planned.hasQueueTimeout { operation.queueTimeout(limits.queueTimeout) }
+        if planned.isAtMostOnce { operation.atMostOnce() }
+        if let required = planned.requires {
+            operation.requires(
+                labels: required.label.map { [$0] } ?? [], resources: required.permits > 0 ? ["permits": required.permits] : [:])
+        }
+        switch planned.start {
+        case .delay(let milliseconds)?: operation.delay(.milliseconds(milliseconds))
+        case .notBefore(let milliseconds)?:
+            operation.notBefore(Places.place(place).date.addingTimeInterval(Double(milliseconds) / 1_000))
+        case nil: break
+        }
         switch (planned.source.flatMap { operations[$0] } as? SourceBody, operation) {
         case (let source?, let sink as ScriptedSink): source.stream(to: sink)
         case (let source?, let sink as HostedSink): source.stream(to: sink)

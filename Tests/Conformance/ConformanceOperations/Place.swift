@@ -11,9 +11,19 @@ package protocol Place: Sendable {
     func begin(_ node: Int) -> Int
     /// How often a condition of a node was asked before.
     func ask(_ node: Int, condition: Int) -> Int
-    func note(_ event: Event)
+    /// Notes these one after the other, and nothing between them.
+    func note(_ events: [Event])
+    /// What its clock shows. All that note at it, and the operations' dates, have the same.
+    var date: Date { get }
     /// One unit of work.
     func tick() async throws
+}
+
+extension Place {
+    package func note(_ event: Event) { note([event]) }
+
+    /// Notes an event with the time.
+    func noteTimed(_ event: Event) { note([.clock(Int((date.timeIntervalSince1970 * 1_000).rounded(.down))), event]) }
 }
 
 /// Finds a place by its name: a folder, for all processes of a host, or a place of this process.
@@ -56,11 +66,18 @@ package final class MemoryPlace: Place {
 
     private let state = Mutex(State())
     private let work: @Sendable () async throws -> Void
+    private let clock: @Sendable () -> Date
     package let process = "here"
 
-    package init(tick: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .microseconds(200)) }) {
-        work = tick
+    /// - Parameter clock: what shows the dates of its events.
+    package init(
+        clock: @escaping @Sendable () -> Date = { Date() },
+        tick: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .microseconds(200)) }
+    ) {
+        (self.clock, work) = (clock, tick)
     }
+
+    package var date: Date { clock() }
 
     package var history: History { state.withLock { History($0.events) } }
 
@@ -78,7 +95,7 @@ package final class MemoryPlace: Place {
         }
     }
 
-    package func note(_ event: Event) { state.withLock { $0.events.append(event) } }
+    package func note(_ events: [Event]) { state.withLock { $0.events += events } }
 
     package func tick() async throws { try await work() }
 }
@@ -100,10 +117,16 @@ package final class FolderPlace: Place {
 
     package func ask(_ node: Int, condition: Int) -> Int { count("asked-\(node)-\(condition)") - 1 }
 
-    package func note(_ event: Event) {
-        guard let line = try? JSONEncoder().encode(event) else { return }
-        append(line + Data("\n".utf8), to: "events")
+    package func note(_ events: [Event]) {
+        var lines = Data()
+        for event in events {
+            guard let line = try? JSONEncoder().encode(event) else { return }
+            lines += line + Data("\n".utf8)
+        }
+        append(lines, to: "events")
     }
+
+    package var date: Date { Date() }
 
     package func tick() async throws { try await Task.sleep(for: .milliseconds(3)) }
 

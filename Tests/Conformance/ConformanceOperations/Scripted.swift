@@ -21,14 +21,21 @@ package struct ScriptParameters: Codable, Sendable {
     package var keys: [String]
     package var salt: String
     package var unique: UniquePlan?
+    package var requires: RequirementPlan?
+    /// What it makes others of; nil: it makes none.
+    private var maker: DeciderParameters?
 
-    package init(_ plan: GraphPlan, _ node: Int, place: String, salt: String) {
+    init(_ plan: GraphPlan, _ node: Int, place: String, salt: String, limits: GraphRun.Limits) {
+        if !plan.products(of: node).isEmpty {
+            maker = DeciderParameters(plan: plan, node: node, place: place, salt: salt, limits: limits)
+        }
         self.place = place
         self.node = node
         script = plan.nodes[node].script ?? Script()
         keys = plan.nodes[node].keys.map(\.name)
         self.salt = salt
         unique = plan.nodes[node].unique
+        requires = plan.nodes[node].requires
     }
 
     /// Does what the script says, and notes it.
@@ -42,33 +49,42 @@ package struct ScriptParameters: Codable, Sendable {
         let place = Places.place(place)
         let tokens = keys.compactMap { key in operation.fencingToken(for: salt + key).map { (key, $0) } }
         let number = place.begin(node)
-        place.note(
+        place.noteTimed(
             .started(
                 node, run: number, process: place.process, received: received,
                 tokens: Dictionary(tokens) { first, _ in first }))
+        if let maker {
+            for product in maker.plan.products(of: node) { operation.produce(maker.builder.added(product)) }
+        }
+        if requires != nil, let host = Self.host {
+            place.note(.placed(node, run: number, host: host, permits: operation.assignedResource("permits")?.indices ?? []))
+        }
         do {
             failure = try await beginning(number, place) ?? failure
             try await work(at: place)
         } catch {
             guard let lingers = script.lingers else {
-                place.note(.ended(node, run: number, .stopped))
+                place.noteTimed(.ended(node, run: number, .stopped))
                 throw error
             }
             await Task.detached { for _ in 0..<lingers { try? await place.tick() } }.value
         }
         if number <= script.failures {
             let error = ScriptError(text: Texts.failure(of: node, run: number))
-            place.note(.ended(node, run: number, .failure(Fault(.own(error.text), by: GraphPlan.name(of: node)))))
+            place.noteTimed(.ended(node, run: number, .failure(Fault(.own(error.text), by: GraphPlan.name(of: node)))))
             throw error
         }
         if script.forwardsFailure, let failure {
-            place.note(.ended(node, run: number, .failure(Fault(failure))))
+            place.noteTimed(.ended(node, run: number, .failure(Fault(failure))))
             throw failure
         }
         let value = Texts.value(of: node, run: number, from: received)
-        place.note(.ended(node, run: number, .value(value)))
+        place.noteTimed(.ended(node, run: number, .value(value)))
         return value
     }
+
+    /// The name of a worker's host, if who has started it has told it.
+    private static let host = ProcessInfo.processInfo.environment["AOP_TRIAL_HOST"]
 
     private func work(at place: any Place) async throws {
         var left = script.isEndless ? Int.max : script.ticks

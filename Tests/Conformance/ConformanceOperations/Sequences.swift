@@ -88,7 +88,8 @@ package final class ScriptedAttempt: AsyncOperation<String>, ClusterOperation, @
 
     package override func run() async throws -> String {
         let sequence = parameters.sequence
-        let script = ScriptParameters(sequence.plan, parameters.node, place: sequence.place, salt: sequence.salt)
+        let script = ScriptParameters(
+            sequence.plan, parameters.node, place: sequence.place, salt: sequence.salt, limits: sequence.limits)
         return try await script.run(on: self, received: nil, failure: nil)
     }
 }
