@@ -36,6 +36,9 @@ public enum Limits {
     /// One page of an answer to a query, so that a large submission cannot fill a connection.
     public static let pageBytes = 1024 * 1024
 
+    /// The id of a submission, as the coordinator draws it. What is shorter stands for one that begins so.
+    public static let submissionIDBytes = 10
+
     /// The end of a command's standard error that its failure carries.
     public static let stderrTailBytes = 4096
 

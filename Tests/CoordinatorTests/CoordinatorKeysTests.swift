@@ -45,6 +45,16 @@ import Wire
         #expect(!log.lines.contains { $0.contains(known.publicKey.text) })
     }
 
+    @Test func peerWithoutAKey_isLoggedAndCounted_alsoWhereNobodyElseCame() async throws {
+        let log = log
+        try await run { coordinator in
+            let peer = try coordinator.peer()
+            let line = try log.waits(for: "keyless: ")
+            #expect(line.contains("warning keyless: ") && line.contains("total "), "\(line)")
+            peer.close()
+        }
+    }
+
     /// Nobody is connected, and nothing comes after them.
     @Test func strangersInOneMoment_areAllInTheLog() async throws {
         let (strange, log) = (try keys.strange("mallory"), log)

@@ -303,7 +303,7 @@ extension SystemTests {
                 cluster = try await Cluster.start(harness, listen: cluster.endpoint)
                 let cancelled = try await cluster.aop(as: "eve", "cancel", id)
                 #expect(cancelled.status == 77, "\(cancelled)")
-                #expect(cancelled.stderr.contains("`eve` (submit) may not read submission \(id), which belongs to `submit`"))
+                #expect(cancelled.stderr.contains("`eve` (submit) may not cancel submission \(id), which belongs to `submit`"))
                 let refused = try await cluster.aop(as: "eve", "submit", file)
                 #expect(refused.status == 6 && refused.stderr.contains("`shell` may not be submitted with the key"), "\(refused)")
                 #expect(try await cluster.aop(as: "eve", "workers").status == 77)

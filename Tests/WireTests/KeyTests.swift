@@ -28,6 +28,8 @@ import Testing
             #expect(!text.contains(pair.secretKey.text))
         }
         #expect(PublicKey("too short") == nil)
+        // Of 85 that are drawn one would begin as options do.
+        #expect(try !(0..<1_000).contains { _ in try KeyPair().publicKey.text.hasPrefix("-") })
         #expect(PublicKey(String(repeating: "\"", count: 40)) == nil)
     }
 
@@ -163,6 +165,17 @@ import Testing
             + "enrol host2 \(keys[3]) work until=2100-01-01T00:00:00Z\n"
         #expect(try String(contentsOfFile: path, encoding: .utf8) == after)
         #expect(try AuthorizedKeys(contentsOf: path).principals.map(\.name) == ["ci", "new"])
+    }
+
+    @Test func linesThatEndAsOnOtherSystems_areReadAsOthers() throws {
+        let directory = try Directory()
+        let path = directory.path + "/authorized"
+        let (ann, bob) = (try KeyPair().publicKey, try KeyPair().publicKey)
+        for ends in [["\r\n", "\r\n", "\r\n"], ["\r\n", "\n", "\n"], ["\n", "\r\n", "\n"]] {
+            let text = "# who may come in\(ends[0])ann \(ann) submit\(ends[1])bob \(bob) work\(ends[2])"
+            #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]))
+            #expect(try AuthorizedKeys(contentsOf: path).principals.map(\.name).sorted() == ["ann", "bob"], "\(ends)")
+        }
     }
 
     @Test func changes_nameWhoWasAddedRemovedAndChanged() throws {

@@ -54,6 +54,16 @@ extension ClusterConnection {
         return all
     }
 
+    /// A submission's whole id. Who may not read the submission is told so by the coordinator when it is asked for what the id is needed for.
+    func wholeID(of id: String) async throws -> String {
+        guard id.utf8.count != Limits.submissionIDBytes || id.hasPrefix("key=") else { return id }
+        do {
+            return try await show(id).id
+        } catch let error as ClusterError where error.code == .notPermitted {
+            return id
+        }
+    }
+
     /// Asks for the cancellation of a submission, or of the operation or group at `path` within it.
     ///
     /// When this returns the request is durable; the work ends as cancelled some time later. What `id` names is settled
@@ -63,7 +73,7 @@ extension ClusterConnection {
     public func cancel(
         _ id: String, path: String = "", reason: String = "", now: Bool = false
     ) async throws -> (id: String, alreadyEnded: Bool) {
-        let whole = try await show(id).id
+        let whole = try await wholeID(of: id)
         let request = WireCancel.with {
             $0.submission = whole
             $0.path = path
@@ -87,7 +97,7 @@ extension ClusterConnection {
 
     private func steer(_ id: String, path: String, pauses: Bool) async throws -> Steering {
         // What `id` names is settled first: a request that has to be repeated cannot come upon another submission.
-        let whole = try await show(id).id
+        let whole = try await wholeID(of: id)
         let request = WirePause.with {
             $0.submission = whole
             $0.path = path

@@ -19,7 +19,7 @@ extension ClusterConnection {
     ///   - key: of the new submission. Drawn at random when nil.
     public func retry(_ id: String, force: Bool = false, failedOnly: Bool = false, key: String? = nil) async throws -> Retried {
         // What `id` names is settled first: a request that has to be repeated cannot come upon another submission.
-        let whole = try await show(id).id
+        let whole = try await wholeID(of: id)
         let request = WireRetry.with {
             $0.submission = whole
             $0.force = force

@@ -274,10 +274,14 @@ final class CoordinatorLoop {
             case .handshakeDenied: break
             case .securityMismatch:
                 counters.note(
-                    .handshake, gatekeeper == nil ? "the other side has a key, and there are none here" : "the other side has no key",
+                    .keyless, gatekeeper == nil ? "the other side has a key, and there are none here" : "the other side has no key",
                     now.boot, logger)
-            case .handshakeFailed(let reason): counters.note(.handshake, reason, now.boot, logger)
-            case .acceptFailed(let code): counters.note(.handshake, "accept failed with errno \(code)", now.boot, logger)
+            // Who has no key often goes when it is asked for one, before libzmq knows why.
+            case .handshakeFailed(let reason, isClosed: true) where gatekeeper != nil:
+                counters.note(.keyless, "a connection was closed before it had shown a key (\(reason))", now.boot, logger)
+            case .handshakeFailed(let reason, _): counters.note(.handshake, reason, now.boot, logger)
+            case .acceptFailed(let code):
+                counters.note(.accepting, "a connection cannot be accepted: \(OpenFiles.reason(ofAccept: code))", now.boot, logger)
             case .connected, .accepted, .handshakeSucceeded, .closed, .stopped, .other: break
             }
         }

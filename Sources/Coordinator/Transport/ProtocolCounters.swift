@@ -9,6 +9,10 @@ struct ProtocolCounters {
         case violation
         /// A connection that did not come to be.
         case handshake
+        /// One that showed no key where keys are asked for, or the other way round.
+        case keyless
+        /// One that could not be accepted.
+        case accepting
         /// A connection whose key is not authorised.
         case denied
         /// A hello, a request or a message that its key may not send.
@@ -20,12 +24,12 @@ struct ProtocolCounters {
         /// Output of an attempt that is not known (any more).
         case strayOutput
 
-        /// Peers come and go, also in the middle of a handshake, and leave output behind: no operator has to act on that.
+        /// Attempts leave output behind: no operator has to act on that.
         var level: Logger.Level {
             switch self {
-            case .keys: .error
-            case .garbage, .violation, .refused, .denied, .notPermitted: .warning
-            case .handshake, .strayOutput: .info
+            case .keys, .accepting: .error
+            case .garbage, .violation, .refused, .denied, .notPermitted, .handshake, .keyless: .warning
+            case .strayOutput: .info
             }
         }
     }

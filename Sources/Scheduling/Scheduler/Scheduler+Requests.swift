@@ -208,11 +208,16 @@ extension Scheduler {
 
     /// As `resolve`, of one that may be changed.
     func resolve(_ text: String, by authority: Authority, toSteer verb: String) -> Resolution {
+        // Who may neither read nor change it hears of what it asked for.
+        if let number = durable.submissionByID[text], !authority.mayAdminister, !authority.owns(durable.submission(number)) {
+            let submission = durable.submission(number)
+            return .failed(authority.refusal("\(verb) submission \(submission.id), which belongs to \(submission.owner)", takes: "admin"))
+        }
         let resolution = resolve(text, by: authority)
-        guard case .found(let number) = resolution, !authority.mayAdminister else { return resolution }
-        let submission = durable.submission(number)
-        guard !authority.owns(submission) else { return resolution }
-        return .failed(authority.refusal("\(verb) submission \(submission.id), which belongs to \(submission.owner)", takes: "admin"))
+        guard case .found(let number) = resolution, !authority.mayAdminister, !authority.owns(durable.submission(number)) else {
+            return resolution
+        }
+        return resolve(durable.submission(number).id, by: authority, toSteer: verb)
     }
 
     private func resolving(_ text: String, by authority: Authority, _ body: (SubmissionNumber) -> Reply) -> Reply {

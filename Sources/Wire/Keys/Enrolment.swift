@@ -97,7 +97,7 @@ public enum EnrolmentRefusal: Error, Sendable, Hashable, CustomStringConvertible
                 + "coordinator's host makes another one"
         case .used(let name, let key):
             "the join token for `\(name)` has been used, for the key \(key); `aop keys token \(name)` on the coordinator's host makes another "
-                + "one. If that was no host of yours, somebody else had the token: aop keys revoke '\(key)'"
+                + "one. If that was no host of yours, somebody else had the token: aop keys revoke -- '\(key)'"
         case .revoked(let name, let key):
             "the join token for `\(name)` has been used, and the key \(key) was revoked since; `aop keys token \(name)` on the coordinator's "
                 + "host makes another one"

@@ -71,7 +71,7 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .ofAToken(let key, let name):
             "\(key) is the key of a join token for `\(name)`, which authorises a key of the host's own when it is used (`aop keys join`)"
         case .usedToken(let name, let key):
-            "this join token for `\(name)` has been used; what it was exchanged for is revoked with: aop keys revoke '\(key)'"
+            "this join token for `\(name)` has been used; what it was exchanged for is revoked with: aop keys revoke -- '\(key)'"
         case .otherJoin(let path):
             "\(path) is of a join with another coordinator, which has not come to its end; if it is given up, remove that file"
         case .busy(let path): "another process has \(path) for too long; `fuser \(path)` names it"

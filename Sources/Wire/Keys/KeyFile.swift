@@ -89,11 +89,11 @@ enum KeyLines {
 
     /// Comments and empty lines, too.
     static func every(_ text: String) -> [(number: Int, line: Substring, isRemark: Bool)] {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // Also where editors end lines as on other systems: "\r\n" is one character.
+        var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         if lines.last?.isEmpty == true { lines.removeLast() }
         return lines.enumerated().map { index, line in
-            let line = line.hasSuffix("\r") ? line.dropLast() : line
-            return (index + 1, line, line.allSatisfy(\.isWhitespace) || line.hasPrefix("#"))
+            (index + 1, line, line.allSatisfy(\.isWhitespace) || line.hasPrefix("#"))
         }
     }
 

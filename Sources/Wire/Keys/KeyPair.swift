@@ -64,17 +64,27 @@ public struct KeyPair: Sendable {
     public let publicKey: PublicKey
     public let secretKey: SecretKey
 
-    /// A new pair, drawn by libzmq.
+    /// A new pair, drawn by libzmq. Its public key does not begin with `-`, as options of commands do: people write keys there.
     ///
     /// - Throws: ``ZMQError`` when libzmq was built without CURVE.
     public init() throws(ZMQError) {
+        var pair = try Self.drawn()
+        while pair.publicKey.text.hasPrefix("-") { pair = try Self.drawn() }
+        self = pair
+    }
+
+    private init(_ publicKey: PublicKey, _ secretKey: SecretKey) {
+        self.publicKey = publicKey
+        self.secretKey = secretKey
+    }
+
+    private static func drawn() throws(ZMQError) -> KeyPair {
         var publicText = [CChar](repeating: 0, count: PublicKey.characters + 1)
         var secretText = publicText
         guard zmq_curve_keypair(&publicText, &secretText) == 0, let publicKey = PublicKey(Self.string(publicText)),
             let secretKey = SecretKey(Self.string(secretText))
         else { throw Self.withoutCurve }
-        self.publicKey = publicKey
-        self.secretKey = secretKey
+        return KeyPair(publicKey, secretKey)
     }
 
     /// The pair of a secret key.

@@ -61,7 +61,7 @@ final class LinkConnection {
                 return .shut("the connection was closed during its handshake; \(handshakeRemedy)")
             case .disconnected: return .lost("the connection was closed by the other side")
             case .closed: return .lost("nobody listens there, or the host cannot be reached")
-            case .handshakeFailed(let reason): return .lost("the connection's handshake failed: \(reason)")
+            case .handshakeFailed(let reason, _): return .lost("the connection's handshake failed: \(reason)")
             case .handshakeDenied(let status): return denial(status)
             case .securityMismatch: return mismatch
             case .stopped: return .lost("the socket was closed")

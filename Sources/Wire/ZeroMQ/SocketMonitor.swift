@@ -7,7 +7,8 @@ public enum MonitorEvent: Sendable, Hashable {
     case accepted(fileDescriptor: Int32)
     /// The connection is ready for messages.
     case handshakeSucceeded(fileDescriptor: Int32)
-    case handshakeFailed(reason: String)
+    /// `isClosed`: the other side went, or a timeout was over; else what it sent was wrong.
+    case handshakeFailed(reason: String, isClosed: Bool)
     /// The ZAP handler did not let it in: 400, or 500 when it could not tell.
     case handshakeDenied(status: Int32)
     /// One side asks for keys, and the other one does not.
@@ -69,12 +70,12 @@ public final class SocketMonitor {
         case ZMQ_EVENT_DISCONNECTED: .disconnected(fileDescriptor: value)
         case ZMQ_EVENT_MONITOR_STOPPED: .stopped
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: .handshakeSucceeded(fileDescriptor: value)
-        case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: .handshakeFailed(reason: String(cString: zmq_strerror(value)))
+        case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: .handshakeFailed(reason: String(cString: zmq_strerror(value)), isClosed: true)
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL where value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH: .securityMismatch
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL where value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC:
-            .handshakeFailed(reason: "what it has encrypted was not meant for the coordinator's key")
+            .handshakeFailed(reason: "what it has encrypted was not meant for the coordinator's key", isClosed: false)
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-            .handshakeFailed(reason: "the other side does not speak ZMTP (0x\(String(value, radix: 16)))")
+            .handshakeFailed(reason: "the other side does not speak ZMTP (0x\(String(value, radix: 16)))", isClosed: false)
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: .handshakeDenied(status: value)
         default: .other(number)
         }

@@ -132,6 +132,7 @@ struct CoordinatorCommand: ToolCommand {
             // Others reach a port who cannot enter the directory.
             configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
+        OpenFiles.raiseLimit()
         let coordinator = try CoordinatorService(configuration, logger: logger)
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {

@@ -101,7 +101,7 @@ public struct EnrolmentLink {
         case .disconnected where !isReady, .handshakeFailed where !isReady: return .shut
         case .disconnected: return .lost("the connection was closed by the other side")
         case .closed: return .lost("nobody listens there, or the host cannot be reached")
-        case .handshakeFailed(let reason): return .lost("the connection's handshake failed: \(reason)")
+        case .handshakeFailed(let reason, _): return .lost("the connection's handshake failed: \(reason)")
         case .handshakeDenied(status: 400): return .denied
         case .handshakeDenied: return .undecided
         case .securityMismatch: return .withoutKeys

@@ -1,0 +1,22 @@
+import Glibc
+import Wire
+
+/// How many files and connections this process may have open: one each for its peers.
+package enum OpenFiles {
+    /// Raises the limit to what the host allows. Not for processes that begin others, which would have it as well.
+    package static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = limit.rlim_max
+        // As it was is enough to begin with; when it is not any more, that is told.
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// Why `accept` failed, and what to do about it.
+    static func reason(ofAccept code: Int32) -> String {
+        guard code == EMFILE else { return SystemCallError(operation: "accept", errno: code).description }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return "this process has \(limit.rlim_cur) files and connections open, its limit; raise that (LimitNOFILE=, ulimit -n) and restart it"
+    }
+}
