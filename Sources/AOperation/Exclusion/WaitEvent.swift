@@ -182,7 +182,7 @@ extension AOperation {
     private func isWaiting(for dependency: Foundation.Operation) -> Bool {
         guard let dependency = dependency as? AOperation else { return true }
         let (state, scope) = dependency.core.withLock { ($0.state, $0.retryScope) }
-        return !(state.isProvisional && scope?.covers([self]) == true)
+        return !(state.isProvisional && scope?.covers(self) == true)
     }
 
     fileprivate var needsToEnd: [WaitEvent.Need] {

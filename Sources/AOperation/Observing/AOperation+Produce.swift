@@ -53,9 +53,9 @@ extension AOperation {
 
     /// What it, or an attempt of it, produces.
     final func takeProduced(_ operation: Foundation.Operation) {
-        let scope = core.withLock { $0.retryScope }
+        let isMember = core.withLock { $0.retryScope }?.isMember(self) == true
         let isHeld = core.withLock { core in
-            let isHeldBack = core.retryDecider != nil || scope?.isMember(self) == true || core.attachments?.productRelay != nil
+            let isHeldBack = core.retryDecider != nil || isMember || core.attachments?.productRelay != nil
             guard isHeldBack, core.state.ending == nil else { return false }
             core.attach().produced.append(operation)
             return true

@@ -4,6 +4,8 @@ import Foundation
 protocol Waiter: AnyObject {
     /// One of the operations it waits for has ended, for good.
     func dependencyEnded()
+    /// Whether it still does: one that was cancelled, or has ended, is to be told nevertheless.
+    var stillWaits: Bool { get }
 }
 
 extension AOperation: Waiter {
@@ -61,6 +63,8 @@ extension AOperation: Waiter {
             return false
         }
     }
+
+    final var stillWaits: Bool { core.withLock { $0.verdict == nil && $0.state.ending == nil } }
 
     final func dependencyEnded() {
         guard core.withLock({ $0.dependencyEnded() }) else { return }
@@ -154,21 +158,21 @@ extension AOperation: Waiter {
     /// was cancelled before it was in any queue.
     final func addWaiter(_ waiter: any Waiter, untilAnnounced: Bool = false) -> Bool {
         let scope = core.withLock { $0.retryScope }
-        let isCovered = scope?.covers([waiter]) == true
-        let (isAdded, isDecisive, isDue) = core.withLock { core in
-            if core.state.isProvisional, isCovered { return (false, false, false) }
+        let isCovered = scope?.covers(waiter) == true
+        let (isAdded, held, isDue) = core.withLock { core -> (Bool, Int?, Bool) in
+            if core.state.isProvisional, isCovered { return (false, nil, false) }
             let isDue = untilAnnounced && core.mustAnnounce()
             if core.state.isEnded {
-                guard untilAnnounced, core.announcement != .done else { return (false, false, isDue) }
+                guard untilAnnounced, core.announcement != .done else { return (false, nil, isDue) }
             }
             core.waiters.append(waiter)
             if untilAnnounced { core.attach().followers.append(waiter) }
-            return (true, core.state.isProvisional, false)
+            return (true, core.state.isProvisional ? core.retries : nil, false)
         }
         if isAdded { scope?.noteWait() }
         if isDue { announceEnd(to: core.withLock { $0.takeWaiters(evenFollowers: true) }) }
         // Somebody from outside waits: what was provisional is the outcome. The end of the net may be waiting for him.
-        if isDecisive { acceptAttempt() }
+        if let held { acceptAttempt(held) }
         return isAdded
     }
 
@@ -180,7 +184,8 @@ extension AOperation: Waiter {
     /// Amortised constant time. The dependency is held until this operation has ended.
     final func wait(for operation: Foundation.Operation) {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
-        let (dependence, queueTimer) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout) }
+        let (dependence, queueTimer, scope) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout, $0.retryScope) }
+        scope?.noteDependency()
         guard case .wait(let request) = dependence else { return announceChange(isShortcut: false) }
         queueTimer?.stop()  // it waits for another dependency: it is not ready any more
         receivedStream?.withdraw()
@@ -221,11 +226,13 @@ extension AOperation: Waiter {
 
     /// Forgets one who waited; false when it has been told of the end already, or is being told.
     private func removeWaiter(_ waiter: AOperation) -> Bool {
-        core.withLock { core in
-            guard let index = core.waiters.firstIndex(where: { $0 === waiter }) else { return false }
+        let (wasWaiting, scope) = core.withLock { core in
+            guard let index = core.waiters.firstIndex(where: { $0 === waiter }) else { return (false, nil as RetryScope?) }
             core.waiters.remove(at: index)
             core.attachments?.disinterest.waiterRemoved(at: index)
-            return true
+            return (true, core.retryScope)
         }
+        scope?.noteWait()
+        return wasWaiting
     }
 }

@@ -60,7 +60,12 @@ extension AOperation {
     /// producers come before their receivers.
     final func deliveryNet() -> [AOperation] {
         guard hasDeliveryNet || core.withLock({ $0.group != nil }) else { return [self] }
-        let net = AdmissionOrder.collect(from: self, standingFor: \.outermost) { $0.neighboursInNet }
+        return AdmissionOrder.collect(from: self, standingFor: \.outermost) { $0.neighboursInNet }
+    }
+
+    /// The ``deliveryNet()``, which is about to be added, with its retry scopes.
+    final func netToAdd() -> [AOperation] {
+        let net = deliveryNet()
         RetryScope.assign(to: net.filter(\.isInitialized))
         return net
     }
@@ -80,11 +85,11 @@ extension AOperation {
     /// A group takes what belongs to its children with it when it starts, or is cancelled in a queue. One that is cancelled
     /// in the moment in which it comes into a queue does not: what belongs to them is entered, too.
     final func enterNet(_ enter: (AOperation) -> Void) {
-        let net = deliveryNet()
+        let net = netToAdd()
         let groups = net.filter { $0 is GroupOperation && !$0.isAbandonedGroup }
         for member in net { enter(member) }
         for group in groups where group.isAbandonedGroup {
-            for member in group.deliveryNet() where member !== group { enter(member) }
+            for member in group.netToAdd() where member !== group { enter(member) }
         }
     }
 

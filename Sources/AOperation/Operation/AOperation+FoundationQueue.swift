@@ -168,14 +168,14 @@ final class FoundationWaiter: Waiter, Sendable {
     }
 
     /// Whether it still waits in this way: one that was started waits by itself.
-    var isWaiting: Bool {
+    var stillWaits: Bool {
         guard let waiting, let blocker else { return false }
         return waiting.core.withLock { $0.state.isInitialized && $0.dependencies.contains(blocker) }
     }
 
     /// Whether it waits and was not cancelled.
     var isInterested: Bool {
-        isWaiting && waiting?.core.withLock { $0.isCancelRequested } == false
+        stillWaits && waiting?.core.withLock { $0.isCancelRequested } == false
     }
 
     func dependencyEnded() {

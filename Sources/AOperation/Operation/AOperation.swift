@@ -88,7 +88,8 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     }
 
     /// The errors with which the operation ended; the first leads. Empty before the end and after a success. A
-    /// cancelled operation has one ``AOperationError/IsCancelled``.
+    /// cancelled operation has one ``AOperationError/IsCancelled``. Once those go on that wait for it in a delivery net that may be
+    /// tried again, they are for them those of the last attempt.
     public final var publishedErrors: [AOperationError] { core.withLock { $0.state.delivered?.errors ?? [] } }
 
     /// How the operation ended, without its value; nil while the outcome is open.

@@ -57,7 +57,8 @@ extension OperationCore {
     }
 
     /// It is tried again. Returns how the last attempt ended; nil when something else has decided meanwhile.
-    mutating func retry() -> Ending? {
+    mutating func retry(after attempt: Int) -> Ending? {
+        guard retries == attempt else { return nil }
         switch state {
         case .deliberating(let ending, .over), .provisional(let ending):
             state = .retrying

@@ -92,6 +92,8 @@ struct OperationCore {
     var isDeparting = false
     /// Whether a duplicate waits for its end.
     var isJoined = false
+    /// Whether others than those who wait for it learn of its end, and are in no retry scope with it.
+    var isFollowedOutside: Bool { isJoined || attachments?.streams.isEmpty == false }
 
     /// Who decides after a failed attempt.
     var retryDecider: RetryDecider?

@@ -45,6 +45,11 @@ enum OperationState {
         }
     }
 
+    /// The decided outcome, or the one that only `willFinish` holds back.
+    var proposed: Ending? {
+        if case .holding(let ending, _) = self { ending } else { ending }
+    }
+
     /// What those who receive from the operation are given: the outcome, or what may still be tried again.
     var delivered: Ending? {
         switch self {

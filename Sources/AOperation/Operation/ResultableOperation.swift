@@ -32,7 +32,8 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     }
 
     /// The value, or the first error (for a cancelled operation ``AOperationError/IsCancelled``); nil while the
-    /// outcome is open.
+    /// outcome is open. Once those go on that wait for it in a delivery net that may be tried again, it is for them how the
+    /// last attempt has ended: that is no ``outcome`` yet.
     public final var result: Result<Output, AOperationError>? {
         core.withLock { core in core.state.delivered.flatMap { result(of: $0) } }
     }

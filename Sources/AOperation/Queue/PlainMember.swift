@@ -82,6 +82,8 @@ final class PlainMember: Waiter, @unchecked Sendable {
         watch.begin()
     }
 
+    var stillWaits: Bool { state.withLock { if case .waiting = $0.stage { true } else { false } } }
+
     func dependencyEnded() {
         let isReady = state.withLock { state in
             guard case .waiting(let unmet) = state.stage else { return false }

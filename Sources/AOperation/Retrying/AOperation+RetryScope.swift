@@ -11,28 +11,37 @@ extension AOperation {
         ([self] + enclosingOperations).contains { $0.core.withLock { $0.retryScope } === scope }
     }
 
-    /// The ending of its attempt is the outcome.
-    final func acceptAttempt() {
-        guard let ending = core.withLock({ $0.state.open }) else { return }
-        accept(ending)
+    /// The ending of this attempt is the outcome, unless something else has been decided about it.
+    final func acceptAttempt(_ number: Int) {
+        follow(
+            core.withLock { core in
+                guard core.retries == number, let ending = core.state.open else { return .ignored }
+                return core.accept(isHeld: !ending.isCancelled && holdsBack())
+            })
     }
 
     /// Tells those who receive from the operation of an ending that may be tried again. False when there is nobody to
     /// decide that, or somebody else waits, who must not be told yet.
     final func holdProvisionally() -> Bool {
-        let (retryScope, waiters, isJoined) = core.withLock { ($0.retryScope, $0.waiters, $0.isJoined) }
-        guard let scope = retryScope, scope.isMember(self), !isJoined else { return false }
-        // A group may have taken it, or the end, while the scope was made.
-        guard scope.decider?.core.withLock({ $0.group }) === core.withLock({ $0.group }) else { return false }
-        guard !scope.isBehindABarrier(from: self), !scope.isAwaited(self, by: waiters), scope.hold(self) else { return false }
+        let (retryScope, number) = core.withLock { ($0.retryScope, $0.retries) }
+        guard let scope = retryScope, scope.decides(about: self), scope.hold(self, attempt: number) else { return false }
         scope.takeLocks(of: self)
         guard let waiters = core.withLock({ $0.holdProvisionally() }) else { return true }
         for waiter in waiters {
             // One may have come from outside in this moment.
-            if scope.covers([waiter]) || !addWaiter(waiter, untilAnnounced: waiter is PlainMember) {
+            if scope.covers(waiter) || !addWaiter(waiter, untilAnnounced: waiter is PlainMember) {
                 waiter.dependencyEnded()
             }
         }
+        if core.withLock(\.isFollowedOutside) { acceptAttempt(number) }  // so may these
         return true
+    }
+
+    /// Somebody outside of its scope, who is none of those that wait for it, is to learn of its end: if that was provisional, it
+    /// is the outcome.
+    final func endIsFollowedOutside() {
+        let (scope, held) = core.withLock { ($0.retryScope, $0.state.isProvisional ? $0.retries : nil) }
+        scope?.noteWait()
+        if let held { acceptAttempt(held) }
     }
 }

@@ -97,12 +97,11 @@ extension AOperation {
     ///
     /// - Parameter alone: because of a stream; those that deliver to it stay what they are.
     private func tryAgain(alone: Bool = false) {
-        guard let ending = core.withLock({ $0.retry() }) else { return }
+        guard let ending = core.withLock({ $0.retry(after: $0.retries) }) else { return }
         settleProduced(isSuccess: false)
         let restarted = alone ? [] : core.withLock { $0.retryScope }?.restart(by: self) ?? []
-        let identities = Set(restarted.map { ObjectIdentifier($0) })
-        for operation in restarted {
-            guard let ending = operation.core.withLock({ $0.retry() }) else { continue }
+        let identities = Set(restarted.map { ObjectIdentifier($0.operation) })
+        for (operation, ending) in restarted {
             operation.settleProduced(isSuccess: false)
             operation.begin(after: identities, failing: ending)
         }
@@ -112,7 +111,7 @@ extension AOperation {
     /// Runs another attempt: an operation of its own, in the same lane and under the same locks.
     ///
     /// - Parameters:
-    ///   - restarted: what is tried again together with it; it waits for those that deliver to it.
+    ///   - restarted: what is tried again together with it; it waits for those of them that it depends on.
     ///   - ending: the outcome, if there is no fresh operation.
     private func begin(after restarted: Set<ObjectIdentifier>, failing ending: Ending) {
         guard let attempt = makeAttempt(), attempt !== self, attempt.isInitialized else {
@@ -137,8 +136,11 @@ extension AOperation {
 
     private func configure(_ attempt: AOperation, after restarted: Set<ObjectIdentifier>) {
         attempt.dropListeners()
-        let (conditions, observers, inbox, injections, producers, grace) = core.withLock { core in
-            (core.conditions, core.attemptObservers, core.inbox, core.injections, core.producers, core.grace)
+        let (conditions, observers, inbox, injections, awaited, grace) = core.withLock { core in
+            (
+                core.conditions, core.attemptObservers, core.inbox, core.injections,
+                core.dependencies.all.compactMap { $0 as? AOperation } + core.producers, core.grace
+            )
         }
         attempt.core.withLock { core in
             core.isAttempt = true
@@ -154,8 +156,8 @@ extension AOperation {
         attempt.queuePriority = queuePriority
         if qualityOfService != .default { attempt.qualityOfService = qualityOfService }
         // Beside those of this round, those that an earlier one has begun again and that go on.
-        for producer in producers where restarted.contains(ObjectIdentifier(producer)) || producer.isUndecided {
-            attempt.addDependency(producer)
+        for operation in awaited where restarted.contains(ObjectIdentifier(operation)) || operation.isUndecided {
+            attempt.addDependency(operation)
         }
         attempt.takeOverReaders(of: self)
         if let stream = receivedStream { attempt.withAttachments { $0.stream = stream } }

@@ -12,14 +12,13 @@ import Foundation
 /// Invariant behind `@unchecked Sendable`: `state` is only reached under its lock; the rest is constant.
 final class RetryScope: @unchecked Sendable {
     private weak let tail: AOperation?
-    private let members: Set<ObjectIdentifier>
-    /// The members and the end.
+    /// The members, producers before receivers, and the end.
     private let operations: [Reference]
     private let state = Guarded(State())
 
     private struct State {
-        /// In the order in which their attempts ended: producers before receivers.
-        var provisional: [AOperation] = []
+        /// In the order in which their attempts ended: each behind those that it has waited for.
+        var held: [Held] = []
         /// What attempts that are over have locked: kept for those that are tried again, lent to all others.
         var locks = KeptLocks()
         var keys = Keys.unknown
@@ -27,18 +26,32 @@ final class RetryScope: @unchecked Sendable {
         var taken: [String: (request: LockRequest, users: Int)] = [:]
         /// How often they were taken.
         var takings = 0
-        /// The members that the scope waits for by way of others; nil: they were not looked for.
+        /// What its operations wait for outside of it; nil: it was not looked for since one of them was given a dependency.
+        var outside: [Foundation.Operation]?
+        /// What ``outside`` waits for, in turn, if only AOperations are in between: these tell whom they wait for.
         var detours: Set<ObjectIdentifier>?
         /// Who will wait for members, from outside, by the members: see ``foresee(_:)``.
         var foreseen: [ObjectIdentifier: [Waiting]] = [:]
-        /// Members for which nobody outside waits, not even by way of others, as far as ``isAwaited(_:by:)`` has looked.
-        var unawaited: Set<ObjectIdentifier> = []
-        /// How often somebody has begun to wait for a member.
+        /// Which members somebody outside waits for, if only by way of others, as far as that was looked for.
+        var awaited: [ObjectIdentifier: Awaited] = [:]
+        /// How often somebody has begun to wait for a member, or has ceased to.
         var waits = 0
         var stage = Stage.open
     }
 
-    private final class Reference: Sendable {
+    /// One whose attempt has ended, while the end may have it tried again.
+    private struct Held {
+        let operation: AOperation
+        let attempt: Int
+    }
+
+    private enum Awaited {
+        case byNobody
+        /// By way of this member, while somebody outside waits for that.
+        case byWayOf(Reference)
+    }
+
+    fileprivate final class Reference: Sendable {
         weak let operation: AOperation?
         init(_ operation: AOperation) { self.operation = operation }
     }
@@ -75,143 +88,47 @@ final class RetryScope: @unchecked Sendable {
         case released
     }
 
-    private init(tail: AOperation, members: Set<ObjectIdentifier>, of net: [AOperation]) {
+    /// - Parameter members: producers before their receivers.
+    init(tail: AOperation, members: [AOperation]) {
         self.tail = tail
-        self.members = members
-        operations = net.filter { $0 === tail || members.contains(ObjectIdentifier($0)) }.map { Reference($0) }
+        operations = (members + [tail]).map { Reference($0) }
     }
 
-    /// Finds the scopes in a delivery net that is about to be run; `net` names producers before their receivers.
-    ///
-    /// Several threads may be about to run parts of one net. None of them runs anything before it has done this, so
-    /// that the first has seen all of the net: its scope counts.
-    ///
-    /// - Complexity: O(operations and deliveries of the net), if any of it may be tried again.
-    static func assign(to net: [AOperation]) {
-        guard net.count > 1 else { return }
-        var tails: [ObjectIdentifier: AOperation] = [:]
-        for operation in net {
-            let isTail = operation.core.withLock { $0.retryDecider != nil && $0.receivers.isEmpty && !$0.producers.isEmpty }
-            if isTail, operation.isOrderless { tails[ObjectIdentifier(operation)] = operation }
-        }
-        guard !tails.isEmpty else { return }
-        for (id, inside) in members(of: tails, in: net) {
-            guard let tail = tails[id] else { continue }
-            let scope = tail.core.withLock { core -> RetryScope? in
-                guard core.state.ending == nil else { return nil }  // cancelled in this moment
-                let scope = core.retryScope ?? RetryScope(tail: tail, members: inside, of: net)
-                core.retryScope = scope
-                return scope
-            }
-            guard let scope else { continue }
-            for operation in net where scope.isMember(operation) { operation.core.withLock { $0.retryScope = scope } }
+    /// Makes its operations know that they are of it, until they have ended.
+    func claim() {
+        for operation in operations.compactMap(\.operation) {
+            operation.core.withLock { core in if core.state.ending == nil { core.retryScope = self } }
         }
     }
 
-    /// By the tails: the operations from which all paths lead to it.
-    private static func members(
-        of tails: [ObjectIdentifier: AOperation], in net: [AOperation]
-    ) -> [ObjectIdentifier: Set<ObjectIdentifier>] {
-        var destination: [ObjectIdentifier: ObjectIdentifier] = [:]
-        var members: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
-        for operation in net.reversed() {
-            let id = ObjectIdentifier(operation)
-            guard tails[id] == nil else {
-                destination[id] = id
-                continue
-            }
-            let (receivers, group, streams) = operation.core.withLock { ($0.receivers, $0.group, $0.attachments?.streams.isEmpty == false) }
-            guard !streams else { continue }  // those that read while it runs know its outcome before the end does
-            let targets = Set(receivers.map { destination[ObjectIdentifier($0)] })
-            guard let target = targets.first, let target, targets.count == 1, let tail = tails[target] else { continue }
-            guard tail.core.withLock({ $0.group }) === group else { continue }
-            destination[id] = target
-            members[target, default: []].insert(id)
-        }
-        return members
-    }
-
-    func isMember(_ operation: AOperation) -> Bool { members.contains(ObjectIdentifier(operation)) }
+    func isMember(_ operation: AOperation) -> Bool { operation !== tail && operation.core.withLock { $0.retryScope } === self }
 
     /// The end, if `operation` is held provisionally: it waits for that one's decision.
     var decider: AOperation? { tail }
 
-    /// Whether all of `waiters` may be told of a provisional end.
-    func covers(_ waiters: [any Waiter]) -> Bool {
-        waiters.allSatisfy { waiter in
-            if let waiter = waiter as? FoundationWaiter { return !waiter.isWaiting }
-            guard let operation = (waiter as? AOperation)?.logical else { return false }
-            return operation === tail || isMember(operation)
-        }
-    }
+    // MARK: What is held
 
-    /// Whether some of the scope waits for somebody outside who waits for the member. In a Foundation queue nobody tells of
-    /// plain operations that wait.
-    ///
-    /// - Complexity: once for a scope O(operations and dependencies before it).
-    private func isOnDetour(_ member: AOperation) -> Bool {
-        if let detours = state.withLock({ $0.detours }) { return detours.contains(ObjectIdentifier(member)) }
-        let inside = Set(operations.compactMap(\.operation).map { ObjectIdentifier($0) })
-        var pending = operations.compactMap(\.operation).flatMap(\.dependencies).filter { !inside.contains(ObjectIdentifier($0)) }
-        var seen: Set<ObjectIdentifier> = []
-        while let operation = pending.popLast() {
-            guard seen.insert(ObjectIdentifier(operation)).inserted, !inside.contains(ObjectIdentifier(operation)) else { continue }
-            pending += operation.dependencies
-        }
-        state.withLock { $0.detours = seen }
-        return seen.contains(ObjectIdentifier(member))
-    }
-
-    /// Whether somebody waits for `member` who must not be told of a provisional end, or may not be known; or for one of the
-    /// scope that waits for it: that one goes on with its end, and its own end is told.
-    func isAwaited(_ member: AOperation, by waiters: [any Waiter]) -> Bool {
-        if !covers(waiters) || isAwaitedByWayOfOthers(member) { return true }
-        return member.core.withLock { $0.membership?.lane.root === Lane.outside } && isOnDetour(member)
-    }
-
-    /// - Complexity: O(operations and dependencies below it), once for all members as long as nobody else begins to wait.
-    private func isAwaitedByWayOfOthers(_ member: AOperation) -> Bool {
-        let waits = state.withLock(\.waits)
-        var seen: Set<ObjectIdentifier> = []
-        var pending = [member]
-        while let next = pending.popLast() {
-            let id = ObjectIdentifier(next)
-            guard !state.withLock({ $0.unawaited.contains(id) }), seen.insert(id).inserted else { continue }
-            if willBeAwaited(next) { return true }
-            for waiter in next.core.withLock(\.waiters) {
-                guard let operation = (waiter as? AOperation)?.logical else {
-                    if (waiter as? FoundationWaiter)?.isWaiting != false { return true }
-                    continue
-                }
-                guard operation !== tail else { continue }
-                guard isMember(operation) else { return true }
-                pending.append(operation)
-            }
-        }
-        state.withLock { if $0.waits == waits { $0.unawaited.formUnion(seen) } }
-        return false
-    }
-
-    /// Somebody has begun to wait for a member.
-    func noteWait() {
-        state.withLock { state in
-            state.waits += 1
-            state.unawaited = []
-        }
+    /// Whether it is for the end to decide about an ending of `member`: it can be tried again with it, and nobody outside of the
+    /// scope is to learn of the ending before.
+    func decides(about member: AOperation) -> Bool {
+        guard let tail, isMember(member) else { return false }
+        // A group may have taken it, or the end, while the scope was made. The order of one is a bond to those outside.
+        guard tail.core.withLock({ $0.group }) === member.core.withLock({ $0.group }), tail.isOrderless else { return false }
+        return !isBehindABarrier(from: member) && !isAwaited(member)
     }
 
     /// Whether the end cannot decide before a barrier that waits for `operation`, or is not known to be able to.
-    func isBehindABarrier(from operation: AOperation) -> Bool {
+    private func isBehindABarrier(from operation: AOperation) -> Bool {
         guard let place = operation.core.withLock({ $0.membership }), place.lane.hasBarrier(behind: place.epoch) else { return false }
         guard let end = tail?.core.withLock({ $0.membership }), end.lane === place.lane else { return true }
         return end.epoch > place.epoch
     }
 
     /// An operation's attempt is about to end provisionally. False when there is nobody to decide about it any more.
-    func hold(_ operation: AOperation) -> Bool {
+    func hold(_ operation: AOperation, attempt: Int) -> Bool {
         state.withLock { state in
             guard case .open = state.stage else { return false }
-            state.provisional.append(operation)
+            state.held.append(Held(operation: operation, attempt: attempt))
             return true
         }
     }
@@ -219,78 +136,103 @@ final class RetryScope: @unchecked Sendable {
     /// What `operation` would have tried again with it.
     func restartable(by operation: AOperation) -> [AOperation] {
         guard operation === tail else { return [] }
-        return sorted(state.withLock { $0.provisional }.filter { $0.core.withLock { $0.state.isProvisional } }).again
+        let held = state.withLock(\.held).map(\.operation).filter { $0.core.withLock { $0.state.isProvisional } }
+        guard !held.isEmpty else { return [] }
+        let ways = waysToTheEnd()
+        return held.filter { ways.contains(ObjectIdentifier($0)) }
     }
 
-    /// Takes out what `operation` has tried again with it.
-    func restart(by operation: AOperation) -> [AOperation] {
+    /// Has those that are held, and can still deliver to the end, begin anew with it: `operation`. What was held and does not, is
+    /// the outcome.
+    ///
+    /// Others may begin to wait for one in this moment. So those begin anew first that have followed: if one does not, because
+    /// its end counts for somebody outside, neither do those that it has followed.
+    ///
+    /// - Returns: those that begin anew, producers before receivers, each with the ending that does not count.
+    func restart(by operation: AOperation) -> [(operation: AOperation, ending: Ending)] {
         guard operation === tail else { return [] }
         takeLocks(of: operation)
-        let provisional = state.withLock { state in
-            defer { state.provisional = [] }
-            return state.provisional
+        let held = state.withLock(\.held)
+        guard !held.isEmpty else { return [] }
+        var ways = waysToTheEnd()
+        var again: [(operation: AOperation, ending: Ending)] = []
+        var followed: Set<ObjectIdentifier> = []
+        for one in held.reversed() {
+            let (id, member) = (ObjectIdentifier(one.operation), one.operation)
+            let delivers = ways.contains(id) && member.core.withLock(\.receivers).contains { ways.contains(ObjectIdentifier($0)) }
+            if delivers, !followed.contains(id), let ending = member.core.withLock({ $0.retry(after: one.attempt) }) {
+                again.append((member, ending))
+                continue
+            }
+            ways.remove(id)
+            guard !followed.contains(id), isToldOutside(member) else { continue }
+            followed.formUnion(self.held(above: member).map { ObjectIdentifier($0.operation) })
         }
-        let (again, over) = sorted(provisional)
-        for member in over { member.acceptAttempt() }
-        return again
+        let restarted = Set(again.map { ObjectIdentifier($0.operation) })
+        for one in held where !restarted.contains(ObjectIdentifier(one.operation)) { one.operation.acceptAttempt(one.attempt) }
+        state.withLock { $0.held.removeFirst(min(held.count, $0.held.count)) }  // none are left if the end was decided meanwhile
+        return again.reversed()
     }
 
-    /// Those that can still deliver to the end, if only by way of others, are tried again. The outcome of a receiver
-    /// between may be decided already, because others waited for it: what it received is of no use to the end any more.
-    private func sorted(_ provisional: [AOperation]) -> (again: [AOperation], over: [AOperation]) {
-        guard !provisional.isEmpty, let tail else { return ([], provisional) }
+    /// Those that can still deliver to the end, if only by way of others. The outcome of a receiver between may be decided
+    /// already, because others waited for it: what it received is of no use to the end any more.
+    private func waysToTheEnd() -> Set<ObjectIdentifier> {
+        guard let tail else { return [] }
         var ways: Set<ObjectIdentifier> = [ObjectIdentifier(tail)]
         for operation in operations.reversed().compactMap(\.operation) where operation !== tail {
-            let (isOver, receivers) = operation.core.withLock { ($0.state.ending != nil, $0.receivers) }
+            let (isOver, receivers) = operation.core.withLock { ($0.state.proposed != nil, $0.receivers) }
             guard !isOver, receivers.contains(where: { ways.contains(ObjectIdentifier($0)) }) else { continue }
             ways.insert(ObjectIdentifier(operation))
         }
-        return (
-            provisional.filter { ways.contains(ObjectIdentifier($0)) },
-            provisional.filter { !ways.contains(ObjectIdentifier($0)) }
-        )
+        return ways
     }
 
     /// The outcome of `operation` is decided: if it is the end, so are all others.
     func decided(_ operation: AOperation) {
         guard operation === tail else { return acceptWhatIsAbove(operation) }
-        let members = state.withLock { state in
-            state.stage = .over(open: state.provisional.count + 1)
-            defer { state.provisional = [] }
-            return state.provisional
+        let held = state.withLock { state in
+            state.stage = .over(open: state.held.count + 1)
+            defer { state.held = [] }
+            return state.held
         }
-        for member in members { member.acceptAttempt() }
-        for member in members { member.onEnd { [self] _ in letGo() } }
+        for one in held { one.operation.acceptAttempt(one.attempt) }
+        for one in held { one.operation.onEnd { [self] _ in letGo() } }
         letGo()
     }
 
-    /// An end for which somebody outside waits is told: those that it followed are not tried again. If nobody waits there it
-    /// was cancelled, or keeps what it has succeeded with.
+    /// An end for which somebody outside waits is told: those that it followed are not tried again.
     private func acceptWhatIsAbove(_ member: AOperation) {
-        guard state.withLock({ !$0.provisional.isEmpty }) else { return }
-        let (ending, waiters) = member.core.withLock { ($0.state.ending, $0.waiters) }
-        guard ending?.isCancelled == false, isAwaited(member, by: waiters) else { return }
-        for operation in provisional(above: member) { operation.acceptAttempt() }
+        guard state.withLock({ !$0.held.isEmpty }), isToldOutside(member) else { return }
+        for one in held(above: member) { one.operation.acceptAttempt(one.attempt) }
+    }
+
+    /// Whether somebody outside waits for the end of `member`, and that counts. If nobody does it may be that of one that was
+    /// cancelled, or that keeps what it has succeeded with.
+    private func isToldOutside(_ member: AOperation) -> Bool {
+        member.core.withLock { $0.state.proposed }?.isCancelled == false && isAwaited(member)
     }
 
     /// Those that `member` has waited for and that are held, each behind those that it has waited for.
-    private func provisional(above member: AOperation) -> [AOperation] {
-        var found: [AOperation] = []
-        var seen: Set<ObjectIdentifier> = []
-        var pending = [(member, isExplored: false)]
+    private func held(above member: AOperation) -> [Held] {
+        var found: [Held] = []
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(member)]
+        var pending: [(Held, isExplored: Bool)] = []
+        func explore(_ operation: AOperation) {
+            for case let operation as AOperation in operation.dependencies where isMember(operation) {
+                let attempt = operation.core.withLock { $0.state.isProvisional ? $0.retries : nil }
+                if let attempt { pending.append((Held(operation: operation, attempt: attempt), isExplored: false)) }
+            }
+        }
+        explore(member)
         while let (next, isExplored) = pending.popLast() {
             if isExplored {
                 found.append(next)
-                continue
-            }
-            guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
-            pending.append((next, isExplored: true))
-            for case let operation as AOperation in next.dependencies
-            where isMember(operation) && operation.core.withLock({ $0.state.isProvisional }) {
-                pending.append((operation, isExplored: false))
+            } else if seen.insert(ObjectIdentifier(next.operation)).inserted {
+                pending.append((next, isExplored: true))
+                explore(next.operation)
             }
         }
-        return found.dropLast()
+        return found
     }
 
     private func letGo() {
@@ -304,21 +246,135 @@ final class RetryScope: @unchecked Sendable {
     }
 }
 
-// MARK: - Those who will wait
+// MARK: - Those who wait
 
 extension RetryScope {
-    /// Makes known who waits for whom before `operations`, which come into a queue together, do so one after another: the
-    /// first of them may have failed before the last is there.
+    /// Whether `waiter` may be told of a provisional end: it is of the scope, or waits no more.
+    func covers(_ waiter: any Waiter) -> Bool {
+        guard waiter.stillWaits else { return true }
+        guard let operation = (waiter as? AOperation)?.logical else { return false }
+        return operation === tail || isMember(operation)
+    }
+
+    /// Somebody has begun to wait for a member, or has ceased to.
+    func noteWait() {
+        state.withLock { state in
+            state.waits += 1
+            state.awaited = [:]
+        }
+    }
+
+    /// One of its operations was given a dependency.
+    func noteDependency() {
+        state.withLock { state in
+            state.waits += 1
+            state.awaited = [:]
+            state.outside = nil
+            state.detours = nil
+        }
+    }
+
+    /// Whether somebody waits for `member` who must not be told of a provisional end, or will; or for one of the scope that
+    /// waits for it: that one goes on with its end, and its own end is told.
     ///
-    /// - Complexity: O(operations, their dependencies and the nets of these).
+    /// - Complexity: O(operations and dependencies below it), once for all members as long as nobody else begins to wait.
+    private func isAwaited(_ member: AOperation) -> Bool {
+        let (detours, isCertain) = self.detours()
+        let remembers = isCertain || detours.isEmpty
+        let waits = state.withLock(\.waits)
+        var answers: [ObjectIdentifier: Awaited] = [:]
+        var seen: Set<ObjectIdentifier> = []
+        var pending = [(member, isExplored: false)]
+        var found: AOperation?
+        func isAwaited(_ member: AOperation) -> Bool { detours.contains(ObjectIdentifier(member)) || isAwaitedItself(member) }
+        while found == nil, let (next, isExplored) = pending.popLast() {
+            let id = ObjectIdentifier(next)
+            if isExplored {
+                answers[id] = .byNobody
+                continue
+            }
+            guard seen.insert(id).inserted else { continue }
+            if remembers, let answer = state.withLock({ $0.awaited[id] }) {
+                switch answer {
+                case .byNobody: continue
+                case .byWayOf(let reference): found = reference.operation.flatMap { isAwaited($0) ? $0 : nil }
+                }
+            }
+            pending.append((next, isExplored: true))
+            if found == nil, isAwaited(next) { found = next }
+            guard found == nil else { continue }
+            for waiter in next.core.withLock(\.waiters) {
+                guard let operation = (waiter as? AOperation)?.logical, isMember(operation) else { continue }
+                pending.append((operation, isExplored: false))
+            }
+        }
+        if let found {
+            // What is not explored to the end is on the way to it.
+            for (operation, isExplored) in pending where isExplored { answers[ObjectIdentifier(operation)] = .byWayOf(Reference(found)) }
+        }
+        state.withLock { state in
+            if remembers, state.waits == waits { state.awaited.merge(answers) { _, new in new } }
+        }
+        return found != nil
+    }
+
+    /// Not by way of others.
+    private func isAwaitedItself(_ member: AOperation) -> Bool {
+        let (waiters, isFollowed) = member.core.withLock { ($0.waiters, $0.isFollowedOutside) }
+        return isFollowed || !waiters.allSatisfy(covers) || willBeAwaited(member)
+    }
+
+    /// The members that the scope waits for by way of somebody outside. Nobody tells of a plain operation in a plain queue that it
+    /// waits.
+    ///
+    /// - Complexity: O(1) if none of the scope waits for anything outside, or only for AOperations; once for a scope, and whenever one of
+    ///   it is given a dependency, O(operations and dependencies before it).
+    private func detours() -> (members: Set<ObjectIdentifier>, isCertain: Bool) {
+        if let known = state.withLock({ $0.detours }) { return (known, true) }
+        let waits = state.withLock(\.waits)
+        let outside = state.withLock({ $0.outside }) ?? whatIsAwaitedOutside()
+        var members: Set<ObjectIdentifier> = []
+        var seen: Set<ObjectIdentifier> = []
+        var pending = outside
+        var isCertain = true
+        while let operation = pending.popLast() {
+            if let operation = operation as? AOperation, isMember(operation) {
+                members.insert(ObjectIdentifier(operation))
+                continue
+            }
+            guard operation !== tail, !operation.isOver, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
+            if !(operation is AOperation) { isCertain = false }
+            pending += operation.dependencies
+        }
+        state.withLock { state in
+            guard state.waits == waits else { return }
+            state.outside = outside
+            if isCertain { state.detours = members }
+        }
+        return (members, isCertain)
+    }
+
+    private func whatIsAwaitedOutside() -> [Foundation.Operation] {
+        operations.compactMap(\.operation).flatMap(\.dependencies).filter { dependency in
+            if let dependency = dependency as? AOperation, isMember(dependency) { return false }
+            return !dependency.isOver
+        }
+    }
+
+    /// Finds the scopes of `operations`, which come into a queue together, and makes known who waits for whom before they do so one
+    /// after another: the first of them may have failed before the last is there.
+    ///
+    /// - Complexity: O(operations, their dependencies and their nets).
     static func foresee(_ operations: some Collection<Foundation.Operation>) {
         guard operations.count > 1 else { return }
         var known: Set<ObjectIdentifier> = []
+        for case let operation as AOperation in operations where !known.contains(ObjectIdentifier(operation)) {
+            // Those of a group are found when it takes them.
+            guard operation.core.withLock({ $0.hasNet && $0.group == nil && $0.retryScope == nil }) else { continue }
+            known.formUnion(operation.netToAdd().map { ObjectIdentifier($0) })
+        }
         for operation in operations {
             for case let member as AOperation in operation.dependencies {
-                if member.core.withLock({ $0.retryScope == nil && $0.hasNet }), !known.contains(ObjectIdentifier(member)) {
-                    known.formUnion(member.deliveryNet().map { ObjectIdentifier($0) })  // finds its scope
-                }
                 guard let scope = member.core.withLock(\.retryScope), scope.isMember(member) else { continue }
                 scope.foresee(operation, behind: member)
             }
@@ -331,12 +387,9 @@ extension RetryScope {
     }
 
     private func foresee(_ operation: Foundation.Operation, behind member: AOperation) {
-        if let operation = operation as? AOperation, covers([operation]) { return }
-        state.withLock { state in
-            state.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation))
-            state.unawaited = []
-            state.waits += 1
-        }
+        if let operation = operation as? AOperation, covers(operation) { return }
+        state.withLock { $0.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation)) }
+        noteWait()
     }
 }
 

@@ -62,7 +62,7 @@ final class StreamLink: @unchecked Sendable {
         }
         // First: those that deliver to it are counted from the last one.
         receiver.core.withLock { $0.producers.insert(producer, at: 0) }
-        if isOver { close() }
+        if isOver { close() } else { producer.endIsFollowedOutside() }
         receiver.announceChange(isShortcut: true)
         receiver.forgetLockScan()
         producer.forgetLockScan()

@@ -50,6 +50,7 @@ extension AOperation {
         guard canJoin(duplicate) else { return ignore(as: duplicate) }
         noteCrossing()
         duplicate.first.core.withLock { $0.isJoined = true }
+        duplicate.first.endIsFollowedOutside()
         duplicate.first.onEnd { [self] first in
             if let ending = first.ending { end(like: first, with: ending) }
         }

@@ -98,6 +98,26 @@ private final class Collector: AsyncOperation<[String]>, StreamReceiver, @unchec
 struct StreamReceiverTests {
     private let queue = AOperationQueue()
 
+    /// The receiver is connected when the producer is known to deliver to the tail of a net.
+    @Test func producerThatStreams_isNotTriedAgainByTheTailOfItsNet() async {
+        let script = Sender.Script({ _, send in
+            await send("0")
+            throw Failed(text: "sender")
+        })
+        let sender = Sender(script)
+        let tail = sender.deliver(to: Scripted<Int>(.failing("T", 0))).retry(RetryPolicy(attempts: 3))
+        queue.isSuspended = true
+        tail.add(to: queue)
+        let collector = Collector()
+        sender.stream(to: collector).add(to: queue)
+        queue.isSuspended = false
+        await tail.ended()
+        await collector.ended()
+        #expect(script.began.count == 1)
+        #expect(tail.script.runs == 3)
+        #expect(collector.outcome?.isFailure == true)
+    }
+
     @Test func aReceiver_readsWhileItsProducerRuns() async throws {
         let mayEnd = Signal()
         let sender = Sender(.init(sending(3, thenAwaiting: mayEnd)))
