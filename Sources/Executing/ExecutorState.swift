@@ -32,6 +32,8 @@ package struct ExecutorState: Sendable {
     /// Ready to start, first come first; those that are not held any more are skipped.
     private var queue: Deque<UnitKey> = []
     private var running: Set<UnitKey> = []
+    /// As the hello said that waits for its answer.
+    private var toldAsRunning: Set<UnitKey>?
     /// How many queued units may stand in the shell's line; 0: it has none.
     private let lineMax: Int
     /// Queued units that the shell may start by itself when another one ends. What it has started is told by `begun`.
@@ -72,13 +74,25 @@ package struct ExecutorState: Sendable {
 
     // MARK: The session
 
+    /// What a hello says, which `attached` completes: what begins in between was told as queued.
+    package mutating func tellHeld() -> [WireHeldUnit] {
+        toldAsRunning = running
+        return held
+    }
+
     package mutating func attached(drop: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
         mayStart = true
         var actions: [ExecutorAction] = []
         for key in drop { abandon(key, by: .stop(key), now: now, into: &actions) }
         for (key, unit) in units {
-            if case .finished(let end) = unit.phase { actions.append(.report(.ended(key, end))) }
+            switch unit.phase {
+            case .finished(let end): actions.append(.report(.ended(key, end)))
+            case .running(let body) where unit.heldState != nil && toldAsRunning?.contains(key) == false:
+                actions.append(.report(.started(key, at: body.startedAt)))
+            case .fetching, .queued, .running: break
+            }
         }
+        toldAsRunning = nil
         return actions + advance(now: now, at: at)
     }
 

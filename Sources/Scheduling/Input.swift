@@ -56,6 +56,8 @@ public struct ExecutorAttachment: Sendable {
     }
     public var identity: WorkerIdentity
     public var slots: Int
+    /// How many may begin beyond its slots before it says so.
+    public var line: Int
     /// What it has registered, each name once.
     public var operations: [OperationSignature]
     public var labels: [String]
@@ -67,8 +69,9 @@ public struct ExecutorAttachment: Sendable {
 
     public init(
         identity: WorkerIdentity, slots: Int, operations: [OperationSignature], labels: [String], held: [Held], conditions: [String] = [],
-        resources: [ResourceAmount] = []
+        resources: [ResourceAmount] = [], line: Int = 0
     ) {
+        self.line = line
         self.resources = resources
         self.identity = identity
         self.slots = slots

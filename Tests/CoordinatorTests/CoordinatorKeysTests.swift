@@ -131,7 +131,7 @@ import Wire
             #expect(view.principal == "ann")
             let refused = self.failure(try peer.request(1, .cancel(.with { $0.submission = view.id })))
             #expect(refused?.code == .notPermitted)
-            #expect(refused?.message.hasPrefix("`bob` (submit) may not read submission \(view.id), which belongs to `ann`") == true)
+            #expect(refused?.message.hasPrefix("`bob` (submit) may not cancel submission \(view.id), which belongs to `ann`") == true)
             _ = try log.waits(for: "warning notPermitted: here: `bob` (submit)")
             #expect(self.failure(try peer.request(2, .workers(WireListWorkers())))?.code == .notPermitted)
             #expect(try owner.view("last").finishedAt == 0)

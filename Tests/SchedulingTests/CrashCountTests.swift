@@ -19,6 +19,24 @@ import Testing
         #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .workerLost)
     }
 
+    /// Of what waits at a process whose operations begin by themselves nobody knows what ran when it died.
+    @Test(arguments: [0, 2]) func deathOfAProcessWithALine_provesNothing(line: Int) {
+        var configuration = Scheduler.Configuration()
+        configuration.crashLimit = 1
+        var cluster = FakeCluster(configuration)
+        cluster.submit(Sketch.group("root", (0..<8).map { .op("n\($0)") }).graph())
+        cluster.attach(1, line: line)
+        // Short ones are sent ahead.
+        cluster.end("n0", on: 1)
+        #expect(cluster.held[1]?.count ?? 0 > 3)
+        cluster.die(1)
+        // With one that can have run, that one did it.
+        #expect(cluster.operations(failedOnly: true).filter { $0.kind == .operation }.map(\.path) == (line == 0 ? ["n1"] : []))
+        guard line > 0 else { return }
+        cluster.attach(2)
+        #expect(cluster.held[2]?.count == 1, "a suspect runs alone")
+    }
+
     /// A process that was told to end, one that said goodbye, and a host that is not heard any more.
     @Test func drainStopAndHostLoss_doNotCount() {
         var cluster = FakeCluster()

@@ -58,6 +58,19 @@ import Testing
         loop.submit { loop.stop() }
     }
 
+    @Test func restInWhichNothingComes_isNoTurn() async throws {
+        let loop = try EventLoop()
+        let log = Log()
+        loop.after(milliseconds: 100) { loop.stop() }
+        await onThread {
+            loop.run {
+                log.entries.append(1)
+                loop.rest(milliseconds: 1)
+            }
+        }
+        #expect(log.entries.count == 1, "only that of the timer")
+    }
+
     @Test func loopThatHasEnded_doesNotAnswer() async throws {
         let loop = try EventLoop()
         loop.submit { loop.stop() }

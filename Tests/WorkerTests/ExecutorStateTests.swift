@@ -98,6 +98,15 @@ import Wire
             ])
     }
 
+    @Test func whatBeginsBetweenHelloAndWelcome_isToldAsStarted() {
+        var (state, _) = lined([one, two])
+        #expect(state.tookBackLine(waiting: [two], now: 1, at: 101) == [] && state.tellHeld().count == 2)
+        _ = state.ended(one, .cancelled, now: 2, at: 102)
+        let actions = state.attached(drop: [], now: 3, at: 103)
+        #expect(actions.contains(.report(.started(two, at: 102))) && !actions.contains(.report(.started(one, at: 100))))
+        #expect(state.attached(drop: [], now: 4, at: 104).allSatisfy { $0 != .report(.started(two, at: 102)) }, "it was told")
+    }
+
     @Test func nothingBegins_whileTheLeaseIsOver() {
         var (state, _) = lined([one, two])
         #expect(state.tookBackLine(waiting: [two], now: 5, at: 105) == [])

@@ -20,17 +20,20 @@ import Wire
         let loop: EventLoop
         let events: AsyncStream<Event>
         private let commands: CommandRunner
+        let line: StartLine
         private var runner: UnitRunner?
 
         init(mayBegin: Bool = true) throws {
+            let line = StartLine { mayBegin }
+            self.line = line
             let loop = try EventLoop()
             self.loop = loop
             commands = try CommandRunner()
             let (events, news) = AsyncStream<Event>.makeStream()
             self.events = events
-            let registry = try OperationRegistry([], withShell: false)
+            let registry = try OperationRegistry([Counted.self], withShell: false)
             runner = UnitRunner(
-                registry: registry, slots: 1, loop: loop, hostName: "h", line: StartLine { mayBegin },
+                registry: registry, slots: 1, loop: loop, hostName: "h", line: line,
                 whenBegun: { key, _ in news.yield(.begun(key.unit)) }, whenEnded: { key, _ in news.yield(.ended(key.unit)) })
             loop.runOnOwnThread(name: "test")
         }
@@ -50,11 +53,31 @@ import Wire
             return found
         }
 
-        func assignment(_ operation: String = "noop") -> WireAssignment { .with { $0.operation = operation } }
+        func assignment(_ operation: String = "noop", _ parameters: String = "") -> WireAssignment {
+            .with {
+                $0.operation = operation
+                $0.parameters = Data(parameters.utf8)
+            }
+        }
 
         var context: UnitContext {
             UnitContext(submission: "s", path: "a", attemptNumber: 1, worker: "h/0", host: commands.host)
         }
+    }
+
+    /// Counts how often it was made, under a name.
+    private final class Counted: VoidOperation, ClusterOperation, @unchecked Sendable {
+        struct Parameters: Codable, Sendable { var name: String }
+        static let made = Guarded<[String: Int]>([:])
+        let parameters: Parameters
+
+        init(_ parameters: Parameters) {
+            self.parameters = parameters
+            super.init()
+            Self.made.withLock { $0[parameters.name, default: 0] += 1 }
+        }
+
+        override func execute() { finish() }
     }
 
     private func key(_ unit: UInt64) -> UnitKey { UnitKey(unit: unit, attempt: 1) }
@@ -86,6 +109,42 @@ import Wire
         #expect(await trial.next(1) == [.ended(1)])
         trial.use { [key] runner in runner.start(key(2), trial.assignment(), context: context, blobs: [:]) }
         #expect(await trial.next(1) == [.ended(2)])
+    }
+
+    @Test func whatIsTakenBack_isMadeOnce() async throws {
+        let trial = try Trial()
+        let context = trial.context
+        let name = UUID().uuidString
+        trial.use { [key] runner in
+            let assignment = trial.assignment(Counted.operationName, "{\"name\": \"\(name)\"}")
+            for _ in 0..<3 {
+                runner.lineUp(key(1), assignment, context: context)
+                _ = runner.takeBackLine()
+            }
+            runner.start(key(1), assignment, context: context, blobs: [:])
+        }
+        #expect(await trial.next(1) == [.ended(1)])
+        #expect(Counted.made.withLock { $0[name] } == 1)
+    }
+
+    /// Somebody has taken it out of the line to let it begin, and is held up.
+    @Test func whatIsStoppedBeforeItIsAdded_endsOnce_andDoesNotRun() async throws {
+        let trial = try Trial()
+        let context = trial.context
+        let begin: @Sendable () -> Void = try await withCheckedThrowingContinuation { continuation in
+            trial.use { [key] runner in
+                runner.lineUp(key(2), trial.assignment(), context: context)
+                continuation.resume(with: Result { try #require(trial.line.next()) })
+            }
+        }
+        trial.use { [key] runner in
+            #expect(runner.takeBackLine() == [])
+            runner.stop(key(2))
+        }
+        #expect(await trial.next(1) == [.ended(2)])
+        begin()
+        trial.use { [key] runner in runner.start(key(3), trial.assignment(), context: context, blobs: [:]) }
+        #expect(await trial.next(1) == [.ended(3)])
     }
 
     @Test func startedByTheLoop_itDoesNotBeginOnceMore() async throws {

@@ -54,13 +54,30 @@ extension AOperation {
     /// What it, or an attempt of it, produces.
     final func takeProduced(_ operation: Foundation.Operation) {
         let isMember = core.withLock { $0.retryScope }?.isMember(self) == true
-        let isHeld = core.withLock { core in
-            let isHeldBack = core.retryDecider != nil || isMember || core.attachments?.productRelay != nil
-            guard isHeldBack, core.state.ending == nil else { return false }
+        let fate = core.withLock { core in
+            guard core.retryDecider != nil || isMember || core.attachments?.productRelay != nil else { return Fate.handedOver }
+            // Its outcome may be known while its body goes on.
+            switch core.state.ending {
+            case .success?: return .handedOver
+            case .failure?, .cancelled?: return .refused
+            case nil: break
+            }
             core.attach().produced.append(operation)
-            return true
+            return .held
         }
-        if !isHeld { handOver(operation, id: nil) }
+        switch fate {
+        case .held: break
+        case .handedOver: handOver(operation, id: nil)
+        case .refused: refuse(operation)
+        }
+    }
+
+    /// What becomes of a product.
+    private enum Fate {
+        /// It waits for the outcome of the operation that made it.
+        case held
+        case handedOver
+        case refused
     }
 
     /// - Parameter id: under which it is there whatever becomes of this operation: those around it do not hold it either.

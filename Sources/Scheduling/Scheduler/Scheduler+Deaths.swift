@@ -46,12 +46,13 @@ extension Scheduler {
     }
 
     /// What may have been running in the process: what was said to run, and what may have begun since, as an executor starts
-    /// in the order in which it was given.
+    /// in the order in which it was given, in its slots and from its line.
     func attemptsPossiblyBegun(_ session: WorkerTable.Session) -> [BegunAttempt] {
         // It has not attached since the coordinator started: nobody knows how much it ran, nor in which order it was given.
         let isUnknown = session.slots == 0
         return session.units.enumerated().compactMap { place, unit in
-            guard isUnknown || place < session.slots || isRunning(unit), case .assigned(let attempt, _) = durable.phase(unit) else {
+            guard isUnknown || place < session.slots + session.line || isRunning(unit), case .assigned(let attempt, _) = durable.phase(unit)
+            else {
                 return nil
             }
             let isEvaluation = durable.submissions[durable.index(of: unit.submission)].units[unit.index].isEvaluating

@@ -22,6 +22,7 @@ extension Scheduler {
         workers.sessions[number.index].isSuspected = false
         workers.sessions[number.index].isAccepting = true
         workers.sessions[number.index].slots = max(1, attachment.slots)
+        workers.sessions[number.index].line = max(0, attachment.line)
         workers.sessions[number.index].operations = attachment.operations
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []

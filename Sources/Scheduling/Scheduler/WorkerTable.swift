@@ -19,6 +19,8 @@ struct WorkerTable {
         var lastHeardWall: Int64 = 0
         /// 0: it has not attached since the coordinator started.
         var slots = 0
+        /// How many may begin beyond its slots before it says so.
+        var line = 0
         /// The classes that it can take, but for those that take resources of its host.
         var lanes: [Int] = []
         /// Those that take resources, of which its host has enough when they are all free.

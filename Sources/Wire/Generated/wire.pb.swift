@@ -951,6 +951,9 @@ public nonisolated struct WireExecutorHello: Sendable {
   /// the process of a submitter: it takes what it hosts, and nothing else
   public var submitter: Bool = false
 
+  /// how many may begin beyond its slots before it says so
+  public var line: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -6515,7 +6518,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ExecutorHello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0\u{2}(resources\0\u{2}(submitter\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}supervisor_incarnation\0\u{1}slots\0\u{1}operations\0\u{1}labels\0\u{1}units\0\u{1}index\0\u{2}6conditions\0\u{2}(resources\0\u{2}(submitter\0\u{2}f\u{4}line\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6532,6 +6535,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
       case 60: try { try decoder.decodeRepeatedStringField(value: &self.conditions) }()
       case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
       case 140: try { try decoder.decodeSingularBoolField(value: &self.submitter) }()
+      case 434: try { try decoder.decodeSingularUInt32Field(value: &self.line) }()
       default: break
       }
     }
@@ -6565,6 +6569,9 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.submitter != false {
       try visitor.visitSingularBoolField(value: self.submitter, fieldNumber: 140)
     }
+    if self.line != 0 {
+      try visitor.visitSingularUInt32Field(value: self.line, fieldNumber: 434)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6578,6 +6585,7 @@ nonisolated extension WireExecutorHello: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.conditions != rhs.conditions {return false}
     if lhs.resources != rhs.resources {return false}
     if lhs.submitter != rhs.submitter {return false}
+    if lhs.line != rhs.line {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -7,6 +7,7 @@ import Wire
 extension Executor {
     func turnEnds() {
         pulse.store(BootClock.milliseconds(), ordering: .relaxed)
+        runner?.turnEnds()
         // While this process is being ended its commands die of that, not by themselves: their ends are nobody's outcome.
         guard spawns.isOpen else { return }
         // Before the ends: a reader who hears of an end has seen all output.

@@ -125,7 +125,10 @@ final class Executor: @unchecked Sendable {
     }
 
     private func makeRunner() {
-        let line = StartLine { [unowned self] in BootClock.milliseconds() - pulse.load(ordering: .relaxed) < Self.unattendedMilliseconds }
+        let line = StartLine { [weak self] in
+            guard let self else { return false }
+            return BootClock.milliseconds() - pulse.load(ordering: .relaxed) < Self.unattendedMilliseconds
+        }
         runner = UnitRunner(
             registry: registry, slots: configuration.slots, loop: loop, hostName: host.hostName, progress: progress, line: line,
             whenBegun: { [unowned self] key, at in step { state, now, _ in state.begun(key, now: now, at: at) } }
@@ -184,6 +187,7 @@ final class Executor: @unchecked Sendable {
                     }
                 }
                 $0.units = held()
+                $0.line = UInt32(Self.lineMax)
                 $0.index = configuration.index
             }
         }
@@ -204,7 +208,7 @@ final class Executor: @unchecked Sendable {
     private func held() -> [WireHeldUnit] {
         let held = loop.ask { [unowned self] in
             takeBackLine()
-            return state.withLock { $0.held }
+            return state.withLock { $0.tellHeld() }
         }
         return held ?? state.withLock { $0.held }
     }
@@ -346,12 +350,15 @@ final class Executor: @unchecked Sendable {
         case .start(let key, let assignment):
             runner?.start(key, assignment, context: context(for: key, assignment), blobs: shelf.blobs(of: key))
         case .lineUp(let key, let assignment):
+            // A step within this one may have ended the process.
+            guard state.withLock({ $0.isAccepting }) else { break }
             runner?.lineUp(key, assignment, context: context(for: key, assignment))
         case .stop(let key):
             runner?.stop(key)
         case .kill(let key):
             if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }
         case .forget(let key):
+            runner?.discard(key)
             shelf.release(key)
             spool.discard(key)
             elements.forget(key)

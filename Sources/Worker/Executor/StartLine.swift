@@ -54,14 +54,14 @@ final class StartLine: Sendable {
     ///
     /// - Returns: false: none has begun.
     func beginNext() -> Bool {
-        guard mayBegin(), let begin = next() else { return false }
+        guard let begin = next() else { return false }
         begin()
         return true
     }
 
-    private func next() -> Begin? {
+    func next() -> Begin? {
         line.withLock { line in
-            guard !line.isClosed else { return nil }
+            guard !line.isClosed, mayBegin() else { return nil }
             while let key = line.order.first {
                 switch line.waiting[key] {
                 case nil:

@@ -38,6 +38,12 @@ final class UnitRunner {
     private var bodies: [UnitKey: Body] = [:]
     /// Stand in the line, or have begun without the loop knowing.
     private var prepared: [UnitKey: any ClusterOperation] = [:]
+    /// Were taken out of the line, and have not begun.
+    private var spare: [UnitKey: any ClusterOperation] = [:]
+    /// How long the loop was kept by preparing operations in this turn.
+    private var preparing = Duration.zero
+    /// After so long the rest is prepared when it begins: the loop has other things to do.
+    private static let preparingMax = Duration.milliseconds(2)
     private let line: StartLine?
     private let whenBegun: (UnitKey, _ at: Int64) -> Void
     private let background = DispatchQueue.global()
@@ -76,9 +82,10 @@ final class UnitRunner {
             background.async { end(decider.decide()) }
         case .execute where blobs.isEmpty:
             let stoodInLine = line?.take(key) == true
-            if let operation = prepared.removeValue(forKey: key) {
+            if let operation = prepared.removeValue(forKey: key) ?? spare[key] {
+                let begins = stoodInLine || spare.removeValue(forKey: key) != nil
                 bodies[key] = .running(operation)
-                if stoodInLine { operation.add(to: queue) }
+                if begins { operation.add(to: queue) }
                 return
             }
             bodies[key] = .building(stop: false, kill: false)
@@ -210,19 +217,33 @@ final class UnitRunner {
     /// Prepares it to begin when another one ends. What needs the loop to begin only keeps its place in the line.
     func lineUp(_ key: UnitKey, _ assignment: WireAssignment, context: UnitContext) {
         guard let line else { return }
-        guard registry.entries[assignment.operation]?.sends == false,
-            case .operation(let operation, _, let redaction) = Self.build(
-                assignment, registry: registry, context: context, blobs: [:], openStream)
-        else { return line.append(key, nil) }
+        guard let operation = spare.removeValue(forKey: key) ?? prepare(key, assignment, context) else { return line.append(key, nil) }
         prepared[key] = operation
-        relay(operation, key, redaction)
         let announce = onLoop(isHurried: false) { (runner: UnitRunner, at: Int64) in runner.begun(key, at: at) }
         let queue = queue
-        line.append(key) { [unowned operation] in
+        // Strong: an order to stop may end it for the loop before it is added.
+        line.append(key) {
             announce(WallClock.milliseconds())
             operation.add(to: queue)
         }
     }
+
+    /// Nil: it is to be made when it begins. Secrets are read then; and what sends needs the loop.
+    private func prepare(_ key: UnitKey, _ assignment: WireAssignment, _ context: UnitContext) -> (any ClusterOperation)? {
+        guard preparing < Self.preparingMax, registry.entries[assignment.operation]?.sends == false else { return nil }
+        let begin = ContinuousClock.now
+        defer { preparing += begin.duration(to: .now) }
+        let built = Self.build(assignment, registry: registry, context: context, blobs: [:], openStream)
+        guard case .operation(let operation, _, let redaction) = built, redaction == Redaction() else { return nil }
+        relay(operation, key, redaction)
+        return operation
+    }
+
+    /// The loop has had its turn.
+    func turnEnds() { preparing = .zero }
+
+    /// It does not begin here.
+    func discard(_ key: UnitKey) { spare[key] = nil }
 
     private func begun(_ key: UnitKey, at: Int64) {
         guard let operation = prepared.removeValue(forKey: key) else { return }
@@ -237,7 +258,7 @@ final class UnitRunner {
     func takeBackLine(closing: Bool = false) -> Set<UnitKey> {
         guard let line else { return [] }
         let waiting = line.takeAll(closing: closing)
-        for key in waiting { prepared[key] = nil }
+        for key in waiting { spare[key] = prepared.removeValue(forKey: key) }
         for (key, operation) in prepared { bodies[key] = .running(operation) }
         prepared.removeAll(keepingCapacity: true)
         return waiting
@@ -272,8 +293,8 @@ final class UnitRunner {
     /// Bodies that have not ended.
     var bodyCount: Int { bodies.count }
 
-    /// Whether its body has not ended.
-    func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil }
+    /// Whether its body has not ended, also if it has begun without the loop knowing.
+    func isRunning(_ key: UnitKey) -> Bool { bodies[key] != nil || prepared[key] != nil }
 
     private func progressRelay(of key: UnitKey) -> @Sendable (OperationProgress) -> Void {
         let announce = onLoop { (runner: UnitRunner, _: Void) in runner.whenProgressed() }

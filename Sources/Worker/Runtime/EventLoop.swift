@@ -156,14 +156,15 @@ final class EventLoop: @unchecked Sendable {
         while !isStopped {
             let rest = beginRest()
             let count = clinux_epoll_wait(epoll, &ready, Int32(ready.count), rest ?? timeout())
-            if rest != nil { endRest() }
+            let hasWorked = rest == nil || endRest()
             precondition(count >= 0, "epoll_wait failed with errno \(errno): the loop owns its descriptor")
             for descriptor in ready[..<Int(count)] {
                 // A handler before this one may have stopped watching it.
                 if descriptor == wake { drainInbox() } else { watched[descriptor]?() }
             }
-            fireTimers()
-            afterEachTurn()
+            let hasFired = fireTimers()
+            // A rest in which nothing came is no turn: the next thing that comes wakes the loop.
+            if hasWorked || hasFired || count > 0 { afterEachTurn() }
         }
         let left = inbox.withLock { inbox in
             defer { inbox = Inbox(isClosed: true) }
@@ -204,14 +205,16 @@ final class EventLoop: @unchecked Sendable {
         return timeout < 0 ? milliseconds : min(timeout, milliseconds)
     }
 
-    private func endRest() {
+    /// - Returns: whether something had come that did not wake the loop.
+    private func endRest() -> Bool {
         // What woke the loop comes in its turn; what did not is done now.
         let items = inbox.withLock { inbox in
             inbox.isResting = false
             return inbox.isWoken ? [] : inbox.items
         }
-        guard !items.isEmpty else { return }
+        guard !items.isEmpty else { return false }
         for item in takeInbox() { item.work() }
+        return true
     }
 
     private func timeout() -> Int32 {
@@ -219,13 +222,15 @@ final class EventLoop: @unchecked Sendable {
         return Int32(clamping: max(0, first - Self.now()))
     }
 
-    private func fireTimers() {
-        guard !timers.isEmpty else { return }
+    /// - Returns: whether one was due.
+    private func fireTimers() -> Bool {
+        guard !timers.isEmpty else { return false }
         let now = Self.now()
         let due = timers.filter { $0.value.deadline <= now }.sorted {
             ($0.value.deadline, $0.key.number) < ($1.value.deadline, $1.key.number)
         }
         for (timer, entry) in due where timers.removeValue(forKey: timer) != nil { entry.work() }
+        return !due.isEmpty
     }
 
     private func assertOnLoop() {

@@ -39,6 +39,22 @@ struct ProduceTests {
         #expect(made.isCancelled)
     }
 
+    /// Its outcome is decided while its body goes on.
+    @Test func whatIsProducedAfterItsCancellation_isCancelled() async {
+        let made = Step("made")
+        let script = Script("a") { run in
+            run.operation.cancel()
+            run.operation.produce(made)
+            run.succeed()
+        }
+        let operation = Attempted(script).retry(.times(2))
+        let group = GroupOperation(operation)
+        queue.addOperation(group)
+        await group.ended()
+        await made.ended()
+        #expect(made.isCancelled && group.operations.count == 1)
+    }
+
     @Test func whatAProducerOfARetriedNetProduces_isThereOnce() async {
         let made = Log<Step>()
         let producer = Attempted(
