@@ -17,6 +17,7 @@ package enum OpenFiles {
         guard code == EMFILE else { return SystemCallError(operation: "accept", errno: code).description }
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return "this process has \(limit.rlim_cur) files and connections open, its limit; raise that (LimitNOFILE=, ulimit -n) and restart it"
+        return
+            "this process has \(limit.rlim_cur) files and connections open, its limit; raise that (LimitNOFILE=, ulimit -n) and restart it"
     }
 }
