@@ -10,7 +10,9 @@ let retryRules: [Rule] = [
     Rule("attemptsAreLimited", "RetryPolicy: so many attempts.") { account in
         // What has read elements of an attempt that was void has not been tried.
         account.plan.leaves.filter { account.node($0).source == nil }.compactMap { node -> Rule.Breach? in
-            let count = account.runs[node].count { !$0.isDoubtful } + (account.hasKills ? 0 : account.refusals(of: node).least)
+            // Answers are forgotten with a process that had them, and in a pause: what refused then is asked again, and was no attempt.
+            let isForgetful = account.hasKills || !account.pauses.isEmpty
+            let count = account.runs[node].count { !$0.isDoubtful } + (isForgetful ? 0 : account.refusals(of: node).least)
             let most = account.node(node).attempts * account.rounds(of: node)
             return count > most ? .init(node, account.runs[node].map(\.start), "was tried \(count) times of \(most)") : nil
         }
