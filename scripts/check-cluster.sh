@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/compose.sh
 # What the image is built from is in a fresh clone, too.
-for file in $(sed -n 's/^COPY \(--[^ ]* \)*\(.*\) [^ ]*$/\2/p' deploy/Dockerfile | tr ' ' '\n' | grep -v -e '^\.$' -e '^/'); do
+for file in $(sed -n 's/^COPY \(--[^ ]* \)*\(.*\) [^ ]*$/\2/p' deploy/Dockerfile | tr ' ' '\n' | grep -v -e '^\.$' -e '^/' -e '\['); do
     git ls-files --error-unmatch "$file" >/dev/null || { echo "check-cluster: deploy/Dockerfile copies $file, which is not in the repository" >&2; exit 1; }
 done
 reason=$(why_no_engine)
