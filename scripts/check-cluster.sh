@@ -9,9 +9,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/compose.sh
 # What the image is built from is in a fresh clone, too.
-for file in $(sed -n 's/^COPY \(--[^ ]* \)*\(.*\) [^ ]*$/\2/p' deploy/Dockerfile | tr ' ' '\n' | grep -v -e '^\.$' -e '^/' -e '\['); do
-    git ls-files --error-unmatch "$file" >/dev/null || { echo "check-cluster: deploy/Dockerfile copies $file, which is not in the repository" >&2; exit 1; }
-done
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    for file in $(sed -n 's/^COPY \(--[^ ]* \)*\(.*\) [^ ]*$/\2/p' deploy/Dockerfile | tr ' ' '\n' | grep -v -e '^\.$' -e '^/' -e '\['); do
+        if [ -z "$(git ls-files "$file")" ]; then
+            echo "check-cluster: deploy/Dockerfile copies $file, which is not in the repository" >&2
+            exit 1
+        fi
+    done
+fi
 reason=$(why_no_engine)
 if [ -z "$reason" ] && ! docker image inspect debian:bookworm-slim >/dev/null 2>&1 && ! docker pull -q debian:bookworm-slim >/dev/null 2>&1; then
     reason="the image debian:bookworm-slim is not here and cannot be fetched"
