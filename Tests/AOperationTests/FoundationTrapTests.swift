@@ -283,6 +283,6 @@ struct FoundationTrapTests {
     /// The last references of an ended operation go with the thread that ended it: shortly after it.
     private func released(_ condition: () -> Bool) async {
         let deadline = ContinuousClock.now + .seconds(10)
-        while !condition(), ContinuousClock.now < deadline { await Task.yield() }
+        await until { condition() || ContinuousClock.now >= deadline }
     }
 }

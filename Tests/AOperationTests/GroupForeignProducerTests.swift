@@ -9,7 +9,7 @@ struct GroupForeignProducerTests {
     let queue = OperationQueue()
 
     private func member(of group: GroupOperation, _ operation: AOperation) async {
-        while group.operations.contains(where: { $0 === operation }) == false { await Task.yield() }
+        await until { group.operations.contains { $0 === operation } }
     }
 
     @Test func producerThatTheGroupHasTaken_mayStillBeAddedToAPlainQueue() async throws {

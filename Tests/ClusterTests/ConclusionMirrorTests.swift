@@ -50,7 +50,7 @@ import Wire
 
         /// Mirrors begin on their queue's threads.
         func waitForTelling(_ count: Int = 1) async {
-            while lets.withLock({ $0.count }) < count { await Task.yield() }
+            await until { lets.withLock { $0.count } >= count }
         }
 
         var answered: [String] { answers.withLock { $0 } }
@@ -161,7 +161,7 @@ import Wire
         trial.run(emit)
         emit.remoteDidStart()
         trial.ask(emit, failure("once"), retries: 0)
-        while trial.answered.isEmpty { await Task.yield() }
+        await until { !trial.answered.isEmpty }
         #expect(trial.answered == ["again 0.0 seconds"] && trial.heard.isEmpty)
         trial.ask(emit, failure("twice"), retries: 1)
         await trial.waitForTelling()

@@ -122,7 +122,7 @@ extension Result {
         let error = AOperationError(TrialError(text: "closed"), state: .condition, publisher: "Gate")
         trial.mirrors.apply([.init(node: 0, news: .ended(.failure([error]), hasStarted: false), ownErrors: [error])])
         await end(group)
-        while told.withLock({ $0.count }) < 4 { await Task.yield() }
+        await until { told.withLock { $0.count } >= 4 }
         #expect(told.withLock { $0.sorted() } == ["cancelled a", "cancelled b", "did fail", "did fail"])
         #expect(group.publishedErrors.first?.localizedDescription == "trial: closed" && group.publishedErrors.first?.state == .condition)
     }
@@ -410,7 +410,7 @@ extension Result {
         let trial = Trial(emit)
         emit.timeout(.milliseconds(1))
         trial.start(1)
-        while trial.cancelled.withLock({ $0.isEmpty }) { await Task.yield() }
+        await until { !trial.cancelled.withLock { $0.isEmpty } }
         #expect(emit.outcome == nil && trial.cancelled.withLock { $0 } == ["Emit"])
         trial.cancel(1)
         await end(emit)

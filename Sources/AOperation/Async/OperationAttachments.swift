@@ -39,6 +39,8 @@ final class OperationAttachments {
     /// Who depends on it and is plain: they live until Foundation, which tells them but does not retain them, has heard of
     /// the end.
     var followers: [any Waiter] = []
+    /// Plain operations that wait for it, and for which one of ours waits: ``AwaitedPlain``.
+    var plainWaiters: [ObjectIdentifier: WaitingOperation] = [:]
     /// What its worker must have, and what it has of that worker's host.
     var requirements = WorkerRequirements()
     /// Whether it never runs again once it may have begun.

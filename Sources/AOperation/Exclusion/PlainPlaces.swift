@@ -9,6 +9,9 @@ enum PlainPlaces {
     private struct Place {
         /// Nil for a queue.
         weak var group: GroupOperation?
+        let isQueue: Bool
+
+        init(of group: GroupOperation? = nil) { (self.group, isQueue) = (group, group == nil) }
     }
 
     private struct Places {
@@ -21,7 +24,7 @@ enum PlainPlaces {
 
     /// `holder` is going to run `operation`, and holds it until ``remove(_:of:)``.
     static func add(_ operation: Foundation.Operation, to holder: AnyObject) {
-        let place = Place(group: holder as? GroupOperation)
+        let place = Place(of: holder as? GroupOperation)
         places.withLock { $0[ObjectIdentifier(operation), default: Places()].byHolder[ObjectIdentifier(holder)] = place }
     }
 
@@ -33,6 +36,13 @@ enum PlainPlaces {
             places[ObjectIdentifier(operation), default: Places()].isTaken = true
             places[ObjectIdentifier(operation)]?.byHolder[ObjectIdentifier(member)] = Place()  // remembered until it has ended
             return true
+        }
+    }
+
+    /// Whether a queue of ours has it run.
+    static func isInOurQueue(_ operation: Foundation.Operation) -> Bool {
+        places.withLock { places in
+            places[ObjectIdentifier(operation)]?.byHolder.values.contains { $0.isQueue } == true
         }
     }
 

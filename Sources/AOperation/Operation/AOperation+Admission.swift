@@ -149,7 +149,9 @@ extension AOperation: Waiter {
             core[keyPath: list].add(watch)
             return true
         }
-        if isHeld { watch.begin() }
+        guard isHeld else { return }
+        watch.begin()
+        AwaitedPlain.note(dependency)
     }
 
     /// Remembers who waits for this operation; false when it has ended already.

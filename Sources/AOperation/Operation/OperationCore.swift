@@ -90,10 +90,8 @@ struct OperationCore {
     var isCallingBack = false
     /// Whether it is about to depart.
     var isDeparting = false
-    /// Whether a duplicate waits for its end.
-    var isJoined = false
-    /// Whether others than those who wait for it learn of its end, and are in no retry scope with it.
-    var isFollowedOutside: Bool { isJoined || attachments?.streams.isEmpty == false }
+    /// How many duplicates wait for its end.
+    var joiners = 0
 
     /// Who decides after a failed attempt.
     var retryDecider: RetryDecider?

@@ -74,6 +74,7 @@ final class PlainMember: Waiter, @unchecked Sendable {
             guard state.withLock({ $0.isOver }) else { return }
             DispatchQueue.global().asyncAfter(deadline: .now() + DependencyWatch.lingering) { [self] in release() }
         }
+        AwaitedPlain.note(dependency)
     }
 
     private func watch(_ target: Foundation.Operation, _ handler: @escaping () -> Void) {
@@ -82,7 +83,10 @@ final class PlainMember: Waiter, @unchecked Sendable {
         watch.begin()
     }
 
-    var stillWaits: Bool { state.withLock { if case .waiting = $0.stage { true } else { false } } }
+    var stillWaits: Bool {
+        guard !operation.isCancelled else { return false }
+        return state.withLock { if case .waiting = $0.stage { true } else { false } }
+    }
 
     func dependencyEnded() {
         let isReady = state.withLock { state in

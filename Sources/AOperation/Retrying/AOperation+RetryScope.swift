@@ -33,7 +33,7 @@ extension AOperation {
                 waiter.dependencyEnded()
             }
         }
-        if core.withLock(\.isFollowedOutside) { acceptAttempt(number) }  // so may these
+        if isFollowedOutside { acceptAttempt(number) }  // so may these
         return true
     }
 

@@ -31,9 +31,11 @@ final class RetryScope: @unchecked Sendable {
         /// What ``outside`` waits for, in turn, if only AOperations are in between: these tell whom they wait for.
         var detours: Set<ObjectIdentifier>?
         /// Who will wait for members, from outside, by the members: see ``foresee(_:)``.
-        var foreseen: [ObjectIdentifier: [Waiting]] = [:]
+        var foreseen: [ObjectIdentifier: [WaitingOperation]] = [:]
         /// Which members somebody outside waits for, if only by way of others, as far as that was looked for.
         var awaited: [ObjectIdentifier: Awaited] = [:]
+        /// The members by way of which the scope waits for itself, when `awaited` was found.
+        var detoursOfAwaited: Set<ObjectIdentifier> = []
         /// How often somebody has begun to wait for a member, or has ceased to.
         var waits = 0
         var stage = Stage.open
@@ -54,18 +56,6 @@ final class RetryScope: @unchecked Sendable {
     fileprivate final class Reference: Sendable {
         weak let operation: AOperation?
         init(_ operation: AOperation) { self.operation = operation }
-    }
-
-    /// Somebody who will wait for a member.
-    private final class Waiting: Sendable {
-        weak let operation: Foundation.Operation?
-        init(_ operation: Foundation.Operation) { self.operation = operation }
-
-        /// Whether it still is to wait for `member`.
-        func awaits(_ member: AOperation) -> Bool {
-            guard let operation = operation as? AOperation else { return operation?.dependencies.contains(member) == true }
-            return operation.core.withLock { $0.dependencies.contains(member) }
-        }
     }
 
     /// The locks that the operations of the scope name.
@@ -170,7 +160,8 @@ final class RetryScope: @unchecked Sendable {
         }
         let restarted = Set(again.map { ObjectIdentifier($0.operation) })
         for one in held where !restarted.contains(ObjectIdentifier(one.operation)) { one.operation.acceptAttempt(one.attempt) }
-        state.withLock { $0.held.removeFirst(min(held.count, $0.held.count)) }  // none are left if the end was decided meanwhile
+        // None are left if the end was decided meanwhile; and none goes away under the lock.
+        withExtendedLifetime(held) { state.withLock { $0.held.removeFirst(min(held.count, $0.held.count)) } }
         return again.reversed()
     }
 
@@ -189,7 +180,11 @@ final class RetryScope: @unchecked Sendable {
 
     /// The outcome of `operation` is decided: if it is the end, so are all others.
     func decided(_ operation: AOperation) {
-        guard operation === tail else { return acceptWhatIsAbove(operation) }
+        guard operation === tail else {
+            // One that has ended before its turn came waits no more.
+            if !operation.core.withLock(\.isProposedByBody) { noteWait() }
+            return acceptWhatIsAbove(operation)
+        }
         let held = state.withLock { state in
             state.stage = .over(open: state.held.count + 1)
             defer { state.held = [] }
@@ -279,9 +274,11 @@ extension RetryScope {
     ///
     /// - Complexity: O(operations and dependencies below it), once for all members as long as nobody else begins to wait.
     private func isAwaited(_ member: AOperation) -> Bool {
-        let (detours, isCertain) = self.detours()
-        let remembers = isCertain || detours.isEmpty
-        let waits = state.withLock(\.waits)
+        let detours = self.detours()
+        let waits = state.withLock { state in
+            if state.detoursOfAwaited != detours { (state.awaited, state.detoursOfAwaited) = ([:], detours) }
+            return state.waits
+        }
         var answers: [ObjectIdentifier: Awaited] = [:]
         var seen: Set<ObjectIdentifier> = []
         var pending = [(member, isExplored: false)]
@@ -294,7 +291,7 @@ extension RetryScope {
                 continue
             }
             guard seen.insert(id).inserted else { continue }
-            if remembers, let answer = state.withLock({ $0.awaited[id] }) {
+            if let answer = state.withLock({ $0.awaited[id] }) {
                 switch answer {
                 case .byNobody: continue
                 case .byWayOf(let reference): found = reference.operation.flatMap { isAwaited($0) ? $0 : nil }
@@ -304,7 +301,7 @@ extension RetryScope {
             if found == nil, isAwaited(next) { found = next }
             guard found == nil else { continue }
             for waiter in next.core.withLock(\.waiters) {
-                guard let operation = (waiter as? AOperation)?.logical, isMember(operation) else { continue }
+                guard waiter.stillWaits, let operation = (waiter as? AOperation)?.logical, isMember(operation) else { continue }
                 pending.append((operation, isExplored: false))
             }
         }
@@ -313,24 +310,24 @@ extension RetryScope {
             for (operation, isExplored) in pending where isExplored { answers[ObjectIdentifier(operation)] = .byWayOf(Reference(found)) }
         }
         state.withLock { state in
-            if remembers, state.waits == waits { state.awaited.merge(answers) { _, new in new } }
+            if state.waits == waits, state.detoursOfAwaited == detours { state.awaited.merge(answers) { _, new in new } }
         }
         return found != nil
     }
 
     /// Not by way of others.
     private func isAwaitedItself(_ member: AOperation) -> Bool {
-        let (waiters, isFollowed) = member.core.withLock { ($0.waiters, $0.isFollowedOutside) }
-        return isFollowed || !waiters.allSatisfy(covers) || willBeAwaited(member)
+        let waiters = member.core.withLock(\.waiters)
+        return member.isFollowedOutside || !waiters.allSatisfy(covers) || willBeAwaited(member)
     }
 
-    /// The members that the scope waits for by way of somebody outside. Nobody tells of a plain operation in a plain queue that it
-    /// waits.
+    /// The members that the scope waits for by way of somebody outside. ``AwaitedPlain`` knows of plain operations in plain queues,
+    /// but not of a dependency that one of them was given since.
     ///
     /// - Complexity: O(1) if none of the scope waits for anything outside, or only for AOperations; once for a scope, and whenever one of
     ///   it is given a dependency, O(operations and dependencies before it).
-    private func detours() -> (members: Set<ObjectIdentifier>, isCertain: Bool) {
-        if let known = state.withLock({ $0.detours }) { return (known, true) }
+    private func detours() -> Set<ObjectIdentifier> {
+        if let known = state.withLock({ $0.detours }) { return known }
         let waits = state.withLock(\.waits)
         let outside = state.withLock({ $0.outside }) ?? whatIsAwaitedOutside()
         var members: Set<ObjectIdentifier> = []
@@ -351,7 +348,7 @@ extension RetryScope {
             state.outside = outside
             if isCertain { state.detours = members }
         }
-        return (members, isCertain)
+        return members
     }
 
     private func whatIsAwaitedOutside() -> [Foundation.Operation] {
@@ -388,7 +385,7 @@ extension RetryScope {
 
     private func foresee(_ operation: Foundation.Operation, behind member: AOperation) {
         if let operation = operation as? AOperation, covers(operation) { return }
-        state.withLock { $0.foreseen[ObjectIdentifier(member), default: []].append(Waiting(operation)) }
+        state.withLock { $0.foreseen[ObjectIdentifier(member), default: []].append(WaitingOperation(operation)) }
         noteWait()
     }
 }

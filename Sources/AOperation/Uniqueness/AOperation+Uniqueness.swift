@@ -49,8 +49,15 @@ extension AOperation {
         Debugger.event(.ignored(duplicate.id), of: self)
         guard canJoin(duplicate) else { return ignore(as: duplicate) }
         noteCrossing()
-        duplicate.first.core.withLock { $0.isJoined = true }
+        duplicate.first.core.withLock { $0.joiners += 1 }
         duplicate.first.endIsFollowedOutside()
+        onEnd { _ in
+            let scope = duplicate.first.core.withLock { core in
+                core.joiners -= 1
+                return core.retryScope
+            }
+            scope?.noteWait()
+        }
         duplicate.first.onEnd { [self] first in
             if let ending = first.ending { end(like: first, with: ending) }
         }

@@ -76,7 +76,7 @@ struct ProbeBoardTests {
             }
             #expect(outcome == .failed(reason: "no answer within 0.02 seconds"))
         }
-        while blockade.begun.entries.isEmpty { await Task.yield() }  // on a busy machine all three may be answered before
+        await until { !blockade.begun.entries.isEmpty }  // on a busy machine all three may be answered before
         #expect(blockade.begun.entries == ["stuck"])
         blockade.open()
     }

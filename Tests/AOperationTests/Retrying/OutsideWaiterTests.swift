@@ -95,7 +95,7 @@ struct OutsideWaiterTests {
         queue.addOperation(producer)
         queue.addOperation(gate)
         await gate.started.wait()
-        while producer.core.withLock({ !$0.state.isProvisional }) { await Task.yield() }
+        await until { producer.core.withLock { $0.state.isProvisional } }
         let outsider = Step("outsider")
         outsider.addDependency(producer)
         queue.addOperation(outsider)

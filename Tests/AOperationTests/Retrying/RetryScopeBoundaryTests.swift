@@ -188,8 +188,10 @@ struct RetryScopeBoundaryTests {
 
     enum Together: CaseIterable { case net, array }
 
+    enum Departure: CaseIterable { case removed, cancelled }
+
     /// One that no longer waits when the chain fails has no say.
-    @Test func dependentAddedTogether_thatWaitsNoLonger() async {
+    @Test(arguments: Departure.allCases) func dependentAddedTogether_thatWaitsNoLonger(_ departure: Departure) async {
         let gate = Gate()
         let chain = RetryChain(1, 0, 0)
         chain.first.addDependency(gate)
@@ -197,9 +199,11 @@ struct RetryScopeBoundaryTests {
         let dependent = Step("dependent")
         dependent.addDependency(chain.middle)
         dependent.add(to: queue)
-        queue.addOperation(gate)
         await gate.started.wait()
-        dependent.removeDependency(chain.middle)
+        switch departure {
+        case .removed: dependent.removeDependency(chain.middle)
+        case .cancelled: dependent.cancel()
+        }
         gate.open()
         await chain.ended()
         await dependent.ended()

@@ -142,24 +142,6 @@ struct RetryScopeFollowerTests {
         #expect(tail.script.runs == 2)
     }
 
-    /// One that was cancelled before waits for nothing.
-    @Test func dependentThatWasCancelled_hasNoSay() async {
-        let gate = Gate()
-        let chain = RetryChain(1, 0, 0)
-        chain.first.addDependency(gate)
-        chain.last.retry(.times(3))
-        let dependent = Step("dependent")
-        dependent.addDependency(chain.middle)
-        dependent.add(to: queue)
-        await gate.started.wait()
-        dependent.cancel()
-        await dependent.ended()
-        gate.open()
-        await chain.ended()
-        #expect(chain.runs == [2, 2, 2])
-        #expect(chain.last.outcome?.isSuccess == true)
-    }
-
     /// Nobody tells of a plain operation in a plain queue; but the end of the net is known to wait for it.
     @Test func plainOneInAPlainQueue_thatTheEndWaitsFor_countsAmongThoseWhoWait() async {
         let head = Attempted(.failing("A", 1))

@@ -173,4 +173,75 @@ struct RetryScopeModelTests {
             await witness.add(to: queue).ended()
         }
     }
+
+    /// The same, with plain operations that wait for some and that later ones wait for, in queues of both kinds, from the start or
+    /// since some moment: everything ends.
+    @Test(arguments: 0..<16)
+    func randomNets_besidePlainOperations_end(part: Int) async {
+        for seed in 0..<Stress.seeds.count {
+            let seed = UInt64(200_000 + part * 1_000 + seed)
+            var random = SeededGenerator(seed)
+            let net = Net(using: &random)
+            let run = Run(net, seed: seed)
+            let (queue, plainQueue) = (AOperationQueue(), OperationQueue())
+            queue.maxConcurrentOperationCount = [1, 2, -1].randomElement(using: &random) ?? -1
+            let detours = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                Detour(of: run.operations, in: queue, plainQueue, using: &random)
+            }
+            for detour in detours where !detour.isLate { detour.begin() }
+            let late = detours.filter(\.isLate)
+            let wait = Int.random(in: 0...6_000, using: &random)
+            await onThread {
+                DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                    guard thread == 1 else {
+                        run.operations[0].add(to: queue)
+                        return
+                    }
+                    for _ in 0..<wait where run.operations[0].isFinished { break }
+                    for detour in late { detour.begin() }
+                }
+            }
+            for operation in run.operations { await operation.ended() }
+            await callbacksDelivered()
+            #expect(run.hearings.allSatisfy { $0.heard("didFinish").count == 1 && $0.heard("observer start").count == 1 }, "seed \(seed)")
+            await queue.idle()
+            await plainQueue.idle()
+            #expect(detours.allSatisfy { $0.plain.isFinished }, "seed \(seed)")
+        }
+    }
+
+    /// A later operation of a net waits for a plain one, which waits for an earlier one.
+    private final class Detour: Sendable {
+        let plain = BlockOperation {}
+        let isLate: Bool
+        private let first: AOperation
+        private let last: AOperation
+        private let between: Step?
+        private let queue: AOperationQueue
+        private let plainQueue: OperationQueue?
+
+        /// - Parameter plainQueue: where half of them are.
+        init(
+            of net: [AOperation], in queue: AOperationQueue, _ plainQueue: OperationQueue, using random: inout some RandomNumberGenerator
+        ) {
+            let last = Int.random(in: 1..<net.count, using: &random)
+            (first, self.last) = (net[Int.random(in: 0..<last, using: &random)], net[last])
+            isLate = Bool.random(using: &random)
+            between = Bool.random(using: &random) ? Step() : nil
+            self.queue = queue
+            self.plainQueue = Int.random(in: 0...3, using: &random) > 0 ? plainQueue : nil
+        }
+
+        func begin() {
+            plain.addDependency(first)
+            if let between {
+                between.addDependency(plain)
+                last.addDependency(between)
+                queue.addOperation(between)
+            } else {
+                last.addDependency(plain)
+            }
+            if let plainQueue { plainQueue.addOperation(plain) } else { queue.addOperation(plain) }
+        }
+    }
 }

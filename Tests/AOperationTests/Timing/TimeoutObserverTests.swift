@@ -86,7 +86,7 @@ struct TimeoutObserverTests {
         let seen = Signal()
         override func execute() {
             let task = Task {
-                while !isCancelled { await Task.yield() }
+                await until { isCancelled }
                 seen.fire()
                 finish()
             }
@@ -145,7 +145,7 @@ struct TimeoutObserverTests {
             Script("a") { run in
                 guard run.number > 1 else {
                     Task {
-                        while !run.operation.isCancelled { await Task.yield() }
+                        await until { run.operation.isCancelled }
                         run.succeed()
                     }
                     return

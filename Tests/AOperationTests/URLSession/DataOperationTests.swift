@@ -192,6 +192,6 @@ struct DataOperationTests {
             await loading.ended()
         }
         await queue.idle()
-        while delegate != nil || operation != nil { await Task.yield() }
+        await until { delegate == nil && operation == nil }
     }
 }

@@ -84,7 +84,7 @@ struct TaskOperationTests {
         operation.cancel()
         operation.add(to: queue)
         await operation.ended()
-        while task.state != .completed { await Task.yield() }
+        await until { task.state == .completed }
         #expect(server.connectionsAccepted == 0)
     }
 
@@ -107,7 +107,7 @@ struct TaskOperationTests {
         defer { server.stop() }
         let task = task(.foreign, server.url("/"))
         task.resume()
-        while task.state != .completed { await Task.yield() }
+        await until { task.state == .completed }
         _ = try await URLSessionTaskOperation(task: task).value(on: queue)
     }
 
