@@ -79,7 +79,7 @@ private struct Configuration: @unchecked Sendable {
         operation.name = name
         operation.qualityOfService = quality
         operation.queuePriority = priority
-        operation.core.withLock { core in
+        operation.replaceSettings { core in
             core.grace = grace
             core.conditions = conditions
             core.observers = observers

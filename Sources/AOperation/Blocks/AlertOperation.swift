@@ -46,7 +46,7 @@ public final class AlertOperation: VoidOperation, @unchecked Sendable {
     /// Shows the alerts that have no presenter of their own; nil by default.
     public static var presenter: Presenter? {
         get { registered.withLock { $0 } }
-        set { registered.withLock { $0 = newValue } }
+        set { registered.set(\.self, to: newValue) }
     }
 
     /// - Parameter presenter: shows this alert; ``presenter`` does by default.

@@ -41,6 +41,14 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
         return try body(&storage.pointee.value)
     }
 
+    /// Puts `new` into the place of a part of the value. What was there is released after the lock is free: that may run the
+    /// program's code.
+    package func set<Part>(_ part: WritableKeyPath<Value, Part>, to new: Part) {
+        var other = new
+        withLock { swap(&$0[keyPath: part], &other) }
+        withExtendedLifetime(other) {}
+    }
+
     @inline(__always)
     private var mutex: UnsafeMutablePointer<pthread_mutex_t> {
         UnsafeMutableRawPointer(storage).assumingMemoryBound(to: pthread_mutex_t.self)

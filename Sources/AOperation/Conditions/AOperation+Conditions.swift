@@ -1,17 +1,19 @@
 extension AOperation {
     /// Adds a condition. Once conditions are being evaluated it is too late and nothing happens.
     public final func addCondition(_ condition: any AOperationCondition) {
-        let isMirror = core.withLock { core in
-            guard core.attachments?.remote == nil else { return true }
+        let (isMirror, dropped) = core.withLock { core -> (Bool, Preparation?) in
+            guard core.attachments?.remote == nil else { return (true, nil) }
             switch core.state {
             case .initialized, .waiting, .ready:
-                guard !core.isPrepared else { return false }
+                guard !core.isPrepared else { return (false, nil) }
                 core.conditions.append(condition)
-                core.preparation = nil  // made early, when the group around it asked for locks
+                defer { core.preparation = nil }  // made early, when the group around it asked for locks
+                return (false, core.preparation)
             case .preparing, .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended: break
             }
-            return false
+            return (false, nil)
         }
+        withExtendedLifetime(dropped) {}  // outside of the lock
         if isMirror { return tooLate("a condition") }
         forgetLockScan()
     }

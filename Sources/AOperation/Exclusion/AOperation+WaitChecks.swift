@@ -57,8 +57,14 @@ extension AOperation {
         Self.resolve { WaitForGraph.circle(through: self) }
     }
 
+    /// Looks whether the dependencies of an operation that is in a Foundation queue close a circle.
+    final func checkInFoundationQueue() {
+        guard WaitForGraph.mayHaveCircles else { return }
+        Self.resolve { WaitForGraph.circle(through: self) }
+    }
+
     /// Lets those who wait for locks, or have joined another operation, find their own way out of circles.
-    private static func resolve(_ circle: () -> WaitForGraph.Circle?) {
+    static func resolve(_ circle: () -> WaitForGraph.Circle?) {
         while let circle = circle() {
             if let joiner = circle.joiner {
                 joiner.stopJoining()

@@ -28,8 +28,8 @@ enum WaitForGraph {
         weak var operation: AOperation?
     }
 
-    /// If there are no more, it is looked first whether one of them leads to where a circle would close.
-    private static let crossingsLookedAt = 16
+    /// So much is looked through before everything that can be reached is: what leads out, and what is behind those waits.
+    private static let lookedAtMax = (ahead: 64, behindCrossings: 4_096)
 
     /// One at a time, so that of two who would close a circle only one fails.
     private static let searching = Guarded(())
@@ -47,13 +47,15 @@ enum WaitForGraph {
     /// Whether it is worth a search.
     static var mayHaveCircles: Bool { crossingCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Whether it is worth a search for a circle through one of `targets`: one of those waits is in it, and leads there. What
+    /// Whether it is worth a search for a circle from `needs` to one of `targets`: one of those waits is in it, and leads there. What
     /// these reach is mostly little, and what is added can be a chain of any length.
-    private static func mayBeClosed(at targets: [WaitEvent]) -> Bool {
+    private static func mayBeClosed(from needs: WaitEvent.Needs, at targets: [WaitEvent]) -> Bool {
         guard mayHaveCircles else { return false }
-        let known = crossings.withLock { $0.count <= crossingsLookedAt ? $0.values.compactMap(\.operation) : nil }
+        let ahead = needs.all.map(\.event) + needs.shares.flatMap { $0.holders.map(\.event) }
+        if WaitSearch.leads(from: ahead, to: targets, lookingAt: lookedAtMax.ahead) == false { return false }
+        let known = crossings.withLock { $0.count <= lookedAtMax.behindCrossings ? $0.values.compactMap(\.operation) : nil }
         guard let known else { return true }
-        return WaitSearch.leads(from: known.map { .end($0) }, to: targets)
+        return WaitSearch.leads(from: known.map { .end($0) }, to: targets, lookingAt: lookedAtMax.behindCrossings) ?? true
     }
 
     /// The circle that `request`, which waits, closes: it is withdrawn then.
@@ -70,8 +72,15 @@ enum WaitForGraph {
     static func circle(through operation: AOperation) -> Circle? {
         guard mayHaveCircles, operation.isWaitedFor else { return nil }
         let targets = operation.ends + [.start(operation)]
-        guard mayBeClosed(at: targets) else { return nil }
-        return search(from: WaitEvent.start(operation).needs(inLine: true), to: targets)
+        let needs = WaitEvent.start(operation).needs(inLine: true)
+        return mayBeClosed(from: needs, at: targets) ? search(from: needs, to: targets) : nil
+    }
+
+    /// The circle that the dependencies of a plain operation close: it cannot look for itself.
+    static func circle(throughPlain operation: Foundation.Operation) -> Circle? {
+        let target = WaitEvent.end(operation)
+        let needs = target.needs(inLine: true)
+        return mayBeClosed(from: needs, at: [target]) ? search(from: needs, to: [target]) : nil
     }
 
     /// Whether the circle that the dependencies of `operation` close is there in whatever order locks are given out.
@@ -83,8 +92,8 @@ enum WaitForGraph {
 
     /// The circle that is closed when `whole` comes to wait for `part`, which somebody else runs.
     static func circle(from part: Foundation.Operation, to whole: AOperation) -> Circle? {
-        guard mayBeClosed(at: whole.ends) else { return nil }
-        return search(from: WaitEvent.Needs(all: [.init(.end(part))]), to: whole.ends)
+        let needs = WaitEvent.Needs(all: [.init(.end(part))])
+        return mayBeClosed(from: needs, at: whole.ends) ? search(from: needs, to: whole.ends) : nil
     }
 
     /// Whether `first` waits, directly or not, for `operation` or for one that ends after it.
@@ -147,7 +156,7 @@ extension AOperation {
     fileprivate var ends: [WaitEvent] { ([self] + enclosingOperations).map { .end($0) } }
 
     /// Whether somebody waits for its end, or for the end of one around it, or for something inside of it.
-    fileprivate var isWaitedFor: Bool {
+    var isWaitedFor: Bool {
         if isContainer { return true }
         return ([self] + enclosingOperations).contains { operation in
             if let membership = operation.core.withLock({ $0.membership }), membership.lane.hasBarrier(behind: membership.epoch) {

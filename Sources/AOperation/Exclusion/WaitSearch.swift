@@ -44,14 +44,16 @@ struct WaitSearch {
 
     /// Whether something that is needed, directly or not, is one of `targets`: they need not be what keeps it away.
     ///
+    /// - Parameter limit: nil is the answer when it is not found among the first so many.
     /// - Complexity: O(what can be reached).
-    static func leads(from events: [WaitEvent], to targets: [WaitEvent]) -> Bool {
+    static func leads(from events: [WaitEvent], to targets: [WaitEvent], lookingAt limit: Int) -> Bool? {
         let targets = Set(targets.map(\.key))
         var seen: Set<WaitEvent.Key> = []
         var pending = events
         while let event = pending.popLast() {
             guard !targets.contains(event.key) else { return true }
             guard seen.insert(event.key).inserted else { continue }
+            guard seen.count <= limit else { return nil }
             let needs = event.needs(inLine: true)
             pending += needs.all.map(\.event)
             for share in needs.shares { pending += share.holders.map(\.event) }

@@ -85,7 +85,7 @@ private struct ChildRecipe {
         }
         guard let made, made !== child, made.isInitialized else { return nil }
         made.dropListeners()
-        made.core.withLock { core in
+        made.replaceSettings { core in
             core.isRemade = true
             core.conditions = conditions
             core.attemptObservers = observers

@@ -55,7 +55,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     /// children of an attempt are operations of that attempt: their listeners are told of its ends.
     public convenience init(making children: @escaping @Sendable () -> [Foundation.Operation]) {
         self.init(children())
-        again.withLock { $0.recipe = children }
+        again.set(\.recipe, to: children)
     }
 
     /// The spelling with a label, also for subclasses: `super.init(operations: [login, persist])`.
@@ -318,7 +318,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override func willBegin(_ attempt: AOperation) {
         passSettings(to: attempt)
-        if let attempt = attempt as? GroupOperation { again.withLock { $0.latest = attempt } }
+        if let attempt = attempt as? GroupOperation { again.set(\.latest, to: attempt) }
     }
 
     /// Whether it is no subclass: a plain group would not do what that does.
@@ -335,8 +335,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     private func rememberChildren() {
         guard isPlainGroup, core.withLock({ $0.retryDecider != nil || $0.retryScope != nil }), recipe == nil else { return }
         guard let recipes = ChildRecipes(of: roster.withLock { $0.operations }) else { return }
-        again.withLock { $0.recipe = { recipes.make() } }
-        onEnd { group in (group as? GroupOperation)?.again.withLock { $0.recipe = nil } }
+        again.set(\.recipe, to: { recipes.make() })
+        onEnd { group in (group as? GroupOperation)?.again.set(\.recipe, to: nil) }
     }
 
     // MARK: Ending

@@ -37,7 +37,7 @@ extension AOperation {
         public static var logger: Logger? {
             get { sinks.withLock { $0.logger } }
             set {
-                sinks.withLock { $0.logger = newValue }
+                sinks.set(\.logger, to: newValue)
                 turn(.logs, on: newValue != nil)
             }
         }
@@ -47,7 +47,7 @@ extension AOperation {
         public static var timingsHandler: (@Sendable (AOperation, OperationTimings) -> Void)? {
             get { sinks.withLock { $0.timingsHandler } }
             set {
-                sinks.withLock { $0.timingsHandler = newValue }
+                sinks.set(\.timingsHandler, to: newValue)
                 turn(.reportsTimings, on: newValue != nil)
             }
         }
@@ -63,7 +63,7 @@ extension AOperation {
         /// to the ``logger``, and without that to standard error.
         public static var errorHandler: (@Sendable (String) -> Void)? {
             get { sinks.withLock { $0.errorHandler } }
-            set { sinks.withLock { $0.errorHandler = newValue } }
+            set { sinks.set(\.errorHandler, to: newValue) }
         }
 
         /// Tells that an operation has reached a stage. Not to be called under the operation's lock.

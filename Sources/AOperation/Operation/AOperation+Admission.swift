@@ -188,7 +188,11 @@ extension AOperation: Waiter {
         precondition(operation !== self, "the operation \(publisherName) cannot depend on itself")
         let (dependence, queueTimer, scope) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout, $0.retryScope) }
         scope?.noteDependency()
-        guard case .wait(let request) = dependence else { return announceChange(isShortcut: false) }
+        guard case .wait(let request) = dependence else {
+            // In a queue of ours it looks for itself, when it comes there.
+            if core.withLock(\.wasAsked) { checkInFoundationQueue() }
+            return announceChange(isShortcut: false)
+        }
         queueTimer?.stop()  // it waits for another dependency: it is not ready any more
         receivedStream?.withdraw()
         if let request { LockTable.shared.release(request) }

@@ -70,6 +70,13 @@ extension AOperation {
         return net
     }
 
+    /// Gives a fresh operation other settings. What the program had given it goes away when the lock is free.
+    final func replaceSettings(_ change: (inout OperationCore) -> Void) {
+        let before = core.withLock { $0 }
+        core.withLock(change)
+        withExtendedLifetime(before) {}
+    }
+
     /// A cancelled operation whose net has been added holds nothing of it.
     final func forgetNet() {
         let lost = core.withLock { core in

@@ -23,6 +23,8 @@ extension AOperation {
                 }
                 for (operation, blockers) in open { watchForFoundation(blockers, inTheWayOf: operation) }
                 watchForFoundation(producers)
+                // Foundation, which is asking, is not called meanwhile.
+                if WaitForGraph.mayHaveCircles { DispatchQueue.global().async { [self] in checkInFoundationQueue() } }
                 return true
             }
         }
@@ -36,7 +38,7 @@ extension AOperation {
     /// operations that wait.
     private var isKnownToBeBlocked: Bool {
         guard let blocker = core.withLock({ $0.blocker }), blocker.isUpToDate else { return false }
-        return !blocker.operation.isOver
+        return blocker.operation?.isOver == false
     }
 
     /// What this operation, and each of those that deliver to it, depend on and that has not ended. The producers
@@ -188,7 +190,8 @@ final class FoundationWaiter: Waiter, Sendable {
 struct Blocker {
     private static let allShortcuts = Atomic<UInt64>(0)
 
-    let operation: Foundation.Operation
+    /// Held by whom it is in the way of, as long as it is.
+    weak var operation: Foundation.Operation?
     /// The number of shortcuts before it was looked for.
     let shortcuts: UInt64
 

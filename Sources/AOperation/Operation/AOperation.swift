@@ -265,7 +265,8 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     func concludeRemotely(with value: EncodedValue) throws { conclude(with: .success) }
 
     /// Takes over the value of an attempt that succeeded; under the lock of this operation.
-    func adoptValue(of attempt: AOperation) {}
+    /// - Returns: the value before, which must not be released under that lock.
+    func adoptValue(of attempt: AOperation) -> Any? { nil }
 
     /// Ends the work without a result.
     func concludeWithoutResult() {

@@ -35,8 +35,8 @@ final class OperationParts: LaneHost, @unchecked Sendable {
     }
 
     /// Runs `operations`, with their delivery nets and with the dependencies that are in no queue yet, if `isWanted`
-    /// says so; that is asked under the lock of the whole, which knows its parts from then on. What is not wanted is
-    /// cancelled.
+    /// says so; that is asked under the lock of the whole, which knows its parts from then on. If they are not wanted,
+    /// they are cancelled, with their delivery nets. What they only depend on is left to the program.
     ///
     /// - Returns: whether they were wanted.
     @discardableResult
@@ -48,8 +48,12 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             RetryScope.assign(to: belongings)
             parts += belongings.filter { known.insert(ObjectIdentifier($0)).inserted }
         }
-        for part in parts {
-            part.core.withLock { core in if core.whole == nil, core.state.isInitialized { core.whole = whole } }
+        let taken = parts.filter { part in
+            part.core.withLock { core in
+                guard core.whole == nil, core.state.isInitialized else { return false }
+                core.whole = whole
+                return true
+            }
         }
         let isListed = whole.core.withLock { core in
             guard isWanted(&core) else { return false }
@@ -57,7 +61,9 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             return true
         }
         guard isListed else {
-            for part in parts.reversed() { part.cancel() }
+            let nets = Set(operations.flatMap { $0.deliveryNet() }.map { ObjectIdentifier($0) })
+            for part in taken { part.core.withLock { $0.whole = nil } }
+            for part in parts.reversed() where nets.contains(ObjectIdentifier(part)) { part.cancel() }
             return false
         }
         RetryScope.foresee(parts)

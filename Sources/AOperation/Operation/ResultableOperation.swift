@@ -138,9 +138,10 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
         withExtendedLifetime(dropped) {}  // released outside of the lock
     }
 
-    final override func adoptValue(of attempt: AOperation) {
-        guard let attempt = attempt as? ResultableOperation<Output> else { return }
-        value = attempt.core.withLock { _ in attempt.value }
+    final override func adoptValue(of attempt: AOperation) -> Any? {
+        guard let attempt = attempt as? ResultableOperation<Output> else { return nil }
+        defer { value = attempt.core.withLock { _ in attempt.value } }
+        return value
     }
 
     final override func concludeRemotely(with value: EncodedValue) throws {

@@ -58,6 +58,7 @@ final class PlainMember: Waiter, @unchecked Sendable {
             state.stage = .waiting(unmet: dependencies.count + 1)
         }
         for dependency in dependencies { subscribe(to: dependency) }
+        checkCircles()
         dependencyEnded()
         if state.withLock({ $0.isHurried }) || operation.isCancelled { hurry() }
     }
@@ -75,6 +76,12 @@ final class PlainMember: Waiter, @unchecked Sendable {
             DispatchQueue.global().asyncAfter(deadline: .now() + DependencyWatch.lingering) { [self] in release() }
         }
         AwaitedPlain.note(dependency)
+    }
+
+    /// Looks whether what it has come to wait for waits for it: those see to it who can.
+    private func checkCircles() {
+        guard WaitForGraph.mayHaveCircles, !operation.dependencies.isEmpty else { return }
+        AOperation.resolve { WaitForGraph.circle(throughPlain: operation) }
     }
 
     private func watch(_ target: Foundation.Operation, _ handler: @escaping () -> Void) {
@@ -164,6 +171,7 @@ final class PlainMember: Waiter, @unchecked Sendable {
         }
         guard isWaiting else { return false }
         for dependency in open { subscribe(to: dependency) }
+        checkCircles()
         dependencyEnded()
         if operation.isCancelled { hurry() }
         return true

@@ -60,7 +60,7 @@ extension AOperation {
         guard let attempt = given ?? makeAttempt(), attempt !== self, attempt.isInitialized else { return nil }
         attempt.dropListeners()
         let inbox = core.withLock { $0.inbox }
-        attempt.core.withLock { core in
+        attempt.replaceSettings { core in
             core.conditions = []
             core.attemptObservers = []
             core.inbox = inbox

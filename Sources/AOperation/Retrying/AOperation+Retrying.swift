@@ -122,10 +122,11 @@ extension AOperation {
             return
         }
         configure(attempt, after: restarted)
+        // What the attempt waits for, and is in no queue, comes with it: its end is nobody's outcome.
         OperationParts(
             of: self,
-            settled: { [weak self] attempt in self?.attemptSettled(attempt) },
-            ended: { [weak self] attempt in self?.attemptEnded(attempt) }
+            settled: { [weak self, weak attempt] part in if part === attempt { self?.attemptSettled(part) } },
+            ended: { [weak self, weak attempt] part in if part === attempt { self?.attemptEnded(part) } }
         ).run([attempt]) { core in
             guard case .retrying = core.state, core.attempt == nil else { return false }
             core.attempt = attempt
@@ -142,7 +143,7 @@ extension AOperation {
                 core.dependencies.all.compactMap { $0 as? AOperation } + core.producers, core.grace
             )
         }
-        attempt.core.withLock { core in
+        attempt.replaceSettings { core in
             core.isAttempt = true
             core.whole = self
             core.conditions = conditions
@@ -190,8 +191,9 @@ extension AOperation {
     @discardableResult
     private func conclude(_ ending: Ending, of attempt: AOperation, body: OperationState.Body) -> Bool {
         let isByBody = attempt.core.withLock { $0.isProposedByBody }
+        var dropped: Any?  // goes away when the lock is free
         return conclude(ending, isByBody: isByBody, isOpen: mayBeTriedAgain(after: ending), body: body) {
-            adoptValue(of: attempt)
+            dropped = adoptValue(of: attempt)
         }
     }
 

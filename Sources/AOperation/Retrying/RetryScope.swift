@@ -28,8 +28,9 @@ final class RetryScope: @unchecked Sendable {
         var takings = 0
         /// What its operations wait for outside of it; nil: it was not looked for since one of them was given a dependency.
         var outside: [Foundation.Operation]?
-        /// What ``outside`` waits for, in turn, if only AOperations are in between: these tell whom they wait for.
-        var detours: Set<ObjectIdentifier>?
+        /// What ``outside`` waits for, in turn, as far as only AOperations are in between: these tell whom they wait for. With the
+        /// plain operations that are reached so, which do not.
+        var detours: (members: Set<ObjectIdentifier>, plain: [Foundation.Operation])?
         /// Who will wait for members, from outside, by the members: see ``foresee(_:)``.
         var foreseen: [ObjectIdentifier: [WaitingOperation]] = [:]
         /// Which members somebody outside waits for, if only by way of others, as far as that was looked for.
@@ -49,8 +50,14 @@ final class RetryScope: @unchecked Sendable {
 
     private enum Awaited {
         case byNobody
-        /// By way of this member, while somebody outside waits for that.
-        case byWayOf(Reference)
+        /// By way of this member, while somebody outside waits for that: this one, if he was found among its waiters.
+        case byWayOf(Reference, Witness?)
+    }
+
+    private final class Witness: @unchecked Sendable {
+        // Invariant: set once, before it is shared.
+        private(set) weak var waiter: (any Waiter)?
+        init(_ waiter: any Waiter) { self.waiter = waiter }
     }
 
     fileprivate final class Reference: Sendable {
@@ -261,12 +268,13 @@ extension RetryScope {
 
     /// One of its operations was given a dependency.
     func noteDependency() {
-        state.withLock { state in
+        let dropped = state.withLock { state in
             state.waits += 1
             state.awaited = [:]
-            state.outside = nil
-            state.detours = nil
+            defer { (state.outside, state.detours) = (nil, nil) }
+            return (state.outside, state.detours)
         }
+        withExtendedLifetime(dropped) {}  // none of the program's objects goes away under the lock
     }
 
     /// Whether somebody waits for `member` who must not be told of a provisional end, or will; or for one of the scope that
@@ -282,8 +290,14 @@ extension RetryScope {
         var answers: [ObjectIdentifier: Awaited] = [:]
         var seen: Set<ObjectIdentifier> = []
         var pending = [(member, isExplored: false)]
-        var found: AOperation?
-        func isAwaited(_ member: AOperation) -> Bool { detours.contains(ObjectIdentifier(member)) || isAwaitedItself(member) }
+        var found: (member: AOperation, witness: Witness?)?
+        func find(_ member: AOperation) {
+            if let witness = self.witness(of: member) {
+                found = (member, witness)
+            } else if detours.contains(ObjectIdentifier(member)) || member.isFollowedOutside || willBeAwaited(member) {
+                found = (member, nil)
+            }
+        }
         while found == nil, let (next, isExplored) = pending.popLast() {
             let id = ObjectIdentifier(next)
             if isExplored {
@@ -291,14 +305,15 @@ extension RetryScope {
                 continue
             }
             guard seen.insert(id).inserted else { continue }
-            if let answer = state.withLock({ $0.awaited[id] }) {
-                switch answer {
-                case .byNobody: continue
-                case .byWayOf(let reference): found = reference.operation.flatMap { isAwaited($0) ? $0 : nil }
-                }
+            switch state.withLock({ $0.awaited[id] }) {
+            case .byNobody: continue
+            case .byWayOf(let reference, let witness):
+                guard let member = reference.operation else { break }
+                if let witness, isOutside(witness, of: member) { found = (member, witness) } else { find(member) }
+            case nil: break
             }
             pending.append((next, isExplored: true))
-            if found == nil, isAwaited(next) { found = next }
+            if found == nil { find(next) }
             guard found == nil else { continue }
             for waiter in next.core.withLock(\.waiters) {
                 guard waiter.stillWaits, let operation = (waiter as? AOperation)?.logical, isMember(operation) else { continue }
@@ -307,7 +322,10 @@ extension RetryScope {
         }
         if let found {
             // What is not explored to the end is on the way to it.
-            for (operation, isExplored) in pending where isExplored { answers[ObjectIdentifier(operation)] = .byWayOf(Reference(found)) }
+            let reference = Reference(found.member)
+            for (operation, isExplored) in pending where isExplored {
+                answers[ObjectIdentifier(operation)] = .byWayOf(reference, found.witness)
+            }
         }
         state.withLock { state in
             if state.waits == waits, state.detoursOfAwaited == detours { state.awaited.merge(answers) { _, new in new } }
@@ -315,40 +333,58 @@ extension RetryScope {
         return found != nil
     }
 
-    /// Not by way of others.
-    private func isAwaitedItself(_ member: AOperation) -> Bool {
-        let waiters = member.core.withLock(\.waiters)
-        return member.isFollowedOutside || !waiters.allSatisfy(covers) || willBeAwaited(member)
+    /// Somebody outside who waits for `member`.
+    private func witness(of member: AOperation) -> Witness? {
+        member.core.withLock(\.waiters).first { !covers($0) }.map { Witness($0) }
+    }
+
+    private func isOutside(_ witness: Witness, of member: AOperation) -> Bool {
+        guard let waiter = witness.waiter, !covers(waiter) else { return false }
+        return member.core.withLock { !$0.state.isEnded }
     }
 
     /// The members that the scope waits for by way of somebody outside. ``AwaitedPlain`` knows of plain operations in plain queues,
     /// but not of a dependency that one of them was given since.
     ///
-    /// - Complexity: O(1) if none of the scope waits for anything outside, or only for AOperations; once for a scope, and whenever one of
-    ///   it is given a dependency, O(operations and dependencies before it).
+    /// - Complexity: O(1) if none of the scope waits for anything outside, or only for AOperations; otherwise O(plain operations that it
+    ///   waits for, and those and dependencies before them). Once for a scope, and whenever one of it is given a dependency,
+    ///   O(operations and dependencies before it).
     private func detours() -> Set<ObjectIdentifier> {
-        if let known = state.withLock({ $0.detours }) { return known }
+        var (found, plain) = state.withLock(\.detours) ?? findDetours()
+        var seen: Set<ObjectIdentifier> = []
+        while let operation = plain.popLast() {
+            guard operation !== tail, !operation.isOver, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
+            if let member = operation as? AOperation, isMember(member) {
+                found.insert(ObjectIdentifier(member))
+            } else {
+                plain += operation.dependencies
+            }
+        }
+        return found
+    }
+
+    private func findDetours() -> (members: Set<ObjectIdentifier>, plain: [Foundation.Operation]) {
         let waits = state.withLock(\.waits)
         let outside = state.withLock({ $0.outside }) ?? whatIsAwaitedOutside()
         var members: Set<ObjectIdentifier> = []
+        var plain: [Foundation.Operation] = []
         var seen: Set<ObjectIdentifier> = []
         var pending = outside
-        var isCertain = true
         while let operation = pending.popLast() {
             if let operation = operation as? AOperation, isMember(operation) {
                 members.insert(ObjectIdentifier(operation))
                 continue
             }
             guard operation !== tail, !operation.isOver, seen.insert(ObjectIdentifier(operation)).inserted else { continue }
-            if !(operation is AOperation) { isCertain = false }
-            pending += operation.dependencies
+            if operation is AOperation { pending += operation.dependencies } else { plain.append(operation) }
         }
-        state.withLock { state in
-            guard state.waits == waits else { return }
-            state.outside = outside
-            if isCertain { state.detours = members }
+        let dropped = state.withLock { state -> Any? in
+            guard state.waits == waits else { return nil }
+            defer { (state.outside, state.detours) = (outside, (members, plain)) }
+            return (state.outside, state.detours)
         }
-        return members
+        withExtendedLifetime(dropped) {}
+        return (members, plain)
     }
 
     private func whatIsAwaitedOutside() -> [Foundation.Operation] {

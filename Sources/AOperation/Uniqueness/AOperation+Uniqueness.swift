@@ -47,8 +47,8 @@ extension AOperation {
     /// Ends the operation, which takes neither lock nor slot nor condition.
     final func endAsDuplicate(of duplicate: Uniqueness.Duplicate) {
         Debugger.event(.ignored(duplicate.id), of: self)
+        noteCrossing()  // who comes to wait for it from now on looks for circles
         guard canJoin(duplicate) else { return ignore(as: duplicate) }
-        noteCrossing()
         duplicate.first.core.withLock { $0.joiners += 1 }
         duplicate.first.endIsFollowedOutside()
         onEnd { _ in
@@ -87,6 +87,6 @@ extension AOperation {
         let first = duplicate.first
         return type(of: first).outputType == type(of: self).outputType
             && enclosing?.nearestHolder == nil
-            && !WaitForGraph.leads(from: first, to: self)
+            && (!isWaitedFor || !WaitForGraph.leads(from: first, to: self))
     }
 }

@@ -70,6 +70,7 @@ struct TimeoutObserverTests {
             }
         }
         let operation = Sleeping(ended).observers(TimeoutObserver(0.01))
+        operation.grace = .seconds(3_600)
         await operation.add(to: queue).ended()
         #expect(ended.hasFired)
         #expect(operation.publishedErrors.first?.publishedError is TimeoutObserver.Error)
@@ -133,7 +134,9 @@ struct TimeoutObserverTests {
         let observer = TimeoutObserver(0.01)
         let operation = Patient().observers(observer).retry(.times(4))
         await operation.add(to: queue).ended()
-        #expect(operation.log.entries.filter { $0 == "run" }.count == 4)
+        // On a busy machine an attempt may time out before its body has begun.
+        #expect((1...4).contains(operation.log.entries.filter { $0 == "run" }.count))
+        #expect(operation.core.withLock { $0.retries } == 3)
         #expect(operation.publishedErrors.first?.publishedError is TimeoutObserver.Error)
         #expect(operation.publishedErrors.count == 1)
         #expect(observer.timerCount == 0)
