@@ -126,6 +126,19 @@ let package = Package(
             dependencies: ["AOperation", "Cluster", "Coordinator", "Scheduling", "Wire", "Worker"],
             swiftSettings: strict
         ),
+        // Whole clusters in virtual time, with faults.
+        .target(
+            name: "Simulator",
+            dependencies: [
+                "Coordinator", "Executing", "Scheduling", "Wire", .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "aop-sim",
+            dependencies: ["Simulator", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict
+        ),
         .target(name: "Benchmark", dependencies: ["AOperation", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "aop",

@@ -14,10 +14,27 @@ package final class MemoryCoordinator {
         package let message: WireCoordinatorMessage
     }
 
-    private var scheduler: Scheduler
+    /// An answer to what was asked with ``ask(_:of:)``.
+    package struct Answer {
+        package let peer: UInt64
+        package let number: UInt64
+        package let reply: Reply
+    }
+
+    /// Whose messages count as heard.
+    package enum Hearing {
+        /// Every executor that is there, in every step.
+        case everybody
+        /// Those that have said something since the step before.
+        case speakers
+    }
+
+    package private(set) var scheduler: Scheduler
     private var journal = JournalBatch(after: .none)
     /// Facts that a crash loses.
     private var unwritten: [Fact] = []
+    /// Facts that are being written, up to this one: a crash may lose them.
+    private var writing: (facts: [Fact], end: JournalSequence)?
     private var durable = JournalSequence.none
     private var held = HeldSends()
     var inputs: [Input] = []
@@ -44,18 +61,39 @@ package final class MemoryCoordinator {
     private var nextPeer: UInt64 = 0
     private var nextRequest: UInt64 = 0
     private var incarnation = Incarnation(0)
+    private let configuration: Scheduler.Configuration
+    private let hearing: Hearing
+    private var speakers: Set<PeerID> = []
+    /// Requests whose answers are not put into messages.
+    private var plainRequests: [UInt64: PeerID] = [:]
+    private var answers: [Answer] = []
+    private var acknowledgedEnds: [(peer: UInt64, incarnation: UInt64)] = []
+    /// Messages that go out before what they follow from is on the disk: a fault that a simulation plants.
+    package var goesOutEarly: ((Message) -> Bool)?
+    /// The last transaction is lost at the next crash, although the disk has said that it has it: a fault that a simulation plants.
+    package var forgetsLastWrite = false
+    private var journalBeforeLastWrite = JournalBatch(after: .none)
+    /// Are told of facts when they are decided, and when they are on the disk.
+    private let whenDecided: ([Fact]) -> Void
+    private let whenWritten: ([Fact]) -> Void
 
     /// Boot time of the next step that is wanted without an input.
     package private(set) var wakeAt: Int64?
 
+    /// - Parameter configuration: nil: that of a cluster in memory.
     /// - Throws: SQLite's errors.
-    package init(at now: Instant, incarnation: UInt64) throws {
-        scheduler = Scheduler(Self.configuration)
+    package init(
+        at now: Instant, incarnation: UInt64, configuration: Scheduler.Configuration? = nil, hearing: Hearing = .everybody,
+        whenDecided: @escaping ([Fact]) -> Void = { _ in }, whenWritten: @escaping ([Fact]) -> Void = { _ in }
+    ) throws {
+        self.configuration = configuration ?? Self.standard
+        (self.hearing, self.whenDecided, self.whenWritten) = (hearing, whenDecided, whenWritten)
+        scheduler = Scheduler(self.configuration)
         (elements, output, self.now) = (try ElementDatabase(), try OutputDatabase(), now)
         begin(at: now, Incarnation(incarnation))
     }
 
-    private static var configuration: Scheduler.Configuration {
+    package static var standard: Scheduler.Configuration {
         var configuration = Scheduler.Configuration()
         configuration.pageBytes = Limits.pageBytes
         configuration.graphLimits = GraphLimits(
@@ -68,6 +106,8 @@ package final class MemoryCoordinator {
         outputs.removeAll()
         scheduler.start(at: now, incarnation: incarnation, into: &outputs)
         for fact in outputs.facts { journal.append(fact) }
+        whenDecided(outputs.facts)
+        whenWritten(outputs.facts)
         durable = scheduler.sequence
         wakeAt = outputs.wakeAt
     }
@@ -79,7 +119,7 @@ package final class MemoryCoordinator {
     package var hasWork: Bool { !unfinished.isEmpty }
 
     /// Whether a crash would lose something.
-    package var hasUnwritten: Bool { !unwritten.isEmpty || !unspooled.runs.isEmpty || !unspooled.records.isEmpty }
+    package var hasUnwritten: Bool { !unwritten.isEmpty || writing != nil || !unspooled.runs.isEmpty || !unspooled.records.isEmpty }
 
     // MARK: Peers
 
@@ -101,6 +141,23 @@ package final class MemoryCoordinator {
         inputs.append(.executorAttached(peer, attachment))
         executors.insert(peer)
         return peer.rawValue
+    }
+
+    /// A connection has ended, or is said to.
+    package func disconnect(_ peer: UInt64) {
+        clients.remove(PeerID(peer))
+        if forget(PeerID(peer)) { inputs.append(.disconnected(PeerID(peer))) }
+    }
+
+    /// Proof that an executor's process has ended, by a supervisor that repeats it until it is acknowledged.
+    package func ended(_ incarnation: UInt64, crashed: Bool, by supervisor: UInt64) {
+        inputs.append(.executorEnded(supervisor: PeerID(supervisor), Incarnation(incarnation), crashed: crashed))
+    }
+
+    /// Those whose proofs of death are on the disk, since this was asked last, with who gave them.
+    package func takeAcknowledgedEnds() -> [(peer: UInt64, incarnation: UInt64)] {
+        defer { acknowledgedEnds = [] }
+        return acknowledgedEnds
     }
 
     /// Proof that an executor's process has ended; repeated to the next coordinator if this one crashes before it is durable.
@@ -149,6 +206,7 @@ package final class MemoryCoordinator {
     package func receive(_ message: WirePeerMessage, from peer: UInt64, at now: Instant) -> [Delivery] {
         self.now = now
         let peer = PeerID(peer)
+        speakers.insert(peer)
         switch message.body {
         case .request(let request): receive(request, from: peer)
         case .reports(let reports):
@@ -185,9 +243,26 @@ package final class MemoryCoordinator {
         }
     }
 
+    /// Asks in the name of a client. Returns the answer's number.
+    package func ask(_ body: Request, of client: UInt64) -> UInt64 {
+        plainRequests[nextRequest + 1] = PeerID(client)
+        put(body, of: PeerID(client))
+        return nextRequest
+    }
+
+    /// What has been answered since this was asked last.
+    package func takeAnswers() -> [Answer] {
+        defer { answers = [] }
+        return answers
+    }
+
     func ask(_ body: Request, _ pending: PendingRequest, of peer: PeerID) {
+        requests[nextRequest + 1] = (peer, pending)
+        put(body, of: peer)
+    }
+
+    private func put(_ body: Request, of peer: PeerID) {
         nextRequest += 1
-        requests[nextRequest] = (peer, pending)
         let tables = zones.tables(for: body.zones, at: now.wall)
         if !tables.isEmpty { inputs.append(.zones(tables)) }
         inputs.append(.request(RequestID(peer: peer, number: nextRequest), body))
@@ -234,32 +309,69 @@ package final class MemoryCoordinator {
 
     // MARK: Steps
 
-    /// Decides on everything that has come. Every executor that is there counts as heard.
+    /// Decides on everything that has come.
     package func step(at now: Instant) {
         self.now = now
         outputs.removeAll()
-        let heard = executors.sorted().map { Input.heard($0) }
+        let heard = executors.sorted().filter { hearing == .everybody || speakers.contains($0) }.map { Input.heard($0) }
+        speakers = []
         // An executor is heard after it has attached.
         scheduler.step(inputs + heard, at: now, into: &outputs)
         inputs = []
         wakeAt = outputs.wakeAt
         for fact in outputs.facts { labels.observe(fact) }
         unwritten += outputs.facts
+        whenDecided(outputs.facts)
         var sends: [Outputs.Send] = []
         for send in outputs.sends {
-            if send.to == AttemptLabels.asker, !send.message.isEvents { labels.receive(send.message) } else { sends.append(send) }
+            if send.to == AttemptLabels.asker, !send.message.isEvents {
+                labels.receive(send.message)
+            } else if goesOutEarly?(send.message) == true {
+                deliver(send)
+            } else {
+                sends.append(send)
+            }
         }
         held.append(sends)
     }
 
     /// Puts what was decided into the journal, and what was sent into the spools; gives out what may go then.
     package func sync() -> [Delivery] {
-        for fact in unwritten { journal.append(fact) }
-        unwritten = []
-        durable = scheduler.sequence
+        beginSync()
+        return finishSync()
+    }
+
+    /// Begins to write what was decided, if nothing is being written.
+    /// - Returns: whether something is being written now.
+    @discardableResult
+    package func beginSync() -> Bool {
+        if writing == nil, !unwritten.isEmpty {
+            writing = (unwritten, scheduler.sequence)
+            unwritten = []
+        }
+        return writing != nil
+    }
+
+    /// What was being written is on the disk.
+    package func finishSync() -> [Delivery] {
+        write()
         spool()
+        return release()
+    }
+
+    /// What may go out by now.
+    package func release() -> [Delivery] {
         for send in held.release(upTo: durable) { deliver(send) }
         return takeOutbox()
+    }
+
+    private func write() {
+        guard let (facts, end) = writing else { return }
+        writing = nil
+        journalBeforeLastWrite = journal
+        for fact in facts { journal.append(fact) }
+        durable = end
+        whenWritten(facts)
     }
 
     private func deliver(_ message: Outputs.Send) {
@@ -286,12 +398,17 @@ package final class MemoryCoordinator {
                     $0.view = batch.view.wire
                 }
             }
-        case .acknowledgeEnd(let incarnation): proofs.removeAll { $0.incarnation == incarnation }
+        case .acknowledgeEnd(let incarnation):
+            proofs.removeAll { $0.incarnation == incarnation }
+            acknowledgedEnds.append((message.to.rawValue, incarnation.rawValue))
         case .superseded, .sessionOver: break
         }
     }
 
     private func answer(_ id: RequestID, _ reply: Reply) {
+        if let peer = plainRequests.removeValue(forKey: id.number) {
+            return answers.append(Answer(peer: peer.rawValue, number: id.number, reply: reply))
+        }
         switch requests.removeValue(forKey: id.number) {
         case (_, .read(let read))?: found(read, reply)
         case (let peer, .reply(let request))?:
@@ -313,9 +430,12 @@ package final class MemoryCoordinator {
 
     /// The process ends, and another one begins with what is in the journal. All connections are gone.
     ///
+    /// - Parameter keepsWriting: what was being written is on the disk.
     /// - Throws: what the codec and the fold throw for a journal that cannot have been written like this.
-    package func crash(at now: Instant, incarnation: UInt64) throws {
-        var scheduler = Scheduler(Self.configuration)
+    package func crash(at now: Instant, incarnation: UInt64, keepsWriting: Bool = false) throws {
+        if keepsWriting { write() }
+        if forgetsLastWrite { (journal, forgetsLastWrite) = (journalBeforeLastWrite, false) }
+        var scheduler = Scheduler(configuration)
         labels = AttemptLabels()
         let count = journal.last.rawValue
         // A snapshot may have been made anywhere.
@@ -323,16 +443,17 @@ package final class MemoryCoordinator {
         try JournalBatch.forEachFact(in: journal.body) { fact in
             try scheduler.restore(fact)
             labels.observe(fact)
-            if scheduler.sequence.rawValue == snapshot { scheduler = try Self.throughSnapshot(scheduler) }
+            if scheduler.sequence.rawValue == snapshot { scheduler = try throughSnapshot(scheduler) }
         }
         self.scheduler = scheduler
-        (unwritten, inputs, requests, executors, clients, held) = ([], [], [:], [], [], HeldSends())
+        (unwritten, writing, inputs, requests, executors, clients, held) = ([], nil, [], [:], [], [], HeldSends())
+        (speakers, plainRequests, answers, acknowledgedEnds) = ([], [:], [], [])
         (outbox, unspooled, waits, watches, heldBack) = ([], ([], []), ReadWaits(), [:], [])
         begin(at: now, Incarnation(incarnation))
         for proof in proofs { prove(proof.peer, proof.incarnation) }
     }
 
-    private static func throughSnapshot(_ scheduler: Scheduler) throws -> Scheduler {
+    private func throughSnapshot(_ scheduler: Scheduler) throws -> Scheduler {
         var restored = Scheduler(configuration)
         try scheduler.writeSnapshot { section in
             try Scheduler.check(section: section, isFirst: restored.sequence == .none)

@@ -29,6 +29,8 @@ public struct Scheduler {
         public var builtInOperations: [String] = []
         /// Condition types that every worker has.
         public var builtInConditions: [String] = []
+        /// What is to be tried again never is: a fault that a simulation plants.
+        public var forgetsRetries = false
 
         public init() {}
     }
@@ -181,6 +183,7 @@ public struct Scheduler {
         case .ready(let unit): queue(unit)
         case .added(let unit, let count, let firstNode): take(unit, count: count, firstNode: firstNode)
         case .wantsLocks(let unit): lockIntake.wanting.append(unit)
+        case .retry where configuration.forgetsRetries: break
         case .retry(let unit, let at): timers.insert(.retry(unit, at), due: now.boot + max(0, at - now.wall))
         case .delayed(let unit, let until): watchDelay(of: unit, until: until)
         case .postponed(let unit, let postponement): watchPostponement(of: unit, postponement)

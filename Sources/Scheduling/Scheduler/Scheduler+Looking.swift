@@ -1,0 +1,25 @@
+/// What a simulation asks of a scheduler that folds what is on the disk.
+extension Scheduler {
+    /// Whether the unit is given out under this attempt, which has not ended.
+    public func isOpen(_ unit: UnitID, under attempt: Attempt) -> Bool {
+        guard case .assigned(attempt, _) = durable.phase(unit) else { return false }
+        return true
+    }
+
+    /// Whether a submission of this id was admitted.
+    public func isKnown(submission id: String) -> Bool { durable.submissionByID[id] != nil }
+
+    /// Whether the whole submission has its outcome; nil: it is not known.
+    public func hasOutcome(submission id: String) -> Bool? { submission(id).map { $0.outcome != nil } }
+
+    /// Whether the operation or group has its outcome; nil: it is not known.
+    public func hasOutcome(_ path: String, of id: String) -> Bool? {
+        guard let submission = submission(id), let unit = submission.unit(atPath: path) else { return nil }
+        return submission.units[unit].hasEnded
+    }
+
+    private func submission(_ id: String) -> Submission? {
+        guard let number = durable.submissionByID[id], !durable.isForgotten(number) else { return nil }
+        return durable.submission(number)
+    }
+}

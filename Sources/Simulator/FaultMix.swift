@@ -1,0 +1,45 @@
+/// Which faults a run has. Each seed draws its own: rare pairs would hide behind the many of a run that has everything.
+public struct FaultMix: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let coordinatorCrashes = FaultMix(rawValue: 1 << 0)
+    public static let executorCrashes = FaultMix(rawValue: 1 << 1)
+    public static let hostLosses = FaultMix(rawValue: 1 << 2)
+    public static let partitions = FaultMix(rawValue: 1 << 3)
+    public static let brokenConnections = FaultMix(rawValue: 1 << 4)
+    public static let hostPauses = FaultMix(rawValue: 1 << 5)
+    public static let coordinatorPauses = FaultMix(rawValue: 1 << 6)
+    public static let slowDisk = FaultMix(rawValue: 1 << 7)
+    public static let slowNetwork = FaultMix(rawValue: 1 << 8)
+    public static let clockJumps = FaultMix(rawValue: 1 << 9)
+    public static let deafBodies = FaultMix(rawValue: 1 << 10)
+    public static let failures = FaultMix(rawValue: 1 << 11)
+    public static let cancellations = FaultMix(rawValue: 1 << 12)
+    public static let pausedWork = FaultMix(rawValue: 1 << 13)
+    public static let duplicatedRequests = FaultMix(rawValue: 1 << 14)
+    public static let draining = FaultMix(rawValue: 1 << 15)
+
+    public static let names: [(fault: FaultMix, name: String)] = [
+        (.coordinatorCrashes, "coordinator-crashes"), (.executorCrashes, "executor-crashes"), (.hostLosses, "host-losses"),
+        (.partitions, "partitions"), (.brokenConnections, "broken-connections"), (.hostPauses, "host-pauses"),
+        (.coordinatorPauses, "coordinator-pauses"), (.slowDisk, "slow-disk"), (.slowNetwork, "slow-network"),
+        (.clockJumps, "clock-jumps"), (.deafBodies, "deaf-bodies"), (.failures, "failures"), (.cancellations, "cancellations"),
+        (.pausedWork, "paused-work"), (.duplicatedRequests, "duplicated-requests"), (.draining, "draining"),
+    ]
+
+    static func draw(using random: inout SimulationRandom) -> FaultMix {
+        var mix: FaultMix = []
+        // Some runs have few of them, some nearly all.
+        let share = 1 + random.below(4)
+        for (fault, _) in names where random.below(4) < share { mix.insert(fault) }
+        return mix
+    }
+
+    /// Those in it, each alone.
+    var each: [FaultMix] { Self.names.map(\.fault).filter(contains) }
+}
+
+extension FaultMix: CustomStringConvertible {
+    public var description: String { Self.names.filter { contains($0.fault) }.map(\.name).joined(separator: " ") }
+}

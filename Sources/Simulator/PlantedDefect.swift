@@ -1,0 +1,33 @@
+/// A fault of the cluster's own code that a simulation puts in, to show that it would be found.
+public enum PlantedDefect: String, CaseIterable, Sendable {
+    /// What is given to a worker goes out before it is on the disk that it was.
+    case dispatchBeforeCommit = "dispatch-before-commit"
+    /// A worker is told that its result is kept before it is on the disk.
+    case acknowledgementBeforeCommit = "acknowledgement-before-commit"
+    /// Submitters and readers are answered before that is on the disk.
+    case replyBeforeCommit = "reply-before-commit"
+    /// Followers are shown what is not on the disk.
+    case eventsBeforeCommit = "events-before-commit"
+    /// A lock is given to the next one when its holder is not heard for the lease, not the lock lease.
+    case lockMovedOnSuspicion = "lock-moved-on-suspicion"
+    /// An executor starts what it was given before, though its lease is over.
+    case startAfterLease = "start-after-lease"
+    /// An executor goes on with what runs under a lock, though the lock lease is about to be over.
+    case runAfterLockLease = "run-after-lock-lease"
+    /// A result that comes under an old attempt's token counts for the present one.
+    case staleTokenAccepted = "stale-token-accepted"
+    /// An operation of an ordered group that is to be tried again is not.
+    case retryForgotten = "retry-forgotten"
+    /// A message to a worker is lost without the connection being lost.
+    case messageDropped = "message-dropped"
+    /// A worker that reconnects does not say what it holds.
+    case holdingsUntold = "holdings-untold"
+    /// A coordinator that starts takes nothing from the workers that were there before as alive: no fresh lease.
+    case noFreshLease = "no-fresh-lease"
+    /// The end of an executor's process is believed though it is only suspected.
+    case deathWithoutProof = "death-without-proof"
+    /// A decision's children are added twice.
+    case decisionTwice = "decision-twice"
+    /// What was written last is lost at a crash although it was acknowledged: the disk lies.
+    case lyingDisk = "lying-disk"
+}

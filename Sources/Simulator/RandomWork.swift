@@ -1,0 +1,172 @@
+import Executing
+import Scheduling
+import Wire
+
+/// What is submitted, and what becomes of it when it runs: drawn from the seed.
+struct RandomWork {
+    static let operation = "work"
+    static let condition = "probe"
+    static let keys = ["k0", "k1", "k2"]
+
+    /// How many may hold a key at once.
+    static func limit(of key: String) -> Int { key == "k2" ? 2 : 1 }
+
+    /// Some nodes of a run are tried again when they fail; in the others a success counts for ever.
+    let retries: Bool
+    let size: Int
+
+    init(using random: inout SimulationRandom) {
+        retries = random.oneIn(2)
+        size = 2 + random.below(14)
+    }
+
+    // MARK: Graphs
+
+    func graph(using random: inout SimulationRandom) -> Graph {
+        var graph = Graph(name: "random", nodes: [], parameters: [Array("{}".utf8)])
+        var left = size
+        addGroup(to: &graph, parent: 0, isRoot: true, depth: 0, left: &left, names: [], isInForEach: false, &random)
+        return graph
+    }
+
+    private func addGroup(
+        to graph: inout Graph, parent: Int, isRoot: Bool, depth: Int, left: inout Int, names: Set<String>, isInForEach: Bool,
+        _ random: inout SimulationRandom
+    ) {
+        let index = graph.nodes.count
+        let group = GroupNode(
+            isOrdered: random.oneIn(3), stopsOnFailure: random.oneIn(4), maxConcurrent: random.oneIn(4) ? 1 + random.below(2) : 0)
+        var node = Node(id: isRoot ? "" : "g\(index)", parent: isRoot ? 0 : parent, kind: .group(group))
+        var names = names
+        if !isRoot { dress(&node, isGroup: true, names: &names, isInForEach: isInForEach, &random) }
+        graph.nodes.append(node)
+        var siblings: [Int] = []
+        for _ in 0..<(1 + random.below(5)) where left > 0 || siblings.isEmpty {
+            left -= 1
+            let child = graph.nodes.count
+            switch depth < 3 ? random.below(8) : 7 {
+            case 0, 1:
+                addGroup(
+                    to: &graph, parent: index, isRoot: false, depth: depth + 1, left: &left, names: names, isInForEach: isInForEach, &random
+                )
+            case 2 where !isInForEach: addForEach(to: &graph, parent: index, producer: random.pick(siblings), names: names, &random)
+            default: addOperation(to: &graph, parent: index, siblings: siblings, names: names, isInForEach: isInForEach, &random)
+            }
+            siblings.append(child)
+        }
+    }
+
+    private func addOperation(
+        to graph: inout Graph, parent: Int, siblings: [Int], names: Set<String>, isInForEach: Bool, isBody: Bool = false,
+        _ random: inout SimulationRandom
+    ) {
+        let index = graph.nodes.count
+        var node = Node(
+            id: isBody ? "" : "n\(index)", parent: parent, kind: .operation(OperationNode(type: Self.operation, parameters: 0)),
+            timeoutMilliseconds: random.oneIn(8) ? Int64(200 + random.below(4_000)) : 0,
+            graceMilliseconds: random.oneIn(3) ? Int64(random.below(3_000)) : nil, forwardsFailure: random.oneIn(2))
+        for sibling in siblings where random.oneIn(4) {
+            if random.oneIn(2) { node.receives.append(sibling) } else { node.after.append(sibling) }
+        }
+        var names = names
+        dress(&node, isGroup: false, names: &names, isInForEach: isInForEach, &random)
+        graph.nodes.append(node)
+    }
+
+    private func addForEach(to graph: inout Graph, parent: Int, producer: Int?, names: Set<String>, _ random: inout SimulationRandom) {
+        let index = graph.nodes.count
+        let elements = producer == nil ? (0..<random.below(4)).map { Array("\($0)".utf8) } : nil
+        graph.nodes.append(
+            Node(
+                id: "f\(index)", parent: parent,
+                kind: .forEach(ForEachNode(name: "item", elements: elements, maxConcurrent: random.below(3))),
+                receives: producer.map { [$0] } ?? []))
+        addOperation(to: &graph, parent: index, siblings: [], names: names, isInForEach: true, isBody: true, &random)
+    }
+
+    /// - Parameter names: the keys that are held around it, and then by it.
+    private func dress(
+        _ node: inout Node, isGroup: Bool, names: inout Set<String>, isInForEach: Bool, _ random: inout SimulationRandom
+    ) {
+        if retries, random.oneIn(isGroup ? 6 : 3) { node.retries = 1 + random.below(2) }
+        var options = NodeOptions()
+        if names.isEmpty, !isInForEach, random.oneIn(isGroup ? 8 : 3) {
+            for key in Self.keys where random.oneIn(2) {
+                options.exclusive.append(Exclusion(key: key, limit: Self.limit(of: key)))
+                names.insert(key)
+            }
+        }
+        if random.oneIn(8) { options.delayMilliseconds = random.below(Int64(5_000)) }
+        if random.oneIn(8) { options.priority = random.below(5) - 2 }
+        if random.oneIn(12) {
+            options.conditions = [Condition(.probe(Probe(type: Self.condition, parameters: 0, waits: random.oneIn(2))), isNegated: false)]
+        }
+        if !isGroup, node.retries == 0, !retries, random.oneIn(6) { options.atMostOnce = true }
+        if options != .standard { node.options = options }
+    }
+
+    // MARK: Bodies
+
+    struct Body {
+        var milliseconds: Int64
+        var ending: UnitEnding
+        var isCommand: Bool
+        var obeys: Bool
+    }
+
+    func body(of assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> Body {
+        let isDeaf = faults.contains(.deafBodies) && random.oneIn(4)
+        var body = Body(milliseconds: duration(using: &random), ending: .cancelled, isCommand: !isDeaf || random.oneIn(2), obeys: !isDeaf)
+        switch assignment.kind {
+        case .execute, .conclude, .UNRECOGNIZED: body.ending = executed(assignment, faults, using: &random)
+        case .evaluate:
+            (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
+            body.ending = .answers(assignment.conditions.map { answer($0, faults, using: &random) })
+        case .decide:
+            (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
+            body.ending = .elements(.with { $0.elements = (0..<random.below(4)).map { .init("\($0)".utf8) } })
+        }
+        return body
+    }
+
+    private func duration(using random: inout SimulationRandom) -> Int64 {
+        switch random.below(10) {
+        case 0: 10_000 + random.below(Int64(30_000))
+        case 1, 2: 0
+        default: random.below(Int64(2_000))
+        }
+    }
+
+    private func executed(_ assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> UnitEnding {
+        if faults.contains(.failures), random.oneIn(5) {
+            return .failure([
+                .with {
+                    $0.code = .operation
+                    $0.message = "drawn"
+                    $0.typeName = "Drawn"
+                }
+            ])
+        }
+        return .success(
+            .with {
+                $0.encoding = .text
+                $0.inline = .init("\(assignment.path)#\(assignment.attempt)".utf8)
+            })
+    }
+
+    private func answer(_ question: WireConditionQuestion, _ faults: FaultMix, using random: inout SimulationRandom) -> WireConditionAnswer
+    {
+        .with {
+            $0.condition = question.condition
+            $0.finding = .satisfied
+            guard faults.contains(.failures) else { return }
+            switch random.below(8) {
+            case 0: $0.finding = .failed
+            case 1:
+                $0.finding = .notNow
+                $0.retryAfterMilliseconds = UInt32(1 + random.below(3_000))
+            default: break
+            }
+        }
+    }
+}

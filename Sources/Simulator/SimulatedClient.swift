@@ -1,0 +1,200 @@
+import Scheduling
+import Wire
+
+/// What happens to the client.
+enum ClientEvent {
+    /// Its requests arrive at the coordinator, of whose start it is.
+    case asks(ClientRequest, start: Int)
+    case answered(ClientRequest, Reply, start: Int)
+    case hears(WireEvents, start: Int)
+    case connects
+    /// It does something of its own.
+    case acts
+    /// Faults are over: it looks how everything is, now and then.
+    case settles
+    case lost(start: Int)
+
+    var isOfCoordinator: Bool { if case .asks = self { true } else { false } }
+}
+
+/// A question of the client, which it repeats until it is answered.
+struct ClientRequest {
+    let number: Int
+    let body: Request
+    let purpose: Purpose
+
+    enum Purpose {
+        case submit(key: String)
+        case cancel(id: String, path: String)
+        case steer
+        case follow(id: String)
+        case look(id: String)
+        case outcomes(id: String, from: Int)
+    }
+}
+
+/// Submits, cancels, looks, and keeps its own list of what it was told.
+final class SimulatedClient {
+    struct Submission {
+        let key: String
+        let graph: Graph
+        /// Once it was acknowledged.
+        var id: String?
+        var isFinished = false
+        /// Outcomes of its operations, as they were told when it had ended.
+        var outcomes: [String: OutcomeSeen] = [:]
+        var hasOutcomes = false
+    }
+
+    struct OutcomeSeen: Equatable {
+        var state: OperationState
+        var value: Payload?
+        var attempts: Int
+    }
+
+    private unowned let world: Simulation
+    private(set) var submissions: [Submission]
+    /// What it has asked and not been answered.
+    private var open: [Int: ClientRequest] = [:]
+    private var nextNumber = 0
+    private(set) var isConnected = false
+    /// Paths that it paused, by submission.
+    private var paused: [(id: String, path: String)] = []
+    /// Those that it was told were cancelled.
+    private(set) var toldCancelled: Set<String> = []
+
+    init(_ graphs: [Graph], of world: Simulation) {
+        self.world = world
+        submissions = graphs.enumerated().map { Submission(key: "key-\($0.offset)", graph: $0.element) }
+    }
+
+    var isDone: Bool { submissions.allSatisfy(\.hasOutcomes) }
+
+    // MARK: What happens to it
+
+    func connected() {
+        isConnected = true
+        for request in open.sorted(by: { $0.key < $1.key }).map(\.value) { world.ask(request) }
+        for submission in submissions where !submission.hasOutcomes {
+            if let id = submission.id { ask(.follow(submission: id), .follow(id: id)) }
+        }
+    }
+
+    func disconnected() { isConnected = false }
+
+    func submit(_ index: Int) {
+        let submission = submissions[index]
+        let request = Request.submit(key: submission.key, name: "", graph: submission.graph, waitForWorkers: true)
+        ask(request, .submit(key: submission.key))
+        if world.faults.contains(.duplicatedRequests), world.random.oneIn(2) { ask(request, .submit(key: submission.key)) }
+    }
+
+    /// Cancels, pauses or resumes something.
+    func meddle() {
+        guard let submission = world.random.pick(submissions.filter { $0.id != nil && !$0.isFinished }), let id = submission.id else {
+            return
+        }
+        let nodes = submission.graph.nodes.indices.filter { submission.graph.isStatic($0) }
+        guard let node = world.random.pick(nodes) else { return }
+        let path = submission.graph.path(of: node)
+        switch world.random.below(3) {
+        case 0 where world.faults.contains(.cancellations):
+            world.note("client cancels \(id)/\(path)")
+            ask(.cancel(submission: id, path: path, reason: "", now: world.random.oneIn(3)), .cancel(id: id, path: path))
+        case 1 where world.faults.contains(.pausedWork):
+            paused.append((id, path))
+            ask(.pause(submission: id, path: path), .steer)
+        case 2:
+            guard let (id, path) = paused.popLast() else { return }
+            ask(.resume(submission: id, path: path), .steer)
+        default: break
+        }
+    }
+
+    /// Faults are over: nothing stays paused, and it wants to know how everything ended.
+    func settle() {
+        for (id, path) in paused { ask(.resume(submission: id, path: path), .steer) }
+        paused = []
+        for submission in submissions where !submission.isFinished {
+            if let id = submission.id { ask(.show(submission: id), .look(id: id)) }
+        }
+    }
+
+    private func ask(_ body: Request, _ purpose: ClientRequest.Purpose) {
+        nextNumber += 1
+        let request = ClientRequest(number: nextNumber, body: body, purpose: purpose)
+        open[request.number] = request
+        if isConnected { world.ask(request) }
+    }
+
+    func answered(_ request: ClientRequest, _ reply: Reply) {
+        guard open.removeValue(forKey: request.number) != nil else { return }
+        switch (request.purpose, reply) {
+        case (.submit(let key), .submitted(let id, _)): submitted(key, id)
+        case (.look, .submission(let view)), (.follow, .following(let view)): saw(view.id, isFinished: view.finishedAt > 0)
+        case (.outcomes(let id, let from), .operations(let page, let next, _)): saw(page, of: id, from: from, next: next)
+        case (.cancel, .cancelAccepted), (.steer, .steered): break
+        case (_, .failed(let failure)): world.violate("the client is told of \(request.purpose): \(failure)")
+        default: world.violate("the client is answered to \(request.purpose) with \(reply)")
+        }
+    }
+
+    private func submitted(_ key: String, _ id: String) {
+        guard let index = submissions.firstIndex(where: { $0.key == key }) else { return }
+        if let known = submissions[index].id, known != id { world.violate("`\(key)` was acknowledged as \(known), and then as \(id)") }
+        world.witness.acknowledged(submission: id)
+        submissions[index].id = id
+        ask(.follow(submission: id), .follow(id: id))
+    }
+
+    private func saw(_ id: String, isFinished: Bool) {
+        guard let index = submissions.firstIndex(where: { $0.id == id }) else { return }
+        if submissions[index].isFinished, !isFinished { world.violate("\(id) had finished, and has not any more") }
+        if isFinished { world.witness.shownFinished(submission: id) }
+        guard isFinished, !submissions[index].isFinished else { return }
+        submissions[index].isFinished = true
+        askForOutcomes(of: id, from: 0)
+    }
+
+    private func askForOutcomes(of id: String, from: Int) {
+        let query = OperationQuery(submission: id, path: "", from: from, limit: 0, withValues: true, failedOnly: false)
+        ask(.operations(query), .outcomes(id: id, from: from))
+    }
+
+    private func saw(_ page: [OperationView], of id: String, from: Int, next: Int) {
+        guard let index = submissions.firstIndex(where: { $0.id == id }) else { return }
+        for operation in page {
+            let seen = OutcomeSeen(state: operation.state, value: operation.value, attempts: operation.attempts)
+            if let known = submissions[index].outcomes[operation.path], known != seen {
+                world.violate("\(id)/\(operation.path) had ended as \(known), and now as \(seen)")
+            }
+            submissions[index].outcomes[operation.path] = seen
+        }
+        if next > 0 { askForOutcomes(of: id, from: next) } else { submissions[index].hasOutcomes = true }
+    }
+
+    /// Asks once more how everything ended that it was told of.
+    func askAgain() {
+        for submission in submissions { if let id = submission.id, submission.hasOutcomes { askForOutcomes(of: id, from: 0) } }
+    }
+
+    func hears(_ events: WireEvents) {
+        for event in events.events {
+            world.witness.shown(event, of: events.submission)
+            if event.state == .cancelled { toldCancelled.insert("\(events.submission)/\(event.path)") }
+        }
+        saw(events.submission, isFinished: events.view.finishedAt != 0)
+    }
+}
+
+extension Graph {
+    /// Whether there is one unit of it, which is there from the start.
+    func isStatic(_ node: Int) -> Bool {
+        var next = node
+        while next != 0 {
+            next = nodes[next].parent
+            if case .forEach = nodes[next].kind { return false }
+        }
+        return true
+    }
+}

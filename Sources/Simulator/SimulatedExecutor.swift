@@ -1,0 +1,258 @@
+import Executing
+import Wire
+
+/// An executor's process: the session and the state are those of a real one; bodies only take time.
+final class SimulatedExecutor {
+    let incarnation: UInt64
+    let index: Int
+    let slots: Int
+    unowned let host: SimulatedHost
+    private unowned let world: Simulation
+    private(set) var session = PeerSession(SimulatedExecutor.waits)
+    private(set) var state: ExecutorState
+    private(set) var connection: SimulatedConnection?
+    /// Those that run.
+    private(set) var bodies: [Int: Body] = [:]
+    private(set) var isAlive = true
+    /// When the coordinator has heard it last, or has begun to count anew.
+    var lastHeard: Int64 = 0
+    /// It has stood still since it was attached last: when it goes on it acts for a moment on what it knew.
+    var wasFrozen = false
+    private var reports: [WireUnitReport] = []
+    private var tickAt: Int64?
+
+    struct Body {
+        let key: UnitKey
+        let assignment: WireAssignment
+        /// It can be ended by force; else only the end of its process ends it.
+        let isCommand: Bool
+        /// It ends when it is told to.
+        let obeys: Bool
+        var isStopped = false
+        var ending: UnitEnding
+    }
+
+    private static let waits: PeerSession.Configuration = {
+        var waits = PeerSession.Configuration()
+        waits.afterRefusal = .tryOn
+        return waits
+    }()
+
+    init(_ incarnation: UInt64, index: Int, slots: Int, on host: SimulatedHost, of world: Simulation) {
+        (self.incarnation, self.index, self.slots, self.host, self.world) = (incarnation, index, slots, host, world)
+        state = ExecutorState(slots: slots)
+    }
+
+    func start() { turn { $0.perform($0.session.start(at: $0.now)) } }
+
+    // MARK: What happens to it
+
+    func connected(_ connection: SimulatedConnection) {
+        guard connection === self.connection else { return }
+        turn { $0.perform($0.session.connected(at: $0.now)) }
+    }
+
+    func lost(_ connection: SimulatedConnection) {
+        guard connection === self.connection else { return }
+        self.connection = nil
+        turn { $0.perform($0.session.lost("it ended", at: $0.now)) }
+    }
+
+    func receive(_ message: WireCoordinatorMessage, on connection: SimulatedConnection) {
+        guard connection === self.connection else { return }
+        turn { $0.perform($0.session.receive(message, at: $0.now), delivering: message) }
+    }
+
+    func tick() {
+        tickAt = nil
+        turn { executor in
+            executor.perform(executor.session.tick(at: executor.now))
+            executor.step { $0.tick(now: $1, at: $2) }
+        }
+    }
+
+    func bodyEnds(_ number: Int) {
+        guard let body = bodies.removeValue(forKey: number) else { return }
+        world.witness.ended(body, in: self)
+        turn { executor in executor.step { $0.ended(body.key, body.ending, now: $1, at: $2) } }
+    }
+
+    func drain() {
+        turn { executor in executor.step { $0.drain(graceMilliseconds: 2_000, now: $1, at: $2) } }
+    }
+
+    /// The process is gone, with everything in it.
+    func die() {
+        isAlive = false
+        for body in bodies.values { world.witness.ended(body, in: self) }
+        bodies = [:]
+        if let connection { world.abandon(connection) }
+        connection = nil
+    }
+
+    // MARK: Turns
+
+    private var now: Int64 { world.now }
+
+    /// Does something, tells the coordinator what there is to tell, and sees to it that it is called when its time has come.
+    private func turn(_ body: (SimulatedExecutor) -> Void) {
+        guard isAlive else { return }
+        body(self)
+        flush()
+        guard isAlive, let due = [session.deadline, state.deadline].compactMap(\.self).min() else { return }
+        guard tickAt.map({ due < $0 }) ?? true else { return }
+        tickAt = due
+        world.put(.tick(self), at: max(due, now))
+    }
+
+    private func flush() {
+        let news = reports
+        reports = []
+        guard !news.isEmpty, session.isAttached, let connection else { return }
+        world.send(.with { $0.reports.reports = news }, on: connection, from: self)
+    }
+
+    private func perform(_ actions: [PeerSession.Action], delivering message: WireCoordinatorMessage? = nil) {
+        for action in actions {
+            switch action {
+            case .connect:
+                if let connection { world.abandon(connection) }
+                connection = world.connect(self)
+            case .sayHello:
+                guard let connection else { continue }
+                world.send(.with { $0.hello = hello() }, on: connection, from: self)
+                perform(session.helloSent(at: now))
+            case .beat:
+                guard let connection else { continue }
+                let beat = WireHeartbeat.with {
+                    $0.sentAt = UInt64(now)
+                    $0.running = UInt32(state.runningCount)
+                    $0.queued = UInt32(state.queuedCount)
+                    $0.accepting = state.isAccepting
+                }
+                world.send(.with { $0.heartbeat = beat }, on: connection, from: self)
+                perform(session.heartbeatSent(at: now))
+            case .disconnect:
+                if let connection { world.abandon(connection) }
+                connection = nil
+            case .emit(let notice): hear(notice)
+            case .deliver: if let message { handle(message) }
+            case .stop: break
+            }
+        }
+    }
+
+    private func hello() -> WireHello {
+        let held = world.plants(.holdingsUntold) ? [] : state.tellHeld()
+        return .with {
+            $0.protocolMajor = ProtocolVersion.major
+            $0.role = .executor
+            $0.incarnation = incarnation
+            $0.host = "h\(host.number)"
+            $0.pid = UInt32(index)
+            $0.executor = .with {
+                $0.supervisorIncarnation = UInt64(host.number) + 1
+                $0.slots = UInt32(slots)
+                $0.operations = [.with { $0.name = RandomWork.operation }]
+                $0.conditions = [RandomWork.condition]
+                $0.units = held
+                $0.index = UInt32(index)
+            }
+        }
+    }
+
+    private func hear(_ notice: PeerSession.Notice) {
+        world.note("\(name): \(notice.text)")
+        switch notice {
+        case .attached(let welcome, _):
+            wasFrozen = host.isPaused
+            step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
+        case .leaseOver:
+            if !world.plants(.startAfterLease) { state.leaseOver() }
+        case .lockLeaseEnding(let grace):
+            guard !world.plants(.runAfterLockLease) else { return }
+            step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: grace, now: now) }
+        case .orphanLimitOver: step { state, now, _ in state.orphanLimitOver(now: now) }
+        case .detached, .denied, .farewell, .refused: break
+        }
+    }
+
+    private func handle(_ message: WireCoordinatorMessage) {
+        switch message.body {
+        case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
+        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .acknowledgement(let acknowledgement)?:
+            step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
+        case .elementReceipts?, .productReceipts?, .response?, .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?,
+            .events?,
+            .farewell?, .helloWanted?, .enrolled?, nil:
+            break
+        }
+    }
+
+    private func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+        guard isAlive else { return }
+        for action in input(&state, now, world.wall) { perform(action) }
+    }
+
+    private func perform(_ action: ExecutorAction) {
+        guard isAlive else { return }
+        switch action {
+        case .report(let report): reports.append(report)
+        case .start(let key, let assignment): begin(key, assignment)
+        case .stop(let key): stop(key)
+        case .kill(let key):
+            guard let (number, body) = body(of: key) else { return }
+            guard body.isCommand else { return step { $0.cannotKill(key, now: $1, at: $2) } }
+            bodies[number]?.ending = .cancelled
+            world.put(.bodyEnds(self, body: number), at: now + 1 + world.random.below(5))
+        case .fetchInputs(let key, _): step { $0.inputsReady(key, now: $1, at: $2) }
+        case .askForReplacement: world.put(.replace(host, index: index), at: now + 100)
+        case .exit(let reason):
+            flush()
+            if bodies.isEmpty, session.isAttached, let connection {
+                world.send(.with { $0.goodbye.reason = reason.rawValue }, on: connection, from: self)
+            }
+            world.exited(self)
+        case .lineUp, .forget: break
+        }
+    }
+
+    // MARK: Bodies
+
+    private func begin(_ key: UnitKey, _ assignment: WireAssignment) {
+        let work = world.work(for: assignment)
+        let number = world.drawNumber()
+        let body = Body(key: key, assignment: assignment, isCommand: work.isCommand, obeys: work.obeys, ending: work.ending)
+        bodies[number] = body
+        world.witness.began(body, in: self)
+        world.put(.bodyEnds(self, body: number), at: now + work.milliseconds)
+    }
+
+    private func stop(_ key: UnitKey) {
+        guard let (number, body) = body(of: key), !body.isStopped else { return }
+        bodies[number]?.isStopped = true
+        guard body.obeys else { return }
+        bodies[number]?.ending = .cancelled
+        world.put(.bodyEnds(self, body: number), at: now + world.random.below(Int64(200)))
+    }
+
+    private func body(of key: UnitKey) -> (Int, Body)? { bodies.first { $0.value.key == key }.map { ($0.key, $0.value) } }
+
+    var name: String { "h\(host.number)/\(index)" }
+}
+
+extension PeerSession.Notice {
+    fileprivate var text: String {
+        switch self {
+        case .attached(let welcome, _): "attached, drops \(welcome.drop.count)"
+        case .detached(let reason): "detached: \(reason)"
+        case .leaseOver: "its lease is over"
+        case .lockLeaseEnding: "its lock lease ends"
+        case .orphanLimitOver: "its orphan limit is over"
+        case .refused(let refusal): "refused: \(refusal.message)"
+        case .farewell: "farewell"
+        case .denied(let reason): "denied: \(reason)"
+        }
+    }
+}

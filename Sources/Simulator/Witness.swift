@@ -1,0 +1,234 @@
+import Executing
+import Scheduling
+import Wire
+
+/// Sees what really happens in every process, and judges it by what is on the disk.
+///
+/// It knows nothing of how the coordinator decides: only its journal, folded, and the bodies that run.
+final class Witness {
+    private struct Run {
+        let body: SimulatedExecutor.Body
+        let executor: SimulatedExecutor
+        let holders: [String: String]
+    }
+
+    private unowned let world: Simulation
+    /// What is on the disk, folded.
+    private(set) var disk: Scheduler
+    private(set) var journal: [Fact] = []
+    /// Bodies that run, by attempt.
+    private var running: [UInt64: Run] = [:]
+    /// The highest token under which something has begun, by key, and by who holds that.
+    private var lastTokens: [String: [String: UInt64]] = [:]
+    /// Incarnations, by the coordinator's numbers and by attempts.
+    private var workers: [WorkerNumber: UInt64] = [:]
+    private var executors: [UInt64: UInt64] = [:]
+    /// Attempts of which the coordinator has decided that they are lost.
+    private var givenUp: Set<UInt64> = []
+    /// What bodies have said, by attempt.
+    private var endings: [UInt64: UnitEnding] = [:]
+    private var assigned: Set<UInt64> = []
+    private var graphs: [String: Graph] = [:]
+    private(set) var factCounts: [String: Int] = [:]
+
+    init(of world: Simulation, _ configuration: Scheduler.Configuration) {
+        self.world = world
+        disk = Scheduler(configuration)
+    }
+
+    // MARK: The disk
+
+    func written(_ facts: [Fact]) {
+        for fact in facts {
+            journal.append(fact)
+            factCounts[fact.name, default: 0] += 1
+            if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
+            if case .assigned(_, let attempt, _, _) = fact { assigned.insert(attempt.rawValue) }
+            do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
+        }
+    }
+
+    // MARK: Decisions
+
+    /// What is decided about attempts has to be so in their processes.
+    func decided(_ facts: [Fact]) {
+        for fact in facts {
+            switch fact {
+            case .workerMet(let number, let identity): workers[number] = identity.incarnation.rawValue
+            case .assigned(_, let attempt, let worker, _): executors[attempt.rawValue] = workers[worker]
+            case .attemptLost(_, let attempt, let cause, _): lost(attempt, cause)
+            case .attemptEnded(let unit, let attempt, let outcome, _, _): check(outcome, of: attempt, unit)
+            default: break
+            }
+        }
+    }
+
+    private func lost(_ attempt: Attempt, _ cause: LossCause) {
+        givenUp.insert(attempt.rawValue)
+        let executor = executors[attempt.rawValue].flatMap { world.executor($0) }
+        let run = running[attempt.rawValue]
+        func complain(_ text: String) { world.violate("attempt \(attempt.rawValue) is given up as \(cause), and \(text)") }
+        switch cause {
+        case .leaseOver: checkSilence(of: executor, for: Simulation.lease, complain)
+        case .lockLeaseOver where run == nil: break  // it has said so itself
+        case .lockLeaseOver: checkSilence(of: executor, for: Simulation.lockLease, complain)
+        case .orphanLimitOver: checkSilence(of: executor, for: Simulation.orphanLimit, complain)
+        case .crashed, .suspected, .processEnded: if executor != nil { complain("its process lives") }
+        case .neverArrived, .released: if run != nil { complain("it runs") }
+        }
+    }
+
+    private func checkSilence(of executor: SimulatedExecutor?, for milliseconds: Int64, _ complain: (String) -> Void) {
+        guard let executor, world.now - executor.lastHeard < milliseconds else { return }
+        complain("its process was heard \(world.now - executor.lastHeard) ms ago")
+    }
+
+    /// What counts is what the body of that very attempt has said.
+    private func check(_ outcome: AttemptOutcome, of attempt: Attempt, _ unit: UnitID) {
+        if running[attempt.rawValue] != nil { world.violate("attempt \(attempt.rawValue) has ended as \(outcome), and runs") }
+        let said = endings[attempt.rawValue]
+        switch (outcome, said) {
+        case (.success(let payload), .success(let value)?):
+            guard case .inline(let bytes) = payload.storage, case .inline(let spoken)? = value.storage, bytes == [UInt8](spoken) else {
+                return world.violate("attempt \(attempt.rawValue) has ended with another value than its own")
+            }
+        case (.elements(let elements), .elements(let spoken)?):
+            guard elements == spoken.elements.map({ [UInt8]($0) }) else {
+                return world.violate(
+                    "attempt \(attempt.rawValue) has decided \(spoken.elements.count) elements, and \(elements.count) count")
+            }
+        case (.success, _), (.elements, _): world.violate("attempt \(attempt.rawValue) has ended as \(outcome), and never did")
+        case (.production, _), (.failure, _), (.stopped, _), (.answers, _), (.decided, _), (.concluded, _): break
+        }
+    }
+
+    // MARK: Bodies
+
+    func began(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
+        let assignment = body.assignment
+        let attempt = Attempt(rawValue: assignment.attempt)
+        let name = "\(assignment.submission)/\(assignment.path)"
+        world.note("\(executor.name) begins \(name) #\(assignment.attemptNumber) (\(attempt.rawValue))")
+        if !assigned.contains(attempt.rawValue) {
+            world.violate("\(name) begins, and it is not on the disk that it was given out (\(attempt.rawValue))")
+        }
+        checkAlone(body, in: executor)
+        checkLocks(body, in: executor)
+        if assignment.kind == .execute { checkOrder(assignment, name) }
+        running[attempt.rawValue] = Run(body: body, executor: executor, holders: holders(of: assignment))
+    }
+
+    func ended(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
+        running[body.assignment.attempt] = nil
+        endings[body.assignment.attempt] = body.ending
+        world.note("\(executor.name) ends \(body.assignment.submission)/\(body.assignment.path) (\(body.assignment.attempt))")
+    }
+
+    /// No other body of the operation runs but of an attempt that was given up.
+    private func checkAlone(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
+        for run in running.values where run.body.assignment.unit == body.assignment.unit {
+            let attempt = run.body.assignment.attempt
+            // What holds a lock, or must not run twice, has to have ended by then, where its process did not stand still.
+            if givenUp.contains(attempt), !run.body.assignment.isFenced || run.executor.wasFrozen { continue }
+            world.violate(
+                "\(body.assignment.submission)/\(body.assignment.path) begins in \(executor.name), and runs in \(run.executor.name) under"
+                    + " attempt \(attempt)")
+        }
+    }
+
+    private func checkLocks(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
+        let own = holders(of: body.assignment)
+        let name = "\(body.assignment.submission)/\(body.assignment.path)"
+        for fence in body.assignment.fences {
+            // A frozen process may begin late what it was given before.
+            let holder = own[fence.key] ?? ""
+            let last = lastTokens[fence.key, default: [:]].filter { $0.key != holder }.values.max()
+            if let last, fence.token <= last, isExclusive(fence.key), !executor.wasFrozen {
+                world.violate("\(name) begins under token \(fence.token) of `\(fence.key)`, after one under \(last) has")
+            }
+            lastTokens[fence.key, default: [:]][holder] = max(lastTokens[fence.key]?[holder] ?? 0, fence.token)
+            let others = Set(running.values.filter { !$0.executor.wasFrozen }.compactMap { $0.holders[fence.key] }).subtracting([holder])
+            if others.count >= RandomWork.limit(of: fence.key) {
+                world.violate("\(name) begins under `\(fence.key)` while \(others.sorted().joined(separator: ", ")) runs under it")
+            }
+        }
+    }
+
+    private func isExclusive(_ key: String) -> Bool { RandomWork.limit(of: key) == 1 }
+
+    /// Which operation or group around an attempt has its locks.
+    private func holders(of assignment: WireAssignment) -> [String: String] {
+        guard let graph = graphs[assignment.submission] else { return [:] }
+        var holders: [String: String] = [:]
+        for fence in assignment.fences {
+            let named = graph.nodes.indices.filter { index in
+                let path = graph.path(of: index)
+                guard graph.nodes[index].options.exclusive.contains(where: { $0.key == fence.key }) else { return false }
+                return path.isEmpty || assignment.path == path || assignment.path.hasPrefix(path + "/")
+            }
+            holders[fence.key] = "\(assignment.submission)/\(named.first.map { graph.path(of: $0) } ?? assignment.path)"
+        }
+        return holders
+    }
+
+    /// Whom it waits for has ended, on the disk.
+    private func checkOrder(_ assignment: WireAssignment, _ name: String) {
+        guard let graph = graphs[assignment.submission],
+            let node = graph.nodes.indices.first(where: { graph.path(of: $0) == assignment.path && graph.isStatic($0) })
+        else { return }
+        var next = node
+        while true {
+            var before = graph.nodes[next].receives + graph.nodes[next].after
+            let parent = graph.nodes[next].parent
+            if next != 0, case .group(let group) = graph.nodes[parent].kind, group.isOrdered {
+                before += graph.nodes.indices.filter { $0 != 0 && $0 < next && graph.nodes[$0].parent == parent }
+            }
+            for other in before where disk.hasOutcome(graph.path(of: other), of: assignment.submission) != true {
+                world.violate("\(name) begins before \(graph.path(of: other)) has ended")
+            }
+            if next == 0 { return }
+            next = parent
+        }
+    }
+
+    // MARK: What is told
+
+    func acknowledged(submission id: String) {
+        if !disk.isKnown(submission: id) { world.violate("\(id) is acknowledged, and not on the disk") }
+    }
+
+    func shownFinished(submission id: String) {
+        if disk.hasOutcome(submission: id) != true { world.violate("\(id) is shown as finished, and is not on the disk") }
+    }
+
+    func acknowledged(_ unit: UnitID, _ attempt: Attempt) {
+        if disk.isOpen(unit, under: attempt) {
+            world.violate("the end of attempt \(attempt.rawValue) is acknowledged, and not on the disk")
+        }
+    }
+
+    func shown(_ event: WireEvent, of id: String) {
+        switch event.state {
+        case .succeeded, .failed, .cancelled:
+            guard event.state == .cancelled else { return }
+            for run in running.values where run.body.assignment.submission == id && run.body.assignment.path == event.path {
+                // One that was given up before goes on until its host is heard.
+                guard !run.executor.wasFrozen, !givenUp.contains(run.body.assignment.attempt) else { continue }
+                world.violate("\(id)/\(event.path) is shown as cancelled, and runs in \(run.executor.name)")
+            }
+        case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused, .UNRECOGNIZED: break
+        }
+    }
+}
+
+extension WireAssignment {
+    var isFenced: Bool { atMostOnce || !fences.isEmpty }
+}
+
+extension Fact {
+    /// Its kind.
+    var name: String {
+        let text = "\(self)"
+        return String(text.prefix { $0 != "(" })
+    }
+}
