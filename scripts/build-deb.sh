@@ -40,6 +40,8 @@ for directory in docs docs/decisions examples deploy; do
 done
 install -D -m 644 -t "$documents/Sources/AOperation/AOperation.docc" Sources/AOperation/AOperation.docc/*.md
 find Examples -type f -not -path '*/.build/*' -exec install -D -m 644 {} "$documents/{}" \;
+# The sources of the tests are not in it.
+sed -i 's/\[\([^]]*\)\](\.\.\/Tests[^)]*)/\1/g' "$documents"/docs/*.md
 scripts/check-links.sh "$documents"
 scripts/debian-copyright.sh >"$documents/copyright"
 chmod 644 "$documents/copyright"

@@ -17,7 +17,15 @@ if [ -n "$reason" ]; then
     echo "skipped: the Debian package ($reason)"
     exit 0
 fi
-[ "$package" != --test ] || package=$(scripts/build-deb.sh --test "${2:?usage: check-deb.sh --test BINARY}" 2>/dev/null)
+if [ "$package" = --test ]; then
+    messages=$(mktemp)
+    package=$(scripts/build-deb.sh --test "${2:?usage: check-deb.sh --test BINARY}" 2>"$messages") || {
+        cat "$messages" >&2
+        rm -f "$messages"
+        exit 1
+    }
+    rm -f "$messages"
+fi
 name=aop-deb-$$
 files=$(mktemp -d)
 trap 'docker rm -f "$name" >/dev/null 2>&1; docker image rm "$name" >/dev/null 2>&1; rm -rf "$files"' EXIT
