@@ -250,6 +250,12 @@ import Wire
         #expect(!isUnexplained(1))
         #expect(isUnexplained(5))
         #expect(!isUnexplained(5), "it is counted once")
+        // One was not let in, and its end was told as a handshake that failed: that hides no later one.
+        ledger.accepted(6, nil)
+        ledger.refused()
+        _ = ledger.ended(6, isExplained: true)
+        ledger.accepted(7, nil)
+        #expect(isUnexplained(7))
     }
 
     @Test func rateLimit_countsWhatItKeepsQuiet() {

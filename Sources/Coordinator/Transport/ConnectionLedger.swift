@@ -65,10 +65,16 @@ struct ConnectionLedger {
     /// - Parameter isExplained: that its handshake has failed was told just before.
     mutating func ended(_ descriptor: Int32, isExplained: Bool) -> End {
         guard let entry = entries.removeValue(forKey: descriptor) else { return End(address: nil, isUnexplained: false) }
+        // One that was counted may end as one that is explained: nobody counts for more than is open.
+        defer {
+            denied = min(denied, entries.count - heard)
+            welcomed = min(welcomed, entries.count)
+        }
         let address: String? = if case .certain(let text) = entry.address { text } else { nil }
-        if isExplained { return End(address: address, isUnexplained: false) }
         if entry.hasSpoken {
             (heard, welcomed) = (heard - 1, max(0, welcomed - 1))
+        } else if isExplained {
+            return End(address: address, isUnexplained: false)
         } else if denied > 0 {
             denied -= 1
         } else if welcomed > heard {
