@@ -31,6 +31,7 @@ test: dependencies  ## build and run every test
 	scripts/check-purity.sh
 	scripts/check-format.sh
 	scripts/check-doc-examples.sh
+	scripts/check-links.sh
 	$(SWIFT) build --build-tests
 	scripts/check-determinism.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'

@@ -32,8 +32,19 @@ install -D -m 644 -t "$root/usr/lib/systemd/system" deploy/systemd/*.service
 install -D -m 644 deploy/systemd/sysusers.conf "$root/usr/lib/sysusers.d/aop.conf"
 install -D -m 644 deploy/systemd/tmpfiles.conf "$root/usr/lib/tmpfiles.d/aop.conf"
 install -D -m 644 deploy/config.yaml "$root/etc/aop/config.yaml"
-install -D -m 644 -t "$root/usr/share/doc/aop" README.md SECURITY.md CHANGELOG.md docs/*.md
-install -D -m 644 -t "$root/usr/share/doc/aop/examples" examples/*
+# As they lie in the repository, with what they lead to: their links lead to it here, too.
+documents=$root/usr/share/doc/aop
+install -D -m 644 -t "$documents" README.md SECURITY.md CHANGELOG.md
+for directory in docs docs/decisions examples deploy; do
+    find "$directory" -maxdepth 1 -type f -exec install -D -m 644 -t "$documents/$directory" {} +
+done
+install -D -m 644 -t "$documents/Sources/AOperation/AOperation.docc" Sources/AOperation/AOperation.docc/*.md
+find Examples -type f -not -path '*/.build/*' -exec install -D -m 644 {} "$documents/{}" \;
+# The sources of the tests are not in it.
+sed -i 's/\[\([^]]*\)\](\.\.\/Tests[^)]*)/\1/g' "$documents"/docs/*.md
+scripts/check-links.sh "$documents"
+scripts/debian-copyright.sh >"$documents/copyright"
+chmod 644 "$documents/copyright"
 programs=("$root/usr/bin/aop")
 if [ -n "$is_test" ]; then
     install -d "$root/usr/lib/aop" "$root/etc/ld.so.conf.d"

@@ -69,6 +69,15 @@ scripts/container-image.sh "$AOP_IMAGE" "$@" >"$files/image" 2>&1 || fail "the i
 compose "$project" up -d --scale worker=4 >"$files/up" 2>&1 || fail "compose up"
 until_true 60 "four attached workers" workers_attached 4
 
+echo "coordinator and workers are healthy, also a worker that is run by itself"
+health() { docker inspect -f '{{.State.Health.Status}}' "$@" | sort -u; }
+are_healthy() { [ "$(health "$@")" = healthy ]; }
+# Over loopback, where nobody is, it needs no key and tries on.
+docker run -d --name "$project-alone" --network none --label "com.docker.compose.project=$project" -e AOP_KEYS= "$AOP_IMAGE" \
+    worker --connect tcp://127.0.0.1:7600 >/dev/null || fail "a worker without compose"
+until_true 60 "healthy containers" are_healthy "$project-alone" $(containers "$project" coordinator) $(containers "$project" worker)
+docker rm -f "$project-alone" >/dev/null
+
 echo "the word count, from a fifth container"
 expected=$(docker run --rm --entrypoint sh "$AOP_IMAGE" -c 'find /usr/share/common-licenses -type f -exec cat {} + | wc -w')
 [ "$expected" -gt 10000 ] || fail "the image has only $expected words of licence texts"

@@ -17,7 +17,15 @@ if [ -n "$reason" ]; then
     echo "skipped: the Debian package ($reason)"
     exit 0
 fi
-[ "$package" != --test ] || package=$(scripts/build-deb.sh --test "${2:?usage: check-deb.sh --test BINARY}" 2>/dev/null)
+if [ "$package" = --test ]; then
+    messages=$(mktemp)
+    package=$(scripts/build-deb.sh --test "${2:?usage: check-deb.sh --test BINARY}" 2>"$messages") || {
+        cat "$messages" >&2
+        rm -f "$messages"
+        exit 1
+    }
+    rm -f "$messages"
+fi
 name=aop-deb-$$
 files=$(mktemp -d)
 trap 'docker rm -f "$name" >/dev/null 2>&1; docker image rm "$name" >/dev/null 2>&1; rm -rf "$files"' EXIT
@@ -45,6 +53,7 @@ echo "it installs, and removes and purges all of itself, where there is no syste
 docker run --rm -v "$files:/package:ro" debian:bookworm-slim sh -euc '
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends /package/aop.deb >/dev/null 2>&1
     aop --version
+    [ -s /usr/share/doc/aop/copyright ]
     [ "$(stat -c "%U %a" /etc/aop/coordinator)" = "aop 700" ] && [ "$(stat -c "%U %a" /etc/aop/worker)" = "aop-worker 700" ]
     aop config show >/dev/null 2>&1
     echo "slots: 3" >>/etc/aop/config.yaml
@@ -117,6 +126,19 @@ expect 'grep NoNewPrivs /proc/self/status | tr "\t" " "' 'NoNewPrivs: 1'
 token=$(in_it runuser -u aop -- aop keys token joiner --dir /etc/aop/coordinator --endpoint tcp://127.0.0.1:7600 -o quiet)
 in_it runuser -u aop-worker -- aop keys join "$token" --dir /var/lib/aop-worker/joined -o quiet >/dev/null || fail "joining with a token"
 in_it test ! -e /tmp/there || fail "the worker has no /tmp of its own"
+
+echo "a worker that is not let in does not start, and does when its key is authorised"
+in_it mkdir -p /run/systemd/system/aop-worker.service.d
+in_it sh -c 'printf "[Service]\nTimeoutStartSec=5\n" >/run/systemd/system/aop-worker.service.d/soon.conf'
+in_it systemctl daemon-reload
+in_it runuser -u aop -- aop keys revoke worker --dir /etc/aop/coordinator >/dev/null
+in_it systemctl restart aop-worker.service >/dev/null 2>&1 && fail "a worker with a revoked key has started"
+until_true 20 "its status" sh -c "docker exec $name systemctl status aop-worker.service | grep -q 'Status: \"not let in since'"
+in_it runuser -u aop -- aop keys authorize worker --role work --dir /etc/aop/coordinator >/dev/null
+until_true 30 "an active worker" docker exec "$name" systemctl is-active aop-worker.service
+in_it rm -r /run/systemd/system/aop-worker.service.d
+in_it systemctl daemon-reload
+expect 'echo let in' 'let in'
 
 echo "what crashes is started again"
 for unit in aop-coordinator aop-worker; do

@@ -21,7 +21,7 @@ up)
     echo "counting the words of the licence texts, from a container of its own:"
     compose "$project" run --rm --no-deps -T submit submit - --wait <examples/word-count.yaml
     echo "it runs on; \`make cluster-down\` removes it. See also:"
-    echo "  docker exec \$(docker ps -q -f label=com.docker.compose.service=coordinator) aop show last"
+    echo "  docker exec \$(docker ps -q -f label=com.docker.compose.project=$project -f label=com.docker.compose.service=coordinator) aop show last"
     ;;
 down)
     compose "$project" down --volumes --remove-orphans

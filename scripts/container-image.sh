@@ -13,7 +13,7 @@ lay_out() {
     install -D -m 755 "$binary" "$stage/stage/bin/aop"
     mkdir -p "$stage/stage/lib"
     ldd "$binary" | awk '$3 ~ /^\// && $3 !~ /^(\/usr)?\/lib(64)?\// {print $3}' | xargs -r cp -Lt "$stage/stage/lib"
-    cp deploy/Dockerfile.binary deploy/container-keys "$stage/"
+    cp deploy/Dockerfile.binary deploy/container-keys deploy/container-health "$stage/"
 }
 
 have_image() { docker image inspect "$1" >/dev/null 2>&1 || docker pull -q "$1" >/dev/null 2>&1; }

@@ -172,4 +172,6 @@ public enum LossCause: UInt8, Hashable, Sendable {
     case suspected = 6
     /// The unit runs under a key, and the worker was gone for the lock lease; by then it has stopped such units.
     case lockLeaseOver = 7
+    /// The worker's key is not authorised any more. What runs under a key or at most once is lost when it has stopped that.
+    case revoked = 8
 }

@@ -17,6 +17,8 @@ public enum Input: Sendable {
     case draining(PeerID)
     /// The transport saw the connection go. Suspicion only: it gets nothing new until heard again.
     case disconnected(PeerID)
+    /// The executor's key is not authorised any more, and its connection was ended: nothing it says is taken. It may still run.
+    case revoked(PeerID)
     /// The executor said goodbye: nothing of it runs any more.
     case departed(PeerID)
     /// Proof of death by the executor's supervisor, which is answered once that is durable.

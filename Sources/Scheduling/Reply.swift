@@ -164,7 +164,11 @@ public struct AddedView: Hashable, Sendable {
 }
 
 public struct WorkerView: Hashable, Sendable {
-    public enum State: Hashable, Sendable { case attached, draining, silent }
+    public enum State: Hashable, Sendable {
+        case attached, draining, silent
+        /// Its key was revoked; what it was doing may go on in it for a while.
+        case revoked
+    }
     public var name: String
     public var host: String
     public var pid: UInt32

@@ -55,6 +55,23 @@ import Wire
         }
     }
 
+    /// Noise, of which libzmq says nothing, and a greeting of another mechanism. Where it comes from is read when it is accepted, if it is
+    /// there for long enough.
+    @Test(arguments: [(0, "handshake: a connection from 127.0.0.1: "), (1, "keyless: the other side from 127.0.0.1 has no key")])
+    func garbage_isLoggedWithTheAddressThatItCameFrom(seed: UInt8, text: String) async throws {
+        let log = log
+        try await run { coordinator in
+            let port = try #require(coordinator.endpoint.port)
+            var poller = Poller()
+            for _ in 0..<600 where !log.lines.contains(where: { $0.contains(text) }) {
+                let descriptor = Self.throwGarbage(at: port, seed: seed)
+                _ = try poller.wait(timeoutMilliseconds: 100)
+                close(descriptor)
+            }
+            _ = try log.waits(for: text)
+        }
+    }
+
     /// Nobody is connected, and nothing comes after them.
     @Test func strangersInOneMoment_areAllInTheLog() async throws {
         let (strange, log) = (try keys.strange("mallory"), log)
@@ -87,7 +104,7 @@ import Wire
                 #expect(refusal.message.hasPrefix(text), "\(refusal.message)")
                 peer.close()
             }
-            _ = try log.waits(for: "warning notPermitted: here (process 7): `s` (submit) may not work")
+            _ = try log.waits(for: "warning notPermitted: here (process 7) at 127.0.0.1: `s` (submit) may not work")
             for (number, (key, role)) in [
                 (submit, WireRole.client), (work, .executor), (work, .supervisor), (observe, .client), (admin, .executor),
             ]
@@ -132,7 +149,7 @@ import Wire
             let refused = self.failure(try peer.request(1, .cancel(.with { $0.submission = view.id })))
             #expect(refused?.code == .notPermitted)
             #expect(refused?.message.hasPrefix("`bob` (submit) may not cancel submission \(view.id), which belongs to `ann`") == true)
-            _ = try log.waits(for: "warning notPermitted: here: `bob` (submit)")
+            _ = try log.waits(for: "warning notPermitted: here at 127.0.0.1: `bob` (submit)")
             #expect(self.failure(try peer.request(2, .workers(WireListWorkers())))?.code == .notPermitted)
             #expect(try owner.view("last").finishedAt == 0)
             guard case .cancelled? = try owner.request(3, .cancel(.with { $0.submission = "last" })).body else {
@@ -166,7 +183,7 @@ import Wire
             try forger.hello(.executor, incarnation: 9, operations: [], isSubmitter: true)
             _ = try forger.expect { if case .welcome(let welcome) = $0.body { welcome } else { nil } }
             try forger.send(output(unit, "forged"))
-            _ = try log.waits(for: "strayOutput: output of an attempt that here does not hold")
+            _ = try log.waits(for: "strayOutput: here at 127.0.0.1: output of an attempt that it does not hold")
             try executor.send(output(unit, "real"))
             try executor.succeed(unit)
             var texts: [String] = []
@@ -193,7 +210,7 @@ import Wire
             let peer = try coordinator.peer(key: worker)
             try peer.hello(.executor, incarnation: 2, operations: ["noop", "shell"], labels: ["zone=a"])
             _ = try peer.expect { if case .welcome(let welcome) = $0.body { welcome } else { nil } }
-            _ = try log.waits(for: "`w` (work) on here may not run shell")
+            _ = try log.waits(for: "`w` (work) on here at 127.0.0.1 may not run shell")
             let refused = try coordinator.peer(key: worker)
             try refused.hello(.executor, incarnation: 1, operations: ["noop"], labels: ["zone=a", "fast"])
             #expect(try self.refusal(refused).message.hasPrefix("`w` (work) may not have the label `fast` as a worker"))

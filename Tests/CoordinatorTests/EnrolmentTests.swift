@@ -163,7 +163,7 @@ import Wire
             #expect(refusal.code == .notPermitted && refusal.message.contains("does not know this join token (any more)"))
             _ = try peer.attach(.executor, incarnation: 1)
             try peer.sendEnrol(fresh.publicKey)
-            _ = try log.waits(for: "violation: a message that a executor")
+            _ = try log.waits(for: "violation: here at 127.0.0.1: a message that a executor")
             #expect(try Self.authorized(keys).principals.map(\.name) == ["w"])
             peer.close()
         }

@@ -166,21 +166,96 @@ import Wire
     @Test func whatWasKeptQuiet_isToldWhenNothingComesAfterIt() {
         let log = LogRecorder()
         var counters = ProtocolCounters()
-        for time in [0, 10, 20] as [Int64] { counters.note(.denied, "at \(time)", time, log.logger) }
-        counters.note(.handshake, "another kind", 0, log.logger)
+        let host = LogSource(address: "10.0.0.7")
+        for time in [0, 10, 20] as [Int64] { counters.note(.denied, from: host, "at \(time)", time, log.logger) }
+        counters.note(.handshake, from: .unknown, "another kind", 0, log.logger)
         for time in [999, 1500, 1999] as [Int64] { counters.noteRest(time, log.logger) }
         #expect(log.lines == ["warning denied: at 0 total 1", "warning handshake: another kind total 1"])
+        #expect(counters.hasRest)
         counters.noteRest(2000, log.logger)
+        #expect(!counters.hasRest)
         counters.noteRest(9000, log.logger)
-        #expect(log.lines.dropFirst(2) == ["warning denied: 2 more like the last one were not logged total 3"])
+        #expect(log.lines.dropFirst(2) == ["warning denied: 2 more like the last one from 10.0.0.7 were not logged total 3"])
         // What comes in time takes them along.
-        for time in [10_000, 10_001, 11_000, 12_500] as [Int64] { counters.note(.denied, "at \(time)", time, log.logger) }
-        counters.noteRest(20_000, log.logger)
+        for time in [10_000, 10_001, 11_000, 12_500] as [Int64] { counters.note(.denied, from: host, "at \(time)", time, log.logger) }
+        counters.noteRest(30_000, log.logger)
         #expect(
             log.lines.dropFirst(3) == [
-                "warning denied: at 10000 total 4", "warning denied: at 11000 (1 more like this were not logged) total 6",
-                "warning denied: at 12500 total 7",
+                "warning denied: at 10000 total 4", "warning denied: at 12500 (2 more like this were not logged) total 7",
             ])
+        #expect(!counters.hasRest)
+    }
+
+    /// One that is refused for an hour has a line a minute; who comes for the first time is told at once beside it.
+    @Test func eachSource_isToldOfByItself_andEverMoreSeldom() {
+        let log = LogRecorder()
+        var counters = ProtocolCounters()
+        let (loud, other) = (LogSource(address: "10.0.0.7"), LogSource(address: "10.0.0.8"))
+        for time in stride(from: 0, to: 3_600_000, by: 100) {
+            counters.note(.denied, from: loud, "loud", Int64(time), log.logger)
+            if time == 1_800_000 { counters.note(.denied, from: other, "other", Int64(time), log.logger) }
+        }
+        #expect((60...70).contains(log.lines.count), "\(log.lines.count)")
+        #expect(log.lines.contains { $0.contains("denied: other") })
+        // After a quiet time it is as at first.
+        counters.noteRest(3_900_000, log.logger)
+        let before = log.lines.count
+        for time in [4_000_000, 4_001_000] as [Int64] { counters.note(.denied, from: loud, "again", time, log.logger) }
+        #expect(log.lines.count == before + 2)
+    }
+
+    /// Keys and addresses cost a stranger nothing: the log takes what a disk can take, and still has them all.
+    @Test func floodOfSources_isFewLines_andNoneIsLost() {
+        let log = LogRecorder()
+        var counters = ProtocolCounters()
+        for number in 0..<36_000 {
+            let source = LogSource(address: "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)")
+            counters.note(.denied, from: source, "flood", Int64(number * 100), log.logger)
+            if number.isMultiple(of: 10) { counters.noteRest(Int64(number * 100), log.logger) }
+        }
+        let hour: Int64 = 3_600_000
+        #expect(log.lines.count <= 20 + 720 + 1, "an hour of it: \(log.lines.count) lines")
+        for time in stride(from: hour, to: hour + 600_000, by: 1000) { counters.noteRest(time, log.logger) }
+        #expect(!counters.hasRest)
+        let told = log.lines.count { $0.contains("flood") }
+        let more = log.lines.flatMap { $0.matches(of: /(\d+) more like/) }.compactMap { Int($0.1) }.reduce(0, +)
+        #expect(told + more == 36_000 && counters.counts[.denied] == 36_000, "\(told) + \(more)")
+    }
+
+    @Test func addressOfAConnection_isKnown_onlyIfItWasStillThereAfterItWasRead() {
+        var ledger = ConnectionLedger()
+        func ended(_ descriptor: Int32) -> String? { ledger.ended(descriptor, isExplained: true).address }
+        ledger.accepted(7, "10.0.0.7")
+        #expect(ended(7) == nil, "its descriptor may have been another connection's")
+        ledger.accepted(7, "10.0.0.8")
+        ledger.accepted(8, nil)
+        ledger.settle()
+        #expect(ended(7) == "10.0.0.8")
+        #expect(ended(7) == nil && ended(8) == nil)
+    }
+
+    @Test func connectionThatEndsWithoutAWord_isUnexplained_unlessItShookHandsOrWasDenied() {
+        var ledger = ConnectionLedger()
+        for descriptor in 1...5 as ClosedRange<Int32> { ledger.accepted(descriptor, "10.0.0.\(descriptor)") }
+        ledger.settle()
+        // One says hello, one shakes hands and goes without it, one has a key that is not let in.
+        ledger.succeeded()
+        ledger.spoke(1)
+        ledger.spoke(1)
+        ledger.succeeded()
+        ledger.refused()
+        func isUnexplained(_ descriptor: Int32) -> Bool { ledger.ended(descriptor, isExplained: false).isUnexplained }
+        #expect(!isUnexplained(2) && !isUnexplained(3))
+        #expect(isUnexplained(4))
+        #expect(!isUnexplained(1))
+        #expect(isUnexplained(5))
+        #expect(!isUnexplained(5), "it is counted once")
+        // One was not let in, and its end was told as a handshake that failed: that hides no later one.
+        ledger.accepted(6, nil)
+        ledger.refused()
+        _ = ledger.ended(6, isExplained: true)
+        ledger.accepted(7, nil)
+        #expect(isUnexplained(7))
     }
 
     @Test func rateLimit_countsWhatItKeepsQuiet() {

@@ -265,6 +265,13 @@ struct FakeCluster {
         step([.disconnected(peer)])
     }
 
+    /// Its key was revoked; what it runs goes on.
+    mutating func revoke(_ executor: Int) {
+        guard let peer = peers.removeValue(forKey: executor) else { return }
+        cutOffSince[executor] = now.boot
+        step([.revoked(peer)])
+    }
+
     /// It says goodbye: nothing of it runs any more.
     mutating func depart(_ executor: Int) {
         guard let peer = peers.removeValue(forKey: executor) else { return }

@@ -68,7 +68,7 @@ private enum Faults {
                 nextExecutor += 1
             case 2:
                 guard let owner = random.pick(owners) else { continue }
-                cluster.disconnect(owner)
+                if random.below(4) == 0 { cluster.revoke(owner) } else { cluster.disconnect(owner) }
                 cluster.advance(Int64(random.below(25_000)))
                 if random.below(2) == 0 { cluster.reattach(owner, slots: 2) }
             case 3: cluster.advance(Int64(random.below(30_000)))

@@ -43,7 +43,7 @@ import Testing
                 nextExecutor += 1
             case 2:
                 guard let owner = random.pick(owners) else { continue }
-                cluster.disconnect(owner)
+                if random.below(4) == 0 { cluster.revoke(owner) } else { cluster.disconnect(owner) }
                 cluster.advance(Int64(random.below(5_000)), hearing: true)
                 guard random.below(3) == 0 else {
                     cluster.reattach(owner, slots: 2)

@@ -106,6 +106,45 @@ extension SystemTests {
             }
         }
 
+        /// What depends on who uses it, and on other settings, is shown as it is used.
+        @Test func show_saysWhatShellLogLevelAndKeyFileComeTo_andWhy() async throws {
+            try await ProcessHarness.with { harness in
+                let keys = "\(harness.directory)/keys"
+                #expect(try await harness.aop("keys", "init", "--dir", keys).status == 0)
+                func effective(_ name: String, _ environment: [String: String]) async throws -> [JSON] {
+                    let shown = try await harness.aop("config", "show", "-o", "json", environment: environment)
+                    let settings = try JSON(parsing: shown.text)["settings"].elements
+                    return try #require(settings.first { $0["name"].string == name }, "\(shown)")["effective"].elements
+                }
+                func values(_ name: String, _ environment: [String: String] = [:]) async throws -> [String] {
+                    try await effective(name, environment).map { "\($0["for"].string ?? "?"): \($0["value"].string ?? "none")" }
+                }
+                let hub = ["AOP_COORDINATOR": "tcp://hub:1"]
+                #expect(try await values("shell") == [": on"])
+                #expect(try await values("shell", hub) == [": off"])
+                #expect(try await effective("shell", hub).first?["because"].string == "default, as tcp://hub:1 is not on this host")
+                #expect(try await values("shell", ["AOP_SHELL": "on"]).isEmpty, "what is said holds as it is")
+                #expect(try await values("log-level") == ["coordinator, workers: notice", "clients: warning"])
+                #expect(try await values("log-level", ["AOP_LOG_LEVEL": "info"]).isEmpty)
+                // In a directory that is named each has its own; nobody has one over ipc.
+                let here = ["AOP_COORDINATOR": "tcp://127.0.0.1:7600"]
+                let named = here.merging(["AOP_KEYS": keys]) { $1 }
+                #expect(try await values("key-file", named) == ["clients: \(keys)/admin.key", "workers: \(keys)/worker.key"])
+                #expect(try await effective("key-file", named).first?["because"].string == "keys: AOP_KEYS")
+                #expect(try await values("key-file", named.merging(["AOP_COORDINATOR": "ipc:///tmp/c"]) { $1 }) == [": none"])
+                #expect(try await values("key-file", here.merging(["AOP_KEY": "\(keys)/submit.key"]) { $1 }) == [": \(keys)/submit.key"])
+                // Off loopback it is missing, and the remedy is told.
+                let missing = try await effective("key-file", hub.merging(["XDG_CONFIG_HOME": harness.directory]) { $1 })
+                if geteuid() != 0 {
+                    #expect(
+                        missing.allSatisfy { $0["value"] == .null && $0["because"].string?.contains("aop keys join") == true }, "\(missing)"
+                    )
+                }
+                let text = try await harness.aop("config", "show", environment: named).text
+                #expect(text.contains("key-file (workers)") && text.contains("\(keys)/worker.key") && text.contains("log-level (clients)"))
+            }
+        }
+
         @Test func misspeltVariables_areToldOnceByEveryCommand_andAreNoErrors() async throws {
             try await ProcessHarness.with { harness in
                 let misspelt = ["AOP_COORDINATR": "tcp://hub:1", "AOP_FENCE_DB": "7", "AOP_LISTN": "x"]

@@ -255,6 +255,51 @@ extension SystemTests {
             }
         }
 
+        /// Two workers with keys of their own: what one ran without a lock is on the other at once, what it ran under a lock after the
+        /// lock lease, and all who look are told that its key was revoked.
+        @Test func workOfARevokedWorker_movesAsSoonAsIsSafe_andEverybodyIsToldWhy() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Cluster.start(harness)
+                #expect(try await cluster.keysTool("generate", "second").status == 0)
+                #expect(try await cluster.authorize("second", ["--role", "work"]).status == 0)
+                let first = cluster.startWorker("--shell", "on", "--slots", "2")
+                try await cluster.waitForExecutors(1)
+                let gate = "\(harness.directory)/gate"
+                let run = "until [ -e \"\(gate)\" ]; do sleep 0.05; done; echo through"
+                let file = try harness.write(
+                    "two.yaml", "group:\n  - {id: free, run: '\(run)'}\n  - {id: locked, exclusive: db, run: '\(run)'}\n")
+                let id = try await cluster.aop(as: "submit", "submit", file, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                func operation(_ path: String) async throws -> JSON {
+                    let shown = try JSON(parsing: try await cluster.aop(as: "admin", "show", id, "-o", "json").text)
+                    return shown["operations"].elements.first { $0["path"].string == path } ?? shown
+                }
+                func losses(_ path: String) async throws -> [String] {
+                    try await operation(path)["history"].elements.filter { $0["event"].string == "lost" }.compactMap { $0["text"].string }
+                }
+                try await eventually("both run on the first worker") {
+                    let (free, locked) = (try await operation("free"), try await operation("locked"))
+                    return free["state"].string == "running" && locked["state"].string == "running"
+                }
+                let second = cluster.startWorker(key: "second", "--shell", "on", "--slots", "2")
+                try await cluster.waitForExecutors(2)
+                #expect(try await cluster.keysTool("revoke", "worker").status == 0)
+                try await eventually("what has no lock is lost for that", last: { cluster.coordinator.stderr }) {
+                    try await losses("free").contains { $0.hasSuffix("its worker's key was revoked") }
+                }
+                let explained = try await cluster.aop(as: "admin", "explain", "\(id)/locked")
+                #expect(explained.text.contains("whose key was revoked"), "\(explained)")
+                let workers = try await cluster.aop(as: "admin", "workers")
+                #expect(workers.text.contains("revoked"), "\(workers)")
+                try await eventually("what has a lock is on the second worker") {
+                    try await operation("locked")["attempts"] == 2
+                }
+                #expect(try await losses("locked").contains { $0.contains("its worker's key was revoked; the lock lease was waited for") })
+                _ = try harness.write("gate", "")
+                let result = try await cluster.aop(as: "submit", "wait", id, "-o", "json")
+                #expect(result.status == 0, "\(result) \(first.stderr) \(second.stderr)")
+            }
+        }
+
         /// What runs goes on while the rights of a worker's key are less than it needs, however they became that.
         @Test(arguments: [["--role", "observe"], ["--role", "work", "--label", "slow"]])
         func rightsTakenFromAWorker_areSaidOnce_andItGoesOnWhenTheyAreBack(rights: [String]) async throws {

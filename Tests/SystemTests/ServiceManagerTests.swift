@@ -16,7 +16,8 @@ extension SystemTests {
                     }
                 }
                 try await waitFor("STATUS=no coordinator at \(harness.endpoint) since 20")
-                #expect(systemd.lines.filter { $0 == "READY=1" }.count == 1)
+                // Its start waits for no other host.
+                try await waitFor("READY=1")
                 let coordinator = try await harness.startCoordinator()
                 try await waitFor("STATUS=attached to \(harness.endpoint)")
                 // Again and again: not only at the start.
@@ -60,6 +61,26 @@ extension SystemTests {
             }
         }
 
+        /// Of its executors: they have labels, and its supervisor has none.
+        @Test func workerWhoseLabelIsRefused_isNotReady_beforeItIsLetIn() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Security.Cluster.start(harness)
+                let systemd = try NotifySocket("\(harness.directory)/notify")
+                #expect(try await cluster.authorize("worker", ["--role", "work", "--label", "slow"]).status == 0)
+                let worker = harness.start(
+                    BuiltProducts.aop,
+                    ["worker", "--connect", cluster.endpoint, "--key-file", cluster.key("worker"), "--label", "fast"],
+                    environment: ["NOTIFY_SOCKET": systemd.path])
+                try await eventually("it says that it is not let in", last: { "\(systemd.lines) \(worker.stderr)" }) {
+                    systemd.read().contains { $0.hasPrefix("STATUS=not let in since 20") && $0.contains("label `fast`") }
+                }
+                #expect(!systemd.lines.contains("READY=1"), "\(systemd.lines)")
+                #expect(try await cluster.authorize("worker", ["--role", "work"]).status == 0)
+                try await eventually("it is ready", last: { "\(systemd.lines) \(worker.stderr)" }) { systemd.read().contains("READY=1") }
+                #expect(systemd.lines.filter { $0 == "READY=1" }.count == 1)
+            }
+        }
+
         @Test func coordinatorThatGoesAwayFromADeniedWorker_isSeenInTheStatus() async throws {
             try await ProcessHarness.with { harness in
                 let cluster = try await Security.Cluster.start(harness)
@@ -74,6 +95,7 @@ extension SystemTests {
                     }
                 }
                 try await status("not let in since 20")
+                #expect(!systemd.lines.contains("READY=1"), "who is not let in has not started")
                 try await cluster.coordinator.send(SIGKILL)
                 try await status("no coordinator at \(cluster.endpoint) since 20")
                 #expect(worker.stderr.split(separator: "\n").count == 1, "\(worker.stderr)")

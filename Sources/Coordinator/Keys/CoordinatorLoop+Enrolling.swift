@@ -57,7 +57,8 @@ extension CoordinatorLoop {
         case .success(.refused(let refusal)): refuse(request, .notPermitted, "\(refusal)")
         case .failure(let error):
             counters.note(
-                .keys, "\(request.address) was not enrolled, since the authorised keys cannot be changed: \(error)", now.boot, logger)
+                .keys, from: request.source, "\(request.address) was not enrolled, since the authorised keys cannot be changed: \(error)",
+                now.boot, logger)
             refuse(request, .unavailable, Self.unwritable)
         }
     }
@@ -78,15 +79,16 @@ extension CoordinatorLoop {
     /// - Parameter key: the joiner's own, if it has come so far.
     private func refuse(_ message: RouterMessage, _ code: WireRefusal.Code, _ text: String, for key: PublicKey? = nil) {
         let token = message.key.map { "with the key \($0)" } ?? "without a key"
-        refuse(message.routingID, "\(message.address ?? Self.nowhere), \(token)\(key.map { " for \($0)" } ?? "")", code, text)
+        let who = "\(message.address ?? Self.nowhere), \(token)\(key.map { " for \($0)" } ?? "")"
+        refuse(message.routingID, message.source, who, code, text)
     }
 
     private func refuse(_ request: EnrolmentDesk.Request, _ code: WireRefusal.Code, _ text: String) {
-        refuse(request.route, "\(request.address), with the key \(request.token) for \(request.key)", code, text)
+        refuse(request.route, request.source, "\(request.address), with the key \(request.token) for \(request.key)", code, text)
     }
 
-    private func refuse(_ route: RoutingID, _ who: String, _ code: WireRefusal.Code, _ text: String) {
-        counters.note(code == .notPermitted ? .notPermitted : .refused, "\(who): \(text)", now.boot, logger)
+    private func refuse(_ route: RoutingID, _ source: LogSource, _ who: String, _ code: WireRefusal.Code, _ text: String) {
+        counters.note(code == .notPermitted ? .notPermitted : .refused, from: source, "\(who): \(text)", now.boot, logger)
         sendOnce(
             .with {
                 $0.refusal = .with {

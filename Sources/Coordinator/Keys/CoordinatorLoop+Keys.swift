@@ -9,11 +9,13 @@ extension CoordinatorLoop {
             guard let request = try gatekeeper.zap.receive() else { return }
             let verdict = gatekeeper.verdict(on: request.key, at: now.wall)
             try gatekeeper.zap.answer(request, verdict)
+            let source = LogSource(key: request.key, address: request.address)
             switch verdict {
             case .allowed: break
-            case .denied: counters.note(.denied, denial(of: request, gatekeeper), now.boot, logger)
+            case .denied: counters.note(.denied, from: source, denial(of: request, gatekeeper), now.boot, logger)
             case .unavailable:
-                counters.note(.denied, "\(request.address) was not let in: \(gatekeeper.path) cannot be read", now.boot, logger)
+                counters.note(
+                    .denied, from: source, "\(request.address) was not let in: \(gatekeeper.path) cannot be read", now.boot, logger)
             }
         }
     }
@@ -51,9 +53,9 @@ extension CoordinatorLoop {
     }
 
     private func revoke(_ peer: Peer, _ principal: Principal) {
-        logger.notice("\(peer.host): the key of \(principal.title) was revoked; its connection is ended")
+        logger.notice("\(peer.place): the key of \(principal.title) was revoked; its connection is ended")
         sendOnce(.with { $0.refusal = Self.revoked(principal.key) }, to: peer.routingID)
-        forget(peer, "its key was revoked")
+        forget(peer, "its key was revoked", isRevoked: true)
     }
 
     static func revoked(_ key: PublicKey) -> WireRefusal {
@@ -66,7 +68,10 @@ extension CoordinatorLoop {
     /// Whether the message is from whom its connection belongs to: routing ids can be chosen by those who connect.
     func isAuthentic(_ message: RouterMessage, of peer: Peer) -> Bool {
         guard gatekeeper != nil, !message.isSent(with: peer.principal?.key) else { return true }
-        counters.note(.notPermitted, "a message with the routing id of \(peer.host), but not with its key", now.boot, logger)
+        counters.note(
+            .notPermitted, from: message.source,
+            "a message\(message.source.text), with the routing id of \(peer.place), but not with its key",
+            now.boot, logger)
         return false
     }
 

@@ -9,6 +9,8 @@ final class EnrolmentDesk: Sendable {
         let key: PublicKey
         let route: RoutingID
         let address: String
+
+        var source: LogSource { LogSource(key: token, address: address) }
     }
 
     struct Event: Sendable {

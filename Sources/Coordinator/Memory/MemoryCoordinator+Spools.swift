@@ -5,10 +5,8 @@ import Wire
 extension MemoryCoordinator: SpoolHost {
     func incarnation(of peer: PeerID) -> UInt64? { nil }
 
-    func name(of peer: PeerID) -> String { "memory" }
-
     /// Peers are of this process, and send nothing that they should not.
-    func note(_ kind: ProtocolCounters.Kind, _ text: String) {}
+    func note(_ kind: ProtocolCounters.Kind, of peer: PeerID, _ text: String) {}
 
     func send(_ message: WireCoordinatorMessage, to peer: PeerID) {
         if isThere(peer) { outbox.append(Delivery(peer: peer.rawValue, message: message)) }

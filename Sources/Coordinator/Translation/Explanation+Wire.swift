@@ -147,6 +147,9 @@ extension WireBlocker {
         case .unheard(let worker, let since, let until):
             missing = "unheard"
             (self.worker, self.since, self.until) = (worker, since, until)
+        case .revoked(let worker, let until):
+            missing = "revoked"
+            (self.worker, self.until) = (worker, until)
         }
     }
 }

@@ -120,6 +120,7 @@ extension WorkerView {
         case .attached: wire.state = "attached"
         case .draining: wire.state = "draining"
         case .silent: wire.state = "silent"
+        case .revoked: wire.state = "revoked"
         }
         wire.slots = UInt32(clamping: slots)
         wire.running = UInt32(clamping: running)

@@ -7,7 +7,7 @@ extension CoordinatorLoop {
     /// Asks the peer for a value. What it brings goes on when the value is here.
     func pull(_ key: BlobKey, _ purpose: Pull.Purpose, from peer: Peer) {
         guard peer.pulls.count < CoordinatorLimits.heldUnits else {
-            return counters.note(.violation, "\(peer.host) offers more values than a peer may", now.boot, logger)
+            return note(.violation, peer, "it offers more values than a peer may")
         }
         nextNumber += 1
         peer.pulls.add(
@@ -81,7 +81,7 @@ extension CoordinatorLoop {
     }
 
     private func fail(_ id: PullID, _ peer: Peer, _ reason: String) {
-        counters.note(.violation, "a value of \(peer.host) cannot be taken over: \(reason)", now.boot, logger)
+        note(.violation, peer, "a value cannot be taken over: \(reason)")
         finish(id) { $0.failure(reason) }
     }
 
@@ -102,13 +102,13 @@ extension CoordinatorLoop {
     /// A peer asks for a part of a value.
     func receive(_ request: WireBlobRequest, from peer: Peer) {
         guard BlobDigest(request.digest) != nil, request.length <= UInt32(Limits.blobChunkBytes) else {
-            return counters.note(.violation, "a request for \(request.length) bytes of a value", now.boot, logger)
+            return note(.violation, peer, "a request for \(request.length) bytes of a value")
         }
         guard peer.reads.add(request) else {
-            counters.note(
-                .violation,
-                "\(peer.host) has asked for \(CoordinatorLimits.partsPerPeer) parts of values that it has not got "
-                    + "(partsPerPeer); its connection is given up", now.boot, logger)
+            note(
+                .violation, peer,
+                "it has asked for \(CoordinatorLimits.partsPerPeer) parts of values that it has not got (partsPerPeer); its connection is "
+                    + "given up")
             return forget(peer, "it asked for too many parts of values at once")
         }
         startReads(for: peer)

@@ -8,12 +8,13 @@ extension CoordinatorLoop {
         guard message.frames.contains(where: { $0.count > 0 }) else { return }
         let peer = peers[message.routingID]
         if let peer, !isAuthentic(message, of: peer) { return }
+        if peer == nil { ledger.spoke(message.fileDescriptor) }
         let wire: WirePeerMessage
         do throws(WireError) {
             wire = try WirePeerMessage(
                 frames: message.frames, limitBytes: peer == nil ? Limits.helloBytes : Limits.messageBytes)
         } catch {
-            return counters.note(.garbage, "\(error)", now.boot, logger)
+            return counters.note(.garbage, from: message.source, "what came\(message.source.text): \(error)", now.boot, logger)
         }
         if peer == nil, tookFromJoiner(wire, message) { return }
         if case .hello(let hello) = wire.body { return try greet(hello, message) }
@@ -55,7 +56,7 @@ extension CoordinatorLoop {
         case (.request(let request), .executor) where request.isElementRead: receive(request, from: peer)
         case (.reports, _), (.output, _), (.progress, _), (.elements, _), (.products, _), (.executorEnded, _), (.request, _),
             (.blobChunk, _), (.hello, _), (.enrol, _), (nil, _):
-            counters.note(.violation, "a message that a \(peer.role) does not send", now.boot, logger)
+            note(.violation, peer, "a message that a \(peer.role) does not send")
         }
     }
 
@@ -75,7 +76,7 @@ extension CoordinatorLoop {
     private func receive(_ ended: WireExecutorEnded, from peer: Peer) {
         let executors = peers.peers(ofIncarnation: ended.executorIncarnation, where: \.isExecutor)
         guard executors.allSatisfy({ $0.principal?.name == peer.principal?.name }) else {
-            return counters.note(.notPermitted, "\(peer.host) says that a process of another key has ended", now.boot, logger)
+            return note(.notPermitted, peer, "says that a process of another key has ended")
         }
         for executor in executors {
             forget(executor, "its supervisor says that its process has ended")
@@ -103,7 +104,7 @@ extension CoordinatorLoop {
             case .elements(let key):
                 pull(key, .elements(unit, attempt, startedAt: end.startedAt, endedAt: end.endedAt), from: peer)
             }
-        case nil: counters.note(.violation, "a report that says nothing", now.boot, logger)
+        case nil: note(.violation, peer, "a report that says nothing")
         }
     }
 
@@ -134,10 +135,10 @@ extension CoordinatorLoop {
         // What the monitor knows of an earlier connection with the same descriptor comes first.
         try readMonitor()
         if let earlier = peers[message.routingID] { forget(earlier, "it said hello again") }
-        if let refusal = refusal(of: hello, hasKey: message.key != nil) { return refuse(hello, refusal, message.routingID) }
+        if let refusal = refusal(of: hello, hasKey: message.key != nil) { return refuse(hello, refusal, message) }
         let principal: Principal?
         do throws(HelloRefusal) { principal = try self.principal(of: hello, message).get() } catch {
-            return refuse(hello, error.wire, message.routingID)
+            return refuse(hello, error.wire, message)
         }
         let role: Peer.Role
         switch hello.role {
@@ -148,16 +149,17 @@ extension CoordinatorLoop {
                     hello,
                     .with {
                         $0.code = .malformed; $0.message = "\(error)"
-                    }, message.routingID)
+                    }, message)
             }
             if let label = principal?.forbiddenLabel(of: attachment) {
                 let text = "\(principal?.title ?? "") may not have the label `\(label)` as a worker"
-                return refuse(hello, HelloRefusal.notPermitted(text).wire, message.routingID)
+                return refuse(hello, HelloRefusal.notPermitted(text).wire, message)
             }
             if let principal, case let names = principal.restrict(&attachment), !names.isEmpty {
+                let place = message.address.map { "\(hello.host) at \($0)" } ?? hello.host
                 counters.note(
-                    .notPermitted, "\(principal.title) on \(hello.host) may not run \(names.joined(separator: ", ")): it gets none of that",
-                    now.boot, logger)
+                    .notPermitted, from: message.source,
+                    "\(principal.title) on \(place) may not run \(names.joined(separator: ", ")): it gets none of that", now.boot, logger)
             }
             let peer = add(hello, message, principal, .executor(isDraining: false))
             // Also of what has finished: what it printed while we were away comes now.
@@ -182,7 +184,7 @@ extension CoordinatorLoop {
         let isWorker = hello.role == .executor && !hello.executor.submitter
         let peer = Peer(
             id: peers.drawID(), routingID: message.routingID, fileDescriptor: message.fileDescriptor,
-            incarnation: hello.incarnation, host: hello.host, principal: principal,
+            incarnation: hello.incarnation, host: hello.host, address: message.address, principal: principal,
             authority: principal?.authority(asWorker: isWorker) ?? .unlimited, role: role, now: now.boot)
         peers.insert(peer)
         logger.debug(
@@ -229,10 +231,17 @@ extension CoordinatorLoop {
         return nil
     }
 
-    private func refuse(_ hello: WireHello, _ refusal: WireRefusal, _ route: RoutingID) {
+    private func refuse(_ hello: WireHello, _ refusal: WireRefusal, _ message: RouterMessage) {
         let kind: ProtocolCounters.Kind = refusal.code == .notPermitted || refusal.code == .revoked ? .notPermitted : .refused
-        counters.note(kind, "\(hello.host) (process \(hello.pid)): \(refusal.message)", now.boot, logger)
-        sendOnce(.with { $0.refusal = refusal }, to: route)
+        let place = message.address.map { " at \($0)" } ?? ""
+        counters.note(
+            kind, from: message.source, "\(hello.host) (process \(hello.pid))\(place): \(refusal.message)", now.boot, logger)
+        sendOnce(.with { $0.refusal = refusal }, to: message.routingID)
+    }
+
+    /// Of one that has said hello.
+    func note(_ kind: ProtocolCounters.Kind, _ peer: Peer, _ text: @autoclosure () -> String) {
+        counters.note(kind, from: peer.source, "\(peer.place): \(text())", now.boot, logger)
     }
 
     /// A newer connection of the same process took over.

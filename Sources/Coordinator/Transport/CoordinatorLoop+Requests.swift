@@ -54,7 +54,7 @@ extension CoordinatorLoop {
 
     /// The scheduler's answer.
     func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
-        if case .failed(.notPermitted(let text)) = reply { counters.note(.notPermitted, "\(peer.host): \(text)", now.boot, logger) }
+        if case .failed(.notPermitted(let text)) = reply { note(.notPermitted, peer, text) }
         switch (peer.requests.removeValue(forKey: request.number), reply) {
         case (.read(let read)?, _): found(read, reply)
         case (.reply(let number)?, _): respond(number, reply.wire, to: peer)
@@ -78,7 +78,7 @@ extension CoordinatorLoop {
     func receive(_ batch: WireProgressBatch, from peer: Peer) {
         for unit in batch.units {
             guard let progress = Progress(wire: unit.progress) else {
-                counters.note(.violation, "a progress of \(unit.progress.fraction)", now.boot, logger)
+                note(.violation, peer, "a progress of \(unit.progress.fraction)")
                 continue
             }
             inputs.append(.progressed(peer.id, UnitID(rawValue: unit.unit), Attempt(rawValue: unit.attempt), progress))

@@ -212,10 +212,7 @@ extension CoordinatorLoop {
             case .unroutable?: return forget(peer, "its connection is gone")
             case .full?:
                 if peer.outbox.bytes > Limits.outboxBytes {
-                    counters.note(
-                        .violation,
-                        "\(peer.host) left \(peer.outbox.bytes) bytes unread; its connection is "
-                            + "given up (outboxBytes)", now.boot, logger)
+                    note(.violation, peer, "it left \(peer.outbox.bytes) bytes unread; its connection is given up (outboxBytes)")
                     forget(peer, "it read too slowly")
                 }
                 return

@@ -7,8 +7,6 @@ extension CoordinatorLoop: SpoolHost {
 
     func incarnation(of peer: PeerID) -> UInt64? { peers[peer]?.incarnation }
 
-    func name(of peer: PeerID) -> String { peers[peer]?.host ?? "a peer that is gone" }
-
     func ask(_ body: Request, _ pending: PendingRequest, of peer: PeerID) {
         if let peer = peers[peer] { ask(body, pending, of: peer) }
     }
@@ -17,7 +15,10 @@ extension CoordinatorLoop: SpoolHost {
         if let peer = peers[peer] { send(message, to: peer) }
     }
 
-    func note(_ kind: ProtocolCounters.Kind, _ text: String) { counters.note(kind, text, now.boot, logger) }
+    func note(_ kind: ProtocolCounters.Kind, of peer: PeerID, _ text: String) {
+        counters.note(
+            kind, from: peers[peer]?.source ?? .unknown, "\(peers[peer]?.place ?? "a peer that is gone"): \(text)", now.boot, logger)
+    }
 
     func append(_ runs: [ElementRun]) {
         outputBytesInFlight += runs.reduce(0) { $0 + $1.spooledBytes }

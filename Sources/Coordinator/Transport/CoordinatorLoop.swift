@@ -74,6 +74,9 @@ final class CoordinatorLoop {
     private let startedAt: Int64
     /// Whose connections have ended; what they still brought is read first.
     private var disconnected: [Peer] = []
+    var ledger = ConnectionLedger()
+    /// A handshake that has failed; the end of its connection, which says whose, comes next.
+    private var failedHandshake: FailedHandshake?
     private var ownPause = OwnPause()
     private var poller = Poller()
     private let mailToken: Poller.Token
@@ -81,6 +84,12 @@ final class CoordinatorLoop {
     private let zapToken: Poller.Token?
     /// nil: nothing is read, since what was read before has to be written first.
     private var routerToken: Poller.Token?
+
+    private struct FailedHandshake {
+        let kind: ProtocolCounters.Kind
+        /// From where it came, if that is known, as in " from 10.0.0.7".
+        let text: (String) -> String
+    }
 
     /// One input that is being stored for a dispatch.
     struct StoredInput {
@@ -268,22 +277,45 @@ final class CoordinatorLoop {
     func readMonitor() throws {
         while let event = try monitor.receive() {
             switch event {
+            case .accepted(let descriptor):
+                ledger.accepted(descriptor, PeerAddress.of(fileDescriptor: descriptor))
             case .disconnected(let descriptor):
                 if let peer = peers.release(fileDescriptor: descriptor) { disconnected.append(peer) }
+                note(ledger.ended(descriptor, isExplained: failedHandshake != nil))
+            case .handshakeSucceeded: ledger.succeeded()
             // It was counted when it was not let in.
-            case .handshakeDenied: break
+            case .handshakeDenied: ledger.refused()
             case .securityMismatch:
-                counters.note(
-                    .keyless, gatekeeper == nil ? "the other side has a key, and there are none here" : "the other side has no key",
-                    now.boot, logger)
+                let text = gatekeeper == nil ? "has a key, and there are none here" : "has no key"
+                fail(FailedHandshake(kind: .keyless) { "the other side\($0) \(text)" })
             // Who has no key often goes when it is asked for one, before libzmq knows why.
             case .handshakeFailed(let reason, isClosed: true) where gatekeeper != nil:
-                counters.note(.keyless, "a connection was closed before it had shown a key (\(reason))", now.boot, logger)
-            case .handshakeFailed(let reason, _): counters.note(.handshake, reason, now.boot, logger)
+                fail(FailedHandshake(kind: .keyless) { "a connection\($0) was closed before it had shown a key (\(reason))" })
+            case .handshakeFailed(let reason, _): fail(FailedHandshake(kind: .handshake) { "a connection\($0): \(reason)" })
             case .acceptFailed(let code):
-                counters.note(.accepting, "a connection cannot be accepted: \(OpenFiles.reason(ofAccept: code))", now.boot, logger)
-            case .connected, .accepted, .handshakeSucceeded, .closed, .stopped, .other: break
+                counters.note(
+                    .accepting, from: .unknown, "a connection cannot be accepted: \(OpenFiles.reason(ofAccept: code))", now.boot, logger)
+            case .connected, .closed, .stopped, .other: break
             }
+        }
+        ledger.settle()
+    }
+
+    private func fail(_ handshake: FailedHandshake) {
+        note(ConnectionLedger.End(address: nil, isUnexplained: false))
+        failedHandshake = handshake
+    }
+
+    /// A connection has ended: if without a handshake, that is counted.
+    private func note(_ end: ConnectionLedger.End) {
+        let source = LogSource(address: end.address)
+        if let failed = failedHandshake {
+            failedHandshake = nil
+            counters.note(failed.kind, from: source, failed.text(source.text), now.boot, logger)
+        } else if end.isUnexplained {
+            counters.note(
+                .handshake, from: source, "a connection\(source.text): what it sent is not ZMTP, or of a version without keys", now.boot,
+                logger)
         }
     }
 
@@ -380,7 +412,9 @@ final class CoordinatorLoop {
     }
 
     /// Ends what is known of a connection. The peer, if it is there, is asked for a hello when it speaks again.
-    func forget(_ peer: Peer, _ reason: String) {
+    ///
+    /// - Parameter isRevoked: because its key was: it is not waited for.
+    func forget(_ peer: Peer, _ reason: String, isRevoked: Bool = false) {
         guard peers[peer.id] != nil else { return }
         logger.debug("peer forgotten", metadata: ["peer": "\(peer.id.rawValue)", "host": "\(peer.host)", "reason": "\(reason)"])
         peers.remove(peer)
@@ -391,7 +425,7 @@ final class CoordinatorLoop {
         }
         storing = storing.filter { $0.value.peer != peer.id }
         for read in waits.forget(peer.id) { endWatch(read) }
-        inputs.append(.disconnected(peer.id))
+        inputs.append(isRevoked ? .revoked(peer.id) : .disconnected(peer.id))
     }
 
     // MARK: The end

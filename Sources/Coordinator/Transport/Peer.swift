@@ -24,6 +24,8 @@ final class Peer {
     let fileDescriptor: Int32?
     let incarnation: UInt64
     let host: String
+    /// Where it comes from; nil: over ipc.
+    let address: String?
     /// Whose key it has; nil: none, it is the coordinator's own user.
     let principal: Principal?
     /// What it may ask.
@@ -44,8 +46,8 @@ final class Peer {
     var laggingViews: [String: SubmissionView] = [:]
 
     init(
-        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, principal: Principal? = nil,
-        authority: Authority = .unlimited, role: Role, now: Int64
+        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, address: String? = nil,
+        principal: Principal? = nil, authority: Authority = .unlimited, role: Role, now: Int64
     ) {
         self.principal = principal
         self.authority = authority
@@ -54,6 +56,7 @@ final class Peer {
         self.fileDescriptor = fileDescriptor
         self.incarnation = incarnation
         self.host = host
+        self.address = address
         self.role = role
         lastHeard = now
     }

@@ -1,6 +1,7 @@
 import Logging
 
-/// Counts what peers should not have sent, and says so in the log now and then.
+/// Counts what peers should not have sent, and says so in the log: of everybody from whom it comes ever more seldom while it goes on, and of
+/// all together no more than a disk can take. What is not said is counted, and that is said.
 struct ProtocolCounters {
     enum Kind: String, CaseIterable {
         /// Bytes that are no message.
@@ -34,26 +35,70 @@ struct ProtocolCounters {
         }
     }
 
-    private(set) var counts: [Kind: UInt64] = [:]
-    private var limits: [Kind: RateLimit] = [:]
+    private struct Origin: Hashable {
+        let kind: Kind
+        let source: LogSource
+    }
 
-    mutating func note(_ kind: Kind, _ text: @autoclosure () -> String, _ now: Int64, _ logger: Logger) {
+    /// Origins with a limit of their own; the others share what the log takes of their kind. Keys cost a stranger nothing.
+    private static let originsMax = 1000
+    private static let intervalMilliseconds: Int64 = 1000
+    private static let intervalMillisecondsMax: Int64 = 60_000
+
+    private(set) var counts: [Kind: UInt64] = [:]
+    private var limits: [Origin: RateLimit] = [:]
+    private var budgets: [Kind: LineBudget] = [:]
+    /// Counted, and not told of yet.
+    private var unsaid = 0
+
+    mutating func note(
+        _ kind: Kind, from source: LogSource, _ text: @autoclosure () -> String, _ now: Int64, _ logger: Logger
+    ) {
         counts[kind, default: 0] += 1
-        guard let skipped = limits[kind, default: RateLimit()].allow(at: now) else { return }
-        logger.log(
-            level: kind.level, "\(kind.rawValue): \(text())\(skipped)", metadata: ["total": "\(counts[kind, default: 0])"])
+        unsaid += 1
+        guard let skipped = admit(Origin(kind: kind, source: source), now),
+            let others = budgets[kind, default: LineBudget()].take(1 + skipped, at: now)
+        else { return }
+        unsaid -= 1 + skipped + others
+        log(kind, "\(text())\(skipped == 0 ? "" : " (\(skipped) more like this were not logged)")\(Self.text(others))", logger)
     }
 
     /// Whether ``noteRest(_:_:)`` will have something to say.
-    var hasRest: Bool { limits.values.contains(where: \.hasRest) }
+    var hasRest: Bool { unsaid > 0 }
 
-    /// Says what ``note(_:_:_:_:)`` has kept quiet where nothing of the kind has come since: the log has all of them then.
+    /// Says what ``note(_:from:_:_:_:)`` has kept quiet where nothing of the kind has come since: the log has all of them then.
     mutating func noteRest(_ now: Int64, _ logger: Logger) {
-        for kind in Kind.allCases {
-            guard let count = limits[kind]?.rest(at: now) else { continue }
-            logger.log(
-                level: kind.level, "\(kind.rawValue): \(count) more like the last one were not logged",
-                metadata: ["total": "\(counts[kind, default: 0])"])
+        guard unsaid > 0 else { return }
+        for (origin, limit) in limits where limit.hasRest {
+            guard let count = limits[origin]?.rest(at: now),
+                let others = budgets[origin.kind, default: LineBudget()].take(count, at: now)
+            else { continue }
+            unsaid -= count + others
+            log(origin.kind, "\(count) more like the last one\(origin.source.text) were not logged\(Self.text(others))", logger)
         }
+        for kind in Kind.allCases {
+            guard let count = budgets[kind]?.rest(at: now) else { continue }
+            unsaid -= count
+            log(kind, "\(count) more like these were not logged", logger)
+        }
+    }
+
+    /// - Returns: nil: keep quiet; else how many from there were kept quiet before it.
+    private mutating func admit(_ origin: Origin, _ now: Int64) -> Int? {
+        if limits[origin] == nil {
+            if limits.count >= Self.originsMax { limits = limits.filter { !$0.value.isOver(at: now) } }
+            guard limits.count < Self.originsMax else { return 0 }
+        }
+        return limits[
+            origin,
+            default: RateLimit(
+                intervalMilliseconds: Self.intervalMilliseconds, intervalMillisecondsMax: Self.intervalMillisecondsMax)
+        ].admit(at: now)
+    }
+
+    private static func text(_ others: Int) -> String { others == 0 ? "" : "; \(others) more like it from elsewhere were not logged" }
+
+    private func log(_ kind: Kind, _ text: String, _ logger: Logger) {
+        logger.log(level: kind.level, "\(kind.rawValue): \(text)", metadata: ["total": "\(counts[kind, default: 0])"])
     }
 }

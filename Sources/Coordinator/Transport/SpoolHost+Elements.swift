@@ -9,12 +9,12 @@ extension SpoolHost {
             let unit = UnitID(rawValue: run.unit)
             let attempt = Attempt(rawValue: run.attempt)
             guard let label = labels.label(unit, attempt, of: incarnation(of: peer)) else {
-                note(.strayOutput, "partial results of an attempt that \(name(of: peer)) does not hold")
+                note(.strayOutput, of: peer, "partial results of an attempt that it does not hold")
                 continue
             }
             let elements = run.elements.compactMap(ElementRun.Element.init(wire:))
             guard elements.count == run.elements.count, run.first < CoordinatorLimits.outputIndices else {
-                note(.violation, "a partial result that is too large, or has no index")
+                note(.violation, of: peer, "a partial result that is too large, or has no index")
                 continue
             }
             runs.append(

@@ -9,15 +9,15 @@ extension SpoolHost {
             let unit = UnitID(rawValue: chunk.unit)
             let attempt = Attempt(rawValue: chunk.attempt)
             guard let label = labels.label(unit, attempt, of: incarnation(of: peer)) else {
-                note(.strayOutput, "output of an attempt that \(name(of: peer)) does not hold")
+                note(.strayOutput, of: peer, "output of an attempt that it does not hold")
                 continue
             }
             guard chunk.bytes.count <= Limits.outputSpoolBytes, let stream = OutputRecord.Stream(wire: chunk.stream) else {
-                note(.violation, "a piece of output of \(chunk.bytes.count) bytes")
+                note(.violation, of: peer, "a piece of output of \(chunk.bytes.count) bytes")
                 continue
             }
             guard chunk.index < CoordinatorLimits.outputIndices else {
-                note(.violation, "a piece of output with the index \(chunk.index)")
+                note(.violation, of: peer, "a piece of output with the index \(chunk.index)")
                 continue
             }
             records.append(

@@ -20,13 +20,12 @@ protocol SpoolHost: AnyObject {
     /// Of its process; nil: that is not known.
     func incarnation(of peer: PeerID) -> UInt64?
     /// How it is called in logs.
-    func name(of peer: PeerID) -> String
     /// Asks the scheduler in the name of a peer that is there.
     func ask(_ body: Request, _ pending: PendingRequest, of peer: PeerID)
     /// Sends to a peer, if it is there.
     func send(_ message: WireCoordinatorMessage, to peer: PeerID)
     /// A peer has sent what it should not have.
-    func note(_ kind: ProtocolCounters.Kind, _ text: String)
+    func note(_ kind: ProtocolCounters.Kind, of peer: PeerID, _ text: String)
 
     /// Puts partial results into their spool; `acknowledge` is called when they are there.
     func append(_ runs: [ElementRun])

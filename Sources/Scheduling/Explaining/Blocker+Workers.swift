@@ -5,6 +5,8 @@ extension WorkerWait {
         case .unheard(let worker, let since, let until):
             "is on \(worker), which \(since == 0 ? "has not come back since the coordinator started" : "is not heard since \(Moment.since(since, now))"); by \(Moment.until(until, now)) it is back,"
                 + " or others get it"
+        case .revoked(let worker, let until):
+            "is on \(worker), whose key was revoked; by \(Moment.until(until, now)) it has stopped there, and others may get it"
         case .noWorker, .operation, .version, .condition, .requirements, .together:
             "\(reason.text)\(operation.isEmpty ? "" : ", for \(operation)")"
         }
@@ -19,6 +21,7 @@ extension WorkerWait {
         case .requirements(let requirements): "start one with `aop worker \(requirements.flags)`"
         case .together: "start one worker that has all of it; `aop workers` shows what each has"
         case .unheard: "see why that worker does not reach the coordinator (`aop workers`)"
+        case .revoked: "wait; `aop keys authorize` on the coordinator's host lets that worker in again"
         }
     }
 }
@@ -34,6 +37,7 @@ extension WorkerWait.Reason {
         case .requirements(let requirements): "no worker that is there has \(requirements.text)"
         case .together: "no worker that is there has all that it needs"
         case .unheard(let worker, _, _): "\(worker) is not heard"
+        case .revoked(let worker, _): "the key of \(worker) was revoked"
         }
     }
 }

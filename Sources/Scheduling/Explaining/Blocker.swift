@@ -125,6 +125,8 @@ public struct WorkerWait: Hashable, Sendable {
         case together
         /// It is on this worker, which was last heard at `since` (0: not since the coordinator started); by `until` it comes back, or the unit is taken from it.
         case unheard(worker: String, since: Int64, until: Int64)
+        /// It is on this worker, whose key was revoked; by `until` that one has stopped it.
+        case revoked(worker: String, until: Int64)
     }
     public var reason: Reason
     /// What in it needs it: submission and path; empty: the unit itself.

@@ -15,11 +15,10 @@ extension Explainer {
                 if let wait = submitterWait() { add(.submitter(wait)) }
             } else {
                 let until = wall(session.lastHeard + silence(of: unit, session))
-                add(
-                    .worker(
-                        WorkerWait(
-                            reason: .unheard(worker: name, since: session.lastHeardWall, until: until),
-                            operation: "", absent: [])))
+                let reason: WorkerWait.Reason =
+                    session.connection == .revoked
+                    ? .revoked(worker: name, until: until) : .unheard(worker: name, since: session.lastHeardWall, until: until)
+                add(.worker(WorkerWait(reason: reason, operation: "", absent: [])))
             }
         } else if submission.isConcluding(unit) {
             add(.submitter(SubmitterWait(name: name, until: nil)))

@@ -148,6 +148,10 @@ extension Scheduler {
             let session = workers.sessions[number.index]
             return durable.workers[number.index].identity.name == worker && (!session.isAttached || session.isSuspected)
                 ? nil : "it is heard"
+        case .revoked(let worker, _):
+            guard case .assigned(_, let number) = submission.units[unit].phase else { return "it is on none" }
+            let isRevoked = workers.sessions[number.index].connection == .revoked
+            return durable.workers[number.index].identity.name == worker && isRevoked ? nil : "its worker's key was not revoked"
         }
     }
 

@@ -127,6 +127,20 @@ extension Scheduler {
         workers.sessions[number.index].isSuspected = true
     }
 
+    /// The executor's key was revoked: its connection is gone for good, and nobody waits for it to come back.
+    ///
+    /// Its units move as at the end of a lease, and as soundly: what may run twice at once, what runs under a key or at most once when
+    /// its lock lease is over, since the process may go on until then. What a submitter hosts can go nowhere else, so it keeps its time.
+    mutating func revoke(_ peer: PeerID, _ outputs: inout Outputs) {
+        guard let number = workers.number(of: peer), !durable.workers[number.index].identity.isSubmitter else { return suspect(peer) }
+        followers.remove(peer)
+        workers.byPeer[peer] = nil
+        lockIntake.haveWorkersChanged = true
+        takeUnits(from: number, .revoked, &outputs)
+        workers.sessions[number.index].connection = .revoked
+        watchLimits(of: number)
+    }
+
     mutating func depart(_ peer: PeerID, _ outputs: inout Outputs) {
         followers.remove(peer)
         guard let number = workers.number(of: peer) else { return }
@@ -155,7 +169,7 @@ extension Scheduler {
         workers.sessions[number.index].isLeaseWatched = false
         let heard = workers.sessions[number.index].lastHeard
         switch workers.sessions[number.index].connection {
-        case .absent, .silent:
+        case .absent, .silent, .revoked:
             return
         case .attached(let peer):
             let due = heard + configuration.leaseMilliseconds
@@ -167,36 +181,48 @@ extension Scheduler {
         }
         lockIntake.haveWorkersChanged = true
         if durable.workers[number.index].identity.isSubmitter { return awaitSubmitter(number) }
-        workers.sessions[number.index].begunUnheard = attemptsPossiblyBegun(workers.sessions[number.index])
-        // What is being stopped has until the orphan limit, what runs under a key or at most once until the lock lease
-        // is over.
-        for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
-            lose(unit, .leaseOver, &outputs)
-        }
+        takeUnits(from: number, .leaseOver, &outputs)
         if !mayRun(number.index) {
             workers.sessions[number.index].connection = .absent
         } else {
             workers.sessions[number.index].connection = .silent
-            timers.insert(.orphanLimit(number), due: heard + configuration.orphanLimitMilliseconds)
-            if workers.sessions[number.index].units.contains(where: endsWithLockLease) {
-                timers.insert(.lockLease(number), due: heard + configuration.lockLeaseMilliseconds)
-            }
+            watchLimits(of: number)
         }
     }
 
-    /// A silent executor has stopped all that runs under a key, which goes to others, and all that runs at most once.
+    /// Nobody waits for the executor's units any more. What is being stopped has until the orphan limit, what runs under a key or at most
+    /// once until the lock lease is over.
+    private mutating func takeUnits(from number: WorkerNumber, _ cause: LossCause, _ outputs: inout Outputs) {
+        workers.sessions[number.index].begunUnheard = attemptsPossiblyBegun(workers.sessions[number.index])
+        for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
+            lose(unit, cause, &outputs)
+        }
+    }
+
+    /// What may still run in the executor has its limits, from when it was last heard.
+    private mutating func watchLimits(of number: WorkerNumber) {
+        let heard = workers.sessions[number.index].lastHeard
+        timers.insert(.orphanLimit(number), due: heard + configuration.orphanLimitMilliseconds)
+        if workers.sessions[number.index].units.contains(where: endsWithLockLease) {
+            timers.insert(.lockLease(number), due: heard + configuration.lockLeaseMilliseconds)
+        }
+    }
+
+    /// An executor that is not heard has stopped all that runs under a key, which goes to others, and all that runs at most once.
     mutating func lockLeaseDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
-        guard workers.sessions[number.index].connection == .silent else { return }
+        let connection = workers.sessions[number.index].connection
+        guard connection.isUnheard else { return }
         // It may have been back meanwhile; the time counts from when it was last heard.
         let due = workers.sessions[number.index].lastHeard + configuration.lockLeaseMilliseconds
         guard due <= now.boot else { return timers.insert(.lockLease(number), due: due) }
         if durable.workers[number.index].identity.isSubmitter { return bury(number, crashed: false, &outputs) }
-        for unit in workers.sessions[number.index].units where endsWithLockLease(unit) { lose(unit, .lockLeaseOver, &outputs) }
-        if !mayRun(number.index) { workers.sessions[number.index].connection = .absent }
+        let cause = connection == .revoked ? LossCause.revoked : .lockLeaseOver
+        for unit in workers.sessions[number.index].units where endsWithLockLease(unit) { lose(unit, cause, &outputs) }
+        if connection == .silent, !mayRun(number.index) { workers.sessions[number.index].connection = .absent }
     }
 
     mutating func orphanLimitDue(_ number: WorkerNumber, _ outputs: inout Outputs) {
-        guard workers.sessions[number.index].connection == .silent else { return }
+        guard workers.sessions[number.index].connection.isUnheard else { return }
         // It may have been back meanwhile; the limit counts from when it was last heard.
         let due = workers.sessions[number.index].lastHeard + configuration.orphanLimitMilliseconds
         guard due <= now.boot else { return timers.insert(.orphanLimit(number), due: due) }

@@ -139,6 +139,7 @@ extension Scheduler {
             switch session.connection {
             case .absent: return nil
             case .awaited, .silent: state = .silent
+            case .revoked: state = .revoked
             case .attached: state = session.isAccepting ? .attached : .draining
             }
             let identity = durable.workers[index].identity

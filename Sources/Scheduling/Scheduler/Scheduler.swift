@@ -140,6 +140,7 @@ public struct Scheduler {
         case .heard(let peer): hear(peer)
         case .draining(let peer): drain(peer)
         case .disconnected(let peer): suspect(peer)
+        case .revoked(let peer): revoke(peer, &outputs)
         case .departed(let peer): depart(peer, &outputs)
         case .executorEnded(let supervisor, let incarnation, let crashed): bury(incarnation, crashed: crashed, supervisor, &outputs)
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at, &outputs)
@@ -270,7 +271,7 @@ public struct Scheduler {
         for index in workers.sessions.indices {
             switch workers.sessions[index].connection {
             case .attached, .awaited: workers.sessions[index].lastHeard = now.boot
-            case .absent, .silent: break
+            case .absent, .silent, .revoked: break
             }
         }
     }

@@ -11,6 +11,16 @@ struct WorkerTable {
             case attached(PeerID)
             /// Not heard for its lease. What it was told to stop may still be stopping.
             case silent
+            /// Its key was revoked, and its connection ended. Until the orphan limit something may still run in it.
+            case revoked
+
+            /// Nothing comes from it, and something may still run in it.
+            var isUnheard: Bool {
+                switch self {
+                case .silent, .revoked: true
+                case .absent, .awaited, .attached: false
+                }
+            }
         }
         var connection = Connection.absent
         /// Boot time.

@@ -102,9 +102,27 @@ extension Submission {
 
     /// The unit's attempt, or an evaluation of its conditions, is lost with its worker, and nobody wanted it to stop.
     mutating func noteLoss(of unit: Int, _ cause: LossCause, worker: String, at: Int64) {
-        guard units[unit].stop == nil, let why = cause.text else { return }
+        guard units[unit].stop == nil, let why = lossText(of: unit, cause) else { return }
         let what = units[unit].isEvaluating ? "the evaluation of its conditions" : "attempt \(units[unit].attempts)"
         append(loss: "\(what)\(worker.isEmpty ? "" : " on \(worker)"): \(why)", of: unit, at: at)
+    }
+
+    /// nil: the attempt had not begun, and was only taken elsewhere.
+    private func lossText(of unit: Int, _ cause: LossCause) -> String? {
+        switch cause {
+        case .leaseOver: "its worker was not heard for its lease"
+        case .lockLeaseOver: "its worker was not heard for the lock lease, and has stopped by then what runs under a lock"
+        case .orphanLimitOver: "its worker was not heard for the orphan limit, and has stopped everything by then"
+        case .crashed, .suspected: "the worker's process died under it"
+        case .processEnded: "the worker's process has ended"
+        case .neverArrived: "its worker came back without it"
+        case .revoked where isUnderKey(unit):
+            "its worker's key was revoked; the lock lease was waited for, by the end of which it has stopped what runs under a lock"
+        case .revoked where isAtMostOnce(unit):
+            "its worker's key was revoked; the lock lease was waited for, by the end of which it has stopped what runs at most once"
+        case .revoked: "its worker's key was revoked"
+        case .released: nil
+        }
     }
 
     /// The cause of an earlier loss is known.
@@ -121,21 +139,6 @@ extension Submission {
         }
         stages.append(HistoryEntry(at: at, event: .lost, text: text))
         histories[Int32(unit)] = stages
-    }
-}
-
-extension LossCause {
-    /// nil: the attempt had not begun, and was only taken elsewhere.
-    fileprivate var text: String? {
-        switch self {
-        case .leaseOver: "its worker was not heard for its lease"
-        case .lockLeaseOver: "its worker was not heard for the lock lease, and has stopped by then what runs under a lock"
-        case .orphanLimitOver: "its worker was not heard for the orphan limit, and has stopped everything by then"
-        case .crashed, .suspected: "the worker's process died under it"
-        case .processEnded: "the worker's process has ended"
-        case .neverArrived: "its worker came back without it"
-        case .released: nil
-        }
     }
 }
 

@@ -57,15 +57,16 @@ extension Submission {
         switch cause {
         // The worker said itself that it had not.
         case .released, .neverArrived: return false
-        case .leaseOver, .crashed, .processEnded, .orphanLimitOver, .suspected, .lockLeaseOver: return true
+        case .leaseOver, .crashed, .processEnded, .orphanLimitOver, .suspected, .lockLeaseOver, .revoked: return true
         }
     }
 
-    func lostOnceFailure(_ unit: Int) -> Failure {
+    func lostOnceFailure(_ unit: Int, _ cause: LossCause) -> Failure {
         let path = path(of: unit)
+        let loss = cause == .revoked ? "its worker's key was revoked" : "its worker was lost"
         return Failure(
             code: .workerLost, publisher: path,
-            message: "its worker was lost when it may have begun, and `atMostOnce` does not let it run again;"
+            message: "\(loss) when it may have begun, and `atMostOnce` does not let it run again;"
                 + " find out what it has done before you submit it again",
             typeName: "WorkerLost", origin: path)
     }

@@ -138,7 +138,7 @@ extension Submission {
             finish(unit, stoppedOutcome(unit), at, &effects)
         case nil, .streamVoided?:
             if !wasEvaluating, isFinal(cause, unit) {
-                endLost(unit, [lostOnceFailure(unit)], at, &effects)
+                endLost(unit, [lostOnceFailure(unit, cause)], at, &effects)
             } else if Int(units[unit].crashes) >= crashLimit {
                 isExhausted = !wasEvaluating
                 endLost(unit, [workerLostFailure(unit)], at, &effects)

@@ -83,14 +83,20 @@ public enum KeyChoice: Sendable, Hashable {
     /// - Parameter names: of files to look for, the first one first.
     /// - Throws: ``KeyError``: it cannot be used, or there is none where one is required.
     public func key(for endpoint: Endpoint, names: [String]) throws(KeyError) -> PeerKey? {
+        guard let path = try path(for: endpoint, names: names) else { return nil }
+        return try PeerKey(contentsOf: path)
+    }
+
+    /// The file of that key, which is not opened and, if it was named, need not be there.
+    public func path(for endpoint: Endpoint, names: [String]) throws(KeyError) -> String? {
         guard endpoint.port != nil else { return nil }
         switch self {
-        case .file(let path): return try PeerKey(contentsOf: path)
+        case .file(let path): return path
         case .directory(let directory):
             guard let name = names.first(where: { KeyDirectory.exists($0, in: directory) }) else {
                 throw .noneOf(names: names, directory: directory, endpoint: endpoint)
             }
-            return try PeerKey(contentsOf: "\(directory)/\(name)")
+            return "\(directory)/\(name)"
         case .standard:
             let directory = KeyDirectory.standard()
             if endpoint.isLoopback, !KeyDirectory.exists(KeyDirectory.coordinatorFile, in: directory) { return nil }
@@ -98,7 +104,16 @@ public enum KeyChoice: Sendable, Hashable {
                 if endpoint.isLoopback { throw .noneOf(names: names, directory: directory, endpoint: endpoint) }
                 throw .required(names: names, directory: directory, endpoint: endpoint)
             }
-            return try PeerKey(contentsOf: "\(directory)/\(name)")
+            return "\(directory)/\(name)"
+        }
+    }
+
+    /// Where keys are looked for; nil: the file was named.
+    public var folder: String? {
+        switch self {
+        case .file: nil
+        case .directory(let directory): directory
+        case .standard: KeyDirectory.standard()
         }
     }
 }

@@ -78,7 +78,9 @@ public final class Buffer: @unchecked Sendable {
     /// How the ZAP handler called the connection that this frame came from; nil: there was none, or it was not received.
     var userID: String? { withProperty(Self.userIDProperty) { $0.map { String(cString: $0) } } }
     /// The address of the host that it came from; nil: it has none, or the frame was not received.
-    var peerAddress: String? { withProperty("Peer-Address") { $0.map { String(cString: $0) } } }
+    var peerAddress: String? {
+        withProperty("Peer-Address") { $0.map { String(cString: $0) } }.flatMap { PeerAddress.isOfIP($0) ? $0 : nil }
+    }
 
     private static let userIDProperty: StaticString = "User-Id"
 

@@ -173,5 +173,8 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     }
 
     /// Whether `shell` is registered: as asked for, else only where nobody but this host can reach the coordinator.
-    func allowsShell() throws -> Bool { try shell.map { $0 == .on } ?? endpoint().isLoopback }
+    func allowsShell() throws -> Bool { Self.allowsShell(shell, over: try endpoint()) }
+
+    /// - Parameter shell: what was asked for; nil: nothing.
+    public static func allowsShell(_ shell: Shell?, over endpoint: Endpoint) -> Bool { shell.map { $0 == .on } ?? endpoint.isLoopback }
 }

@@ -236,16 +236,12 @@ final class Executor: @unchecked Sendable {
 
     // MARK: Events of the link
 
-    /// The coordinator has not let it in since it was attached last.
-    private var isDenied = false
-
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached(let welcome, _):
             if !welcome.name.isEmpty { name = welcome.name }
             logger.info("attached to \(configuration.endpoint) as \(name)")
-            if isDenied { channel?.send(.permitted) }
-            isDenied = false
+            channel?.send(.permitted)
             inputs?.resume()
             streams?.resume()
             progress.forgetSent()
@@ -259,7 +255,6 @@ final class Executor: @unchecked Sendable {
             // Its supervisor says so, once for all of them.
             logger.debug("\(reason)")
             channel?.send(.denied(reason))
-            isDenied = true
         case .leaseOver:
             logger.warning("the coordinator has not answered within the lease: nothing new is started")
             stepWithoutLine { state, _, _ in

@@ -8,7 +8,7 @@ enum ChannelLine: Equatable, Sendable {
     case replaceMe
     /// Executor: the coordinator does not let me in, for this reason; I go on trying. At each attempt.
     case denied(String)
-    /// Executor: it does again.
+    /// Executor: it has let me in. At each attachment.
     case permitted
     /// Supervisor: finish what runs within this time, give the rest back, and end.
     case drain(graceMilliseconds: Int64)

@@ -26,7 +26,7 @@ final class Supervisor: @unchecked Sendable {
     private var exitCode: Int32?
     private let temporaryDirectory: String
     private let service = ServiceManager()
-    private var isReady = false
+    private var readiness = ServiceReadiness()
     private var standing: CoordinatorStanding
 
     init(_ settings: SupervisorSettings, logger: Logger) throws {
@@ -99,18 +99,18 @@ final class Supervisor: @unchecked Sendable {
     private func everySecond() {
         bury()
         perform(state.tick(now: BootClock.milliseconds()))
+        if readiness.tick(at: BootClock.milliseconds()) { tellReady() }
         loop.after(milliseconds: 1000) { [unowned self] in everySecond() }
     }
 
     // MARK: The service manager
 
-    /// Ready is who knows how it stands: attached, or trying on. That must not wait for a coordinator, which may be started later; who is
-    /// refused never is.
+    private func tellReady() {
+        if state.course == .working { service.tell(.ready) }
+    }
+
     private func tellService(_ status: String) {
-        guard state.course == .working else { return }
-        if !isReady { service.tell(.ready) }
-        isReady = true
-        service.tell(.status(status))
+        if state.course == .working { service.tell(.status(status)) }
     }
 
     /// From the loop that everything here depends on.
@@ -127,16 +127,21 @@ final class Supervisor: @unchecked Sendable {
     private func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached:
+            readiness.attached()
             tell(standing.attached())
             logger.info("attached to \(settings.executor.endpoint)")
             perform(state.attached())
-        case .detached(let reason): tell(standing.detached(reason, time: timeText))
+        case .detached(let reason):
+            readiness.detached(at: BootClock.milliseconds())
+            tell(standing.detached(reason, time: timeText))
         case .refused(let refusal):
             logger.error("the coordinator at \(settings.executor.endpoint) refuses this worker: \(refusal.message)")
             service.tell(.stopping, .status("refused by the coordinator at \(settings.executor.endpoint): \(refusal.message)"))
             let code: Int32 = refusal.code == .cookie || refusal.code == .notPermitted ? 77 : 1
             perform(state.refused(exitCode: code, now: BootClock.milliseconds()))
-        case .denied(let reason): tell(standing.denied(reason, time: timeText))
+        case .denied(let reason):
+            readiness.denied()
+            tell(standing.denied(reason, time: timeText))
         case .farewell(let reason):
             logger.info("the coordinator stops (\(reason)); trying on")
         case .message(let message, _):
@@ -222,10 +227,12 @@ final class Supervisor: @unchecked Sendable {
                     case .alive: state.alive(process, now: BootClock.milliseconds())
                     case .replaceMe: perform(state.replacementAsked(by: process, now: BootClock.milliseconds()))
                     case .denied(let reason):
+                        readiness.denied()
                         // What keeps all of them out this process is told itself, and may be its end.
                         if link?.isAttached == true { tell(standing.executorDenied(reason, time: timeText)) }
                     case .permitted:
                         if link?.isAttached == true { tell(standing.attached()) }
+                        if readiness.accepted() { tellReady() }
                     case .drain: break
                     }
                 },

@@ -42,11 +42,16 @@ struct ConfigShowCommand: ToolCommand {
                     (
                         "files",
                         .array(settings.files.map { .object([("path", .string($0.path)), ("isThere", .bool($0.isThere))]) })
-                    ), ("settings", .array(Setting.allCases.map { Self.json($0, Self.said($0, settings)) })),
+                    ), ("settings", .array(Setting.allCases.map { Self.json($0, settings) })),
                 ]))
         case .quiet, .text:
             var table = Table(["SETTING", "VALUE", "FROM"])
             for setting in Setting.allCases {
+                for effective in EffectiveSetting.all(of: setting, settings) {
+                    let name = effective.users.isEmpty ? setting.name : "\(setting.name) (\(effective.users))"
+                    table.add([name, effective.value ?? "-", effective.reason])
+                }
+                guard EffectiveSetting.all(of: setting, settings).isEmpty else { continue }
                 let value = Self.said(setting, settings)
                 let text = (value?.texts ?? Self.standard(setting)).joined(separator: ", ")
                 table.add([setting.name, text.isEmpty ? "-" : text, value.map { "\($0.origin)" } ?? "default"])
@@ -62,8 +67,10 @@ struct ConfigShowCommand: ToolCommand {
         settings[setting] ?? (setting == .connect ? settings[.coordinator] : nil)
     }
 
-    private static func json(_ setting: Setting, _ value: Settings.Value?) -> JSONValue {
-        let texts = value?.texts ?? standard(setting)
+    private static func json(_ setting: Setting, _ settings: Settings) -> JSONValue {
+        let value = said(setting, settings)
+        let effective = EffectiveSetting.all(of: setting, settings)
+        let texts = effective.count == 1 ? effective.compactMap(\.value) : value?.texts ?? standard(setting)
         var members: [(String, JSONValue)] = [
             ("name", .string(setting.name)), ("variable", .string(setting.variable)), ("flag", .string(setting.flag)),
             ("value", setting.form.isList ? .array(texts.map { .string($0) }) : texts.first.map { .string($0) } ?? .null),
@@ -74,10 +81,23 @@ struct ConfigShowCommand: ToolCommand {
         case .file(let path, let line):
             members += [("from", .string("file")), ("file", .string(path)), ("line", .integer(Int64(line)))]
         }
+        if !effective.isEmpty {
+            members.append(
+                (
+                    "effective",
+                    .array(
+                        effective.map {
+                            .object([
+                                ("for", .string($0.users)), ("value", $0.value.map { .string($0) } ?? .null),
+                                ("because", .string($0.reason)),
+                            ])
+                        })
+                ))
+        }
         return .object(members)
     }
 
-    /// What holds where nobody says anything; empty: nothing, or it depends on the command.
+    /// What holds where nobody says anything; empty: nothing, or it depends (``EffectiveSetting``).
     private static func standard(_ setting: Setting) -> [String] {
         switch setting {
         case .logLevel, .keyFile, .labels, .resources, .shell, .passEnv, .secrets: []

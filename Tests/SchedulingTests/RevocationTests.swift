@@ -1,0 +1,133 @@
+import Scheduling
+import Testing
+
+/// What becomes of the work of an executor whose key is revoked.
+@Suite struct RevocationTests {
+    private static let why = "its worker's key was revoked"
+
+    /// Text of the unit's losses.
+    private func losses(_ path: String, _ cluster: inout FakeCluster) -> [String] {
+        cluster.operations().first { $0.path == path }?.history.filter { $0.event == .lost }.map(\.text) ?? []
+    }
+
+    @Test func whatMayRunTwice_movesAtOnce_andItsHistoryNamesTheRevocation() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.attach(2)
+        cluster.revoke(1)
+        #expect(cluster.find("a", on: 2) != nil)
+        #expect(losses("a", &cluster) == ["attempt 1 on h/1: \(Self.why)"])
+        cluster.end("a", on: 2)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    /// The process may go on until then: a lock is never held twice.
+    @Test func whatRunsUnderAKey_movesWhenTheLockLeaseIsOver_andIsExplainedMeanwhile() throws {
+        var cluster = FakeCluster()
+        cluster.limits = ["db": 1]
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .op("free")]).graph())
+        for path in ["a", "free"] { cluster.begin(path) }
+        let until = cluster.now.wall + cluster.configuration.lockLeaseMilliseconds
+        cluster.revoke(1)
+        cluster.attach(2, slots: 2)
+        #expect(cluster.find("free", on: 2) != nil && cluster.find("a", on: 2) == nil)
+        let explained = try cluster.explained("a")
+        guard case .worker(let wait)? = explained.blockers.first else { return #expect(Bool(false), "\(explained)") }
+        #expect(wait.reason == .revoked(worker: "h/1", until: until))
+        #expect(explained.blockers[0].text(now: explained.at).hasPrefix("is on h/1, whose key was revoked; by "))
+        cluster.advance(19_900)
+        #expect(cluster.find("a", on: 2) == nil)
+        cluster.advance(200)
+        #expect(cluster.find("a", on: 2) != nil)
+        let loss = try #require(losses("a", &cluster).first)
+        #expect(loss.hasPrefix("attempt 1 on h/1: \(Self.why); the lock lease was waited for"))
+    }
+
+    @Test func whatRunsAtMostOnce_failsWhenTheLockLeaseIsOver_andSaysWhy() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [Sketch.op("a").having { $0.atMostOnce = true }]).graph())
+        cluster.begin("a")
+        cluster.revoke(1)
+        cluster.attach(2)
+        cluster.advance(19_900)
+        #expect(cluster.state("a") == .running)
+        cluster.advance(200)
+        let failure = try #require(cluster.operations().first { $0.path == "a" }?.errors.first)
+        #expect(failure.code == .workerLost && failure.message.hasPrefix("\(Self.why) when it may have begun, and `atMostOnce`"))
+    }
+
+    @Test func whatIsBeingStopped_isNotAcknowledgedBeforeItMustHaveStopped() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        cluster.revoke(1)
+        cluster.advance(10_000)
+        #expect(cluster.state("a") == .stopping)
+        cluster.advance(600_000)
+        #expect(cluster.view()?.state == .cancelled)
+    }
+
+    /// Something may still run in it: until the orphan limit it is listed, also if nothing of it counts.
+    @Test func worker_isListedAsRevoked_untilItMustHaveStoppedEverything_orIsBack() {
+        var cluster = FakeCluster()
+        func states() -> [WorkerView.State] {
+            guard case .workers(let workers)? = cluster.ask(.workers) else { return [] }
+            return workers.map(\.state)
+        }
+        cluster.attach(1)
+        cluster.revoke(1)
+        #expect(states() == [.revoked])
+        // Its key was authorised again.
+        cluster.attach(1)
+        #expect(states() == [.attached])
+        cluster.revoke(1)
+        cluster.advance(599_000)
+        #expect(states() == [.revoked])
+        cluster.advance(2_000)
+        #expect(states() == [])
+    }
+
+    @Test func workerThatIsLetInAgain_dropsWhatOthersHave_andGoesOnWithWhatItKept() {
+        var cluster = FakeCluster()
+        cluster.limits = ["db": 1]
+        cluster.attach(1, slots: 2)
+        cluster.submit(Sketch.group("root", [.keyed("a", "db"), .op("free")]).graph())
+        for path in ["a", "free"] { cluster.begin(path) }
+        cluster.attach(2)
+        cluster.revoke(1)
+        cluster.advance(5_000)
+        cluster.reattach(1, slots: 2)
+        #expect(cluster.held[1]?.map(\.path) == ["a"] && cluster.find("free", on: 2) != nil)
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.dispatched.count { $0 == "a" } == 1)
+    }
+
+    /// What is hosted can run nowhere else.
+    @Test func submitter_keepsTheTimeOfOneThatIsNotHeard() {
+        var cluster = FakeCluster()
+        cluster.attach(9, isSubmitter: true)
+        cluster.submit(Sketch.group("root", [Sketch.op("a").having { $0.isHosted = true }]).graph(), submitter: 9)
+        cluster.revoke(9)
+        cluster.advance(15_000)
+        #expect(cluster.view()?.state == .running)
+        cluster.advance(6_000)
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    @Test func revocation_survivesARestart_asTheCauseOfTheLoss() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.revoke(1)
+        try cluster.restart()
+        #expect(losses("a", &cluster) == ["attempt 1 on h/1: \(Self.why)"])
+    }
+}
