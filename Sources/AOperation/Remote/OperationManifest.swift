@@ -134,7 +134,7 @@ extension AOperation {
             conditions: conditions.conditions, exclusions: conditions.exclusions,
             retry: decidesRetry ? nil : core.attachments?.retryPolicy, decidesRetry: decidesRetry,
             isEndOfNet: core.receivers.isEmpty && reception(core) != nil && !isContainer,
-            holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
+            holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
             requirements: core.attachments?.requirements ?? WorkerRequirements(),
