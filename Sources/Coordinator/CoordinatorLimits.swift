@@ -77,6 +77,8 @@ enum CoordinatorLimits {
     static let namesPerExecutor = 10_000
     /// Units one executor may list as held.
     static let heldUnits = 100_000
+    /// How deep conditions, and errors of such, may be made of others.
+    static let conditionDepth = 32
     /// Slots of one executor.
     static let slots = 100_000
     /// Holders from whom one request takes a lock.

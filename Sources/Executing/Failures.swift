@@ -38,10 +38,26 @@ extension AOperationError {
             self.init(Quarantined(operation: failure.publisher, reason: failure.message), state: state, publisher: publisher)
         default:
             self.init(
-                PortableErrors.error(from: failure.error) ?? RemoteFailure(failure: failure), state: state, publisher: publisher)
+                AOperationError.ofParts(in: failure, { AOperationError($0) }) ?? PortableErrors.error(from: failure.error)
+                    ?? RemoteFailure(failure: failure), state: state, publisher: publisher)
         }
         transit = Transit(failure)
     }
+
+    /// The error of a condition that is made of others; nil: it is none.
+    package static func ofParts(in failure: WireOperationFailure, _ part: (WireOperationFailure) -> AOperationError) -> (any Error)? {
+        guard failure.code == .condition, failure.hasParts else { return nil }
+        switch failure.typeName {
+        case "AndCondition.Error": return AndCondition.Error(errors: failure.parts.map(part))
+        case "OrCondition.Error": return OrCondition.Error(errors: failure.parts.map(part))
+        default: return nil
+        }
+    }
+}
+
+extension WireOperationFailure {
+    /// Of an alternative without alternatives there are none.
+    fileprivate var hasParts: Bool { !parts.isEmpty || typeName == "OrCondition.Error" && error.isEmpty }
 }
 
 extension WireOperationFailure {

@@ -21,6 +21,8 @@ enum FileLimits {
     /// Attempts after the first.
     static let retries = 1_000_000
     static let priorities = -100...100
+    /// Processes that may die under one operation.
+    static let crashLimits = 1...1_000
     static let weights = 1...100
     /// Reasons for which one node is tried again.
     static let retryReasons = 64
@@ -35,6 +37,10 @@ enum FileLimits {
     static let uniqueBytes = 256
     /// Conditions of one node, and starts that a rate limit counts.
     static let conditions = 64
+    /// Conditions in `any` and `all` of one node.
+    static let conditionParts = 1_000
+    /// How deep conditions may stand in `any` and `all`.
+    static let conditionDepth = 16
     static let rateCount = 100_000
     /// Longest duration; the wire carries milliseconds of an attempt in 32 bits.
     static let durationMilliseconds: Int64 = 49 * 86_400_000

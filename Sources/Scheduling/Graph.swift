@@ -36,7 +36,7 @@ public struct Node: Hashable, Sendable {
     public var retries: Int
     /// Of one attempt, from its start; 0: none.
     public var timeoutMilliseconds: Int64
-    /// nil: the worker's default.
+    /// On a group or forEach: for all inside that names none. nil: as what is around it, the root: the worker's default.
     public var graceMilliseconds: Int64?
     /// Ends with its producer's failure without running.
     public var forwardsFailure: Bool

@@ -22,6 +22,9 @@ public struct NodeOptions: Hashable, Sendable {
     public var atMostOnce = false
     /// Which of those that wait for a worker goes first; nil: as the group around it, the root's is 0.
     public var priority: Int?
+    /// So many processes of workers may die under one operation before it fails; nil: as the group around it says, the root: as
+    /// the coordinator does. On a group or forEach: for all inside.
+    public var crashLimit: Int?
     /// Of the root only: how many units of the submission are handed out before the next submission's turn; 0: one.
     public var weight = 0
     /// What its worker must have; on a group or forEach: for all inside.
@@ -36,6 +39,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var exclusive: [Exclusion] = []
     /// What must hold before each attempt. Not of a forEach: its body names them.
     public var conditions: [Condition] = []
+    /// What is made of `conditions`, each of which is in it once, in order; empty: each is required by itself.
+    public var conditionTrees: [ConditionTree] = []
     /// Of those with one id only one is active at a time. Not of a forEach: its body has it.
     public var unique: Uniqueness?
     /// The operation whose elements it receives while that runs: a node. Of operations only.

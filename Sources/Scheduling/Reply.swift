@@ -124,6 +124,9 @@ public struct OperationView: Hashable, Sendable {
     /// It is the dependent operation of a condition of its parent, and none of that one's children.
     public var isPreparation = false
     public var priority = 0
+    /// Processes of workers that died under it, and how many may.
+    public var crashes = 0
+    public var crashLimit = 0
     /// Of one that is retrying: the wall time from which on the next attempt may start; 0: it is not.
     public var retryAt: Int64 = 0
     /// Why its last attempt failed, until it has ended.

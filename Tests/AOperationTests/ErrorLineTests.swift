@@ -23,6 +23,26 @@ struct ErrorLineTests {
         deaf.open()
     }
 
+    @Test(arguments: [false, true])
+    func graceOfAGroup_isThatOfItsMembers_thatHaveNone(hasOwn: Bool) async {
+        let (queue, outer) = (AOperationQueue(), GroupOperation())
+        let (deaf, lines) = (Gate("deaf-\(UUID())", isDeaf: true), Log<String>())
+        let inner = GroupOperation(deaf)
+        outer.grace = hasOwn ? .seconds(3_600) : .milliseconds(30)
+        if hasOwn { deaf.grace = .milliseconds(20) }
+        outer.addOperation(inner)
+        AOperation.Debugger.errorHandler = { lines.append($0) }
+        queue.addOperation(outer)
+        await deaf.started.wait()
+        #expect(deaf.grace == (hasOwn ? .milliseconds(20) : .milliseconds(30)) && inner.grace == outer.grace)
+        deaf.cancel()
+        await outer.ended()
+        AOperation.Debugger.errorHandler = nil
+        #expect(lines.entries.contains { $0.contains(deaf.publisherName) })
+        #expect(Gate("alone").grace == .seconds(5))
+        deaf.open()
+    }
+
     enum Moment: CaseIterable { case afterTheBody, inDidFinish, later }
 
     @Test(arguments: Moment.allCases, [false, true])

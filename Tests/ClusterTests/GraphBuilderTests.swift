@@ -86,6 +86,12 @@ import Wire
         #expect(graph.wire.nodes.last?.receivesArray == false)
     }
 
+    @Test func crashLimit_isThatOfTheNode() {
+        let graph = GraphBuilder.graph(of: [GroupOperation(Emit("a").crashLimit(2), Emit("b")).crashLimit(9)])
+        #expect(graph.wire.nodes.filter { !$0.id.isEmpty }.map { $0.hasCrashLimit ? $0.crashLimit : 0 } == [2, 0])
+        #expect(graph.wire.nodes[0].crashLimit == 9)
+    }
+
     @Test func requirements_becomeThoseOfTheNode() {
         let operation = Emit("a").requires(gpus: 2, memory: 1 << 20, labels: ["fast", "b"]).requires(
             labels: ["b"], resources: ["licence": 0])
@@ -292,16 +298,53 @@ import Wire
 
     @Test func whatIsMadeOfOthers_isEvaluatedHereAsAWhole_withTheLocksOfAll() {
         let emit = Emit("a").conditions(
-            OrCondition(Quiet(), AndCondition(MutuallyExclusive<Int>(), NegatedCondition(Quiet(from: 1)))),
-            SilentCondition(AndCondition(Quiet(dependent: true))), IgnoredCondition(NoFailedDependencies()))
+            OrCondition(Quiet(), AndCondition(MutuallyExclusive<Int>(), NegatedCondition(Quiet(from: 1))), FalseCondition()),
+            SilentCondition(AndCondition(Quiet(dependent: true), FalseCondition())), IgnoredCondition(NoFailedDependencies()))
         let graph = graph(emit)
         #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
         let node = graph.wire.nodes[1]
-        #expect(node.conditions.map(\.probe.hosted) == [true, true, true] && node.conditions.allSatisfy { !$0.negated })
-        #expect(node.conditions.map(\.probe.type) == ["OrCondition", "Silent<AndCondition>", "Ignored<NoFailedDependencies>"])
+        #expect(node.conditions.map(\.probe.hosted) == [true, true, false] && node.conditions.allSatisfy { !$0.negated })
+        #expect(node.conditions.map(\.probe.type) == ["OrCondition", "Silent<AndCondition>", ""])
+        #expect(node.conditions[2].composed.form == .ignored && node.conditions[2].composed.parts.count == 1)
         #expect(Set(node.exclusive.map(\.key)).count == 2)
-        let refused = GraphBuilder.graph(of: [Emit("a").conditions(OrCondition(TrueCondition()))], requiresRemote: true)
+        let refused = GraphBuilder.graph(of: [Emit("a").conditions(OrCondition(FalseCondition()))], requiresRemote: true)
         #expect(refused.faults.map(\.message).contains { $0.contains("has the condition OrCondition, which this process evaluates") })
+    }
+
+    /// A condition that workers evaluate.
+    struct There: ClusterCondition {
+        var n = 0
+        var made: Emit? { n == 7 ? Emit("make") : nil }
+        var dependentOperation: AOperation? { made }
+        static var isMutuallyExclusive: Bool { true }
+    }
+
+    @Test func whatIsMadeOfWhatAClusterEvaluates_isEvaluatedThere_partByPart() throws {
+        let graph = GraphBuilder.graph(
+            of: [
+                Emit("a").conditions(
+                    There(n: 1), OrCondition(NegatedCondition(There(n: 2)), AndCondition(NoFailedDependencies(), There(n: 7))),
+                    NegatedCondition(NegatedCondition(There(n: 3))),
+                    SilentCondition(OrCondition(IgnoredCondition(There(n: 7)), MutuallyExclusive<Int>())))
+            ], requiresRemote: true)
+        #expect(graph.faults.isEmpty && !graph.hasHostedCode, "\(graph.faults)")
+        let index = try #require(graph.wire.nodes.firstIndex { $0.operation.type == "Emit" && !$0.hasPrepares })
+        func text(_ condition: WireCondition) -> String {
+            let sign = condition.negated ? "-" : ""
+            switch condition.kind {
+            case .probe(let probe)?: return sign + String(decoding: graph.wire.parameters[Int(probe.parameters)], as: UTF8.self)
+            case .composed(let composed)?: return "\(sign)\(composed.form)(\(composed.parts.map(text).joined(separator: ", ")))"
+            case .noFailedDependencies?: return sign + "noFailed"
+            default: return "?"
+            }
+        }
+        #expect(
+            graph.wire.nodes[index].conditions.map(text) == [
+                #"{"n":1}"#, #"any(-{"n":2}, all(noFailed, {"n":7}))"#, #"not(-{"n":3})"#, #"any(ignored({"n":7}), all())"#,
+            ])
+        // Of the second of those with one: the other is silent.
+        #expect(graph.wire.nodes.filter(\.hasPrepares).map(\.prepares) == [3])
+        #expect(graph.wire.nodes[index].exclusive.count == 2)
     }
 
     @Test func gate_isAConditionOfAGroupOfOne() {
@@ -498,7 +541,7 @@ import Wire
         ),
         (
             "has the condition OrCondition, which this process evaluates, and the condition Quiet",
-            { Emit("a").conditions(Quiet(), OrCondition(TrueCondition())) }
+            { Emit("a").conditions(Quiet(), OrCondition(FalseCondition())) }
         ),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),

@@ -24,6 +24,49 @@ import Testing
         #expect(try outline(text) == expected)
     }
 
+    @Test func anyAndAll_areRead_withTheirOperationsByPlace() throws {
+        let text = """
+            group:
+              - run: a
+                conditions:
+                  - {fileExists: /x}
+                  - any:
+                      - {noFailedDependencies: true, negated: true}
+                      - all: [{fileExists: /y, operation: {run: make}}, {command: "true"}]
+                        negated: true
+                  - {any: [{fileExists: /z, operation: {run: b}}], silent: true}
+            """
+        let graph = try GraphFileLoader.load(text: text, file: "g").graph
+        let conditions = graph.nodes[1].conditions
+        #expect(
+            conditions.count == 3 && conditions[1].composed.form == .any && conditions[1].composed.parts.map(\.negated) == [true, true])
+        #expect(conditions[1].composed.parts[1].composed.form == .all && conditions[1].composed.parts[1].composed.parts.count == 2)
+        #expect(graph.nodes.dropFirst(2).map(\.id) == ["?FileExists.2"] && graph.nodes[2].prepares == 2)
+    }
+
+    @Test(arguments: [
+        ("{any: []}", "1:39: n: `any` names no condition"),
+        ("{any: {}}", "1:39: n: `any` must be a list of conditions such as `[{noFailedDependencies: true}]`, found a map"),
+        ("{all: [{fileExists: /x}], wait: true}", "1:59: n: `wait` belongs to a condition inside of `all`; write it there"),
+        ("{all: [{fileExists: /x}], operation: {run: x}}", "1:59: n: `operation` belongs to a condition inside of `all`; write it there"),
+        ("{all: [{}]}", "1:40: n: a condition needs one of"),
+    ])
+    func mistakesInAnyAndAll_areNamed(condition: String, fault: String) {
+        let found = faults("group: [{id: n, run: a, conditions: [\(condition)]}]")
+        #expect(found.count == 1 && found[0].contains(fault.split(separator: ": ", maxSplits: 1)[1]), "\(found)")
+    }
+
+    @Test func tooManyAndTooDeep_areRefused() {
+        let many = Array(repeating: "{fileExists: /x}", count: 65).joined(separator: ", ")
+        #expect(
+            faults("group: [{id: n, run: a, conditions: [{any: [\(many)]}]}]").first?
+                .contains("`conditions` has more than 64 conditions in it, the most that are possible") == true)
+        let deep = (0..<17).reduce("{fileExists: /x}") { inner, _ in "{all: [\(inner)]}" }
+        #expect(
+            faults("group: [{id: n, run: a, conditions: [\(deep)]}]").first?.contains("conditions are nested more than 16 deep here")
+                == true)
+    }
+
     @Test func conditionsForWorkers_areRead() throws {
         let text = """
             vars: {port: 80}
@@ -102,7 +145,7 @@ import Testing
         (
             "[{negated: true}]",
             "a condition needs one of `noFailedDependencies`, `noCancelledDependencies`, `timeWindow`, `rateLimit`, `reachable`, `fileExists`, "
-                + "`command`, `type`"
+                + "`command`, `type`, `any`, `all`"
         ),
         ("[{reachable: db}]", "`reachable` must be a URL such as `tcp://host:port` or `https://host`, found `db`"),
         (
@@ -145,7 +188,7 @@ import Testing
         (
             "[{operation: {run: x}}]",
             "a condition needs one of `noFailedDependencies`, `noCancelledDependencies`, `timeWindow`, `rateLimit`, `reachable`, `fileExists`, "
-                + "`command`, `type`"
+                + "`command`, `type`, `any`, `all`"
         ),
         ("[{fileExists: /a, silent: 1}]", "`silent` must be `true` or `false`, found `1`"),
     ])

@@ -69,6 +69,7 @@ func outline(_ loaded: LoadedGraph) -> String {
 private func describe(_ condition: WireCondition) -> String {
     let text =
         switch condition.kind {
+        case .composed(let composed)?: "\(composed.form)(\(composed.parts.map(describe).joined(separator: ",")))"
         case .noFailedDependencies?: "noFailed"
         case .noCancelledDependencies?: "noCancelled"
         case .timeWindow(let window)?: "window=\(window.startMinute)-\(window.endMinute)@\(window.zone)"

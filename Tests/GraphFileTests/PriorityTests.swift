@@ -33,6 +33,20 @@ import Testing
             ])
     }
 
+    @Test func crashLimit_isRead_everywhere() throws {
+        let nodes = try GraphFileLoader.load(
+            text:
+                "{crashLimit: 1000, group: [{run: a, crashLimit: 1}, {group: [], crashLimit: 2}, {forEach: [1], run: a, crashLimit: 3}, {run: b}]}",
+            file: "g"
+        ).graph.nodes
+        #expect(nodes.map { $0.hasCrashLimit ? Int($0.crashLimit) : nil } == [1_000, 1, 2, nil, 3, nil])
+        for value in ["0", "1001", "1.5", "many"] {
+            #expect(
+                faults("group: [{id: n, run: a, crashLimit: \(value)}]").first?
+                    .contains("n: `crashLimit` must be a whole number from 1 to 1000, found") == true)
+        }
+    }
+
     @Test func weight_isForTheTopLevel_andThatOfTheCallerReplacesThatOfTheFile() throws {
         let text = "{weight: 7, group: [{run: a}]}"
         #expect(try GraphFileLoader.load(text: text, file: "g").graph.nodes[0].weight == 7)

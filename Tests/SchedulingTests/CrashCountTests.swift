@@ -19,6 +19,36 @@ import Testing
         #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .workerLost)
     }
 
+    @Test(arguments: [1, 2, 7])
+    func limitOfItsOwn_isThatOfTheGroupAround_andKeepsNobodyElseFromWorkers(limit: Int) throws {
+        let own = limit == 2 ? Sketch.op("a").having { $0.crashLimit = 2 } : .op("a")
+        let around = limit == 2 ? 900 : limit
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.group("g", [own]).having { $0.crashLimit = around }]).graph())
+        #expect(cluster.operations().map(\.crashLimit) == [5, around, limit])
+        for executor in 1...limit {
+            cluster.attach(executor)
+            #expect(cluster.heldPaths == ["g/a"])
+            if executor == 1 {
+                try cluster.restart()
+                cluster.reattach(1)
+            }
+            cluster.die(executor)
+            #expect(cluster.operations().last?.crashes == executor)
+        }
+        #expect(cluster.state("g/a") == .failed)
+        #expect(cluster.operations(failedOnly: true).last?.errors.first?.code == .workerLost)
+        // Fewer than the coordinator allows for say nothing of others.
+        cluster.submit(Sketch.group("root", [.op("like")]).graph(), key: "other")
+        cluster.attach(200)
+        #expect(cluster.holds("like") == (limit < 5))
+    }
+
+    @Test(arguments: [0, 1_001]) func limitOutOfRange_isRefused(limit: Int) {
+        let graph = Sketch.group("root", [.op("a")]).having { $0.crashLimit = limit }.graph()
+        #expect(graph.faults().map(\.message) == ["has a `crashLimit` of \(limit); it must be from 1 to 1000"])
+    }
+
     /// Of what waits at a process whose operations begin by themselves nobody knows what ran when it died.
     @Test(arguments: [0, 2]) func deathOfAProcessWithALine_provesNothing(line: Int) {
         var configuration = Scheduler.Configuration()

@@ -31,6 +31,54 @@ extension SystemTests {
             }
         }
 
+        @Test func anyAndAll_comeToWhatTheyShould_withOneErrorForSeveral() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker("--slots", "2")
+                let graph = try harness.write(
+                    "made.yaml",
+                    """
+                    group:
+                      - {id: a, run: exit 1}
+                      - id: either
+                        after: a
+                        run: 'true'
+                        conditions: [{any: [{noFailedDependencies: true}, {command: 'exit 3'}, {fileExists: /}]}]
+                      - id: neither
+                        after: a
+                        run: 'true'
+                        conditions:
+                          - any:
+                              - {noFailedDependencies: true}
+                              - {all: [{fileExists: /}, {fileExists: /nothing-there}]}
+                      - id: contrary
+                        run: 'true'
+                        conditions: [{negated: true, all: [{fileExists: /}, {fileExists: /, negated: true}]}]
+                      - id: made
+                        run: 'true'
+                        conditions:
+                          - any:
+                              - {fileExists: '\(harness.directory)/made', operation: {run: 'touch \(harness.directory)/made'}}
+                              - {fileExists: /nothing-there}
+
+                    """)
+                let finished = try await harness.aop("submit", graph, "--wait", "-o", "json")
+                #expect(finished.status == 2, "\(finished)")
+                let errors = try JSON(parsing: finished.text)["errors"].elements
+                #expect(errors.map { $0["path"].string } == ["a", "neither"])
+                #expect(errors.last?["publisher"].string == "OrCondition" && errors.last?["state"].string == "condition")
+                #expect(
+                    errors.last?["message"].string
+                        == "None of the alternative conditions holds: NoFailedDependencies: not all dependencies succeeded; failed: a;"
+                        + " FileExists: there is no /nothing-there")
+                let shown = try JSON(parsing: try await harness.aop("show", "last", "-o", "json").text)["operations"].elements
+                let either = shown.first { $0["path"].string == "either" }
+                #expect(either?["conditions"].elements.map { $0["verdict"].string } == ["failed", "failed", "satisfied"])
+                let explained = try await harness.aop("explain", "last/neither")
+                #expect(explained.text.contains("None of the alternative conditions holds"), "\(explained)")
+            }
+        }
+
         @Test func closedTimeWindow_isShown_andSurvivesARestart() async throws {
             try await ProcessHarness.with { harness in
                 let coordinator = try await harness.startCoordinator()

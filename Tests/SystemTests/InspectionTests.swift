@@ -43,7 +43,8 @@ extension SystemTests {
                     shown["operations"][0].keys
                         == [
                             "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
-                            "retryAt", "lastError", "atMostOnce", "priority", "conditions", "waiting", "uniqueId", "joinedTo", "hosted",
+                            "retryAt", "lastError", "atMostOnce", "priority", "crashes", "crashLimit", "conditions", "waiting", "uniqueId",
+                            "joinedTo", "hosted",
                             "added", "producedBy", "progress", "history",
                         ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])

@@ -1,5 +1,8 @@
+import AOperation
+import Cluster
 import Foundation
 import Testing
+import TrialOperations
 
 extension SystemTests {
     /// `exclusive` over several workers: what real commands write while they hold a key.
@@ -80,6 +83,49 @@ extension SystemTests {
                 let finished = try await harness.aop("run", graph, "--workers", "2", "-o", "json")
                 #expect(finished.status == 0, "\(finished)")
                 #expect(try JSON(parsing: finished.text)["counts"]["succeeded"] == 7)
+            }
+        }
+
+        /// What is produced names a key that the other group holds, which waits for one of this group's.
+        @Test func circleThatArisesAtRunTime_failsTheOneThatClosesIt_byName_andTheOtherGoesOn() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                _ = harness.startTrialWorker()
+                _ = try await harness.waitForExecutors(2)
+                let cluster = try await harness.connect()
+                let log = "\(harness.directory)/log"
+                func group(_ name: String, holding key: String, then other: String) -> GroupOperation {
+                    let sprout = Sprout(name, log: log) { parameters in
+                        parameters.makes = [.init("after-\(name)", log: log)]
+                        parameters.makes[0].key = other
+                        parameters.until = "\(harness.directory)/go-\(name)"
+                    }
+                    sprout.name = name
+                    let group = GroupOperation(sprout).exclusive(key)
+                    group.name = "of-\(name)"
+                    return group
+                }
+                let (first, second) = (group("one", holding: "k", then: "l"), group("two", holding: "l", then: "k"))
+                let submission = try await cluster.submit(GroupOperation(first, second))
+                try await eventually("both run") { harness.lines(of: "log").count == 2 }
+                _ = try harness.write("go-one", "")
+                try await eventually("the first one waits for the other's key") {
+                    let locks = try JSON(parsing: try await harness.aop("locks", "-o", "json").text)["locks"].elements
+                    return locks.contains { $0["key"].string == "l" && $0["waiting"].elements.count == 1 }
+                }
+                // Whoever asks after a restart closes it all the same.
+                try await coordinator.send(SIGKILL)
+                _ = try await coordinator.finish()
+                _ = try await harness.startCoordinator()
+                _ = try harness.write("go-two", "")
+                let outcome = await submission.outcome()
+                #expect(!outcome.isSuccess && first.outcome?.isSuccess == true, "\(outcome.errors)")
+                let error = try #require(outcome.errors.first?.publishedError as? RemoteError)
+                #expect(outcome.errors.count == 1 && error.code == .lockCycle && error.message.contains("`k`"), "\(outcome.errors)")
+                let lines = harness.lines(of: "log")
+                #expect(lines.contains("-after-one") && lines.contains("-two") && !lines.contains("+after-two"), "\(lines)")
+                await cluster.close()
             }
         }
 
@@ -182,6 +228,8 @@ extension SystemTests {
 struct LockLog {
     struct Line {
         let isEntry: Bool
+        /// Of an entry under a key that lets one in: nothing of those who were inside before was there any more, as the kernel says.
+        let isAlone: Bool
         let key: String
         let token: UInt64
         let path: String
@@ -193,7 +241,9 @@ struct LockLog {
         lines = try harness.lines(of: "log").map { line in
             let words = line.split(separator: " ").map(String.init)
             try #require(words.count == 4, "\(line)")
-            return Line(isEntry: words[0] == "enter", key: words[1], token: try #require(UInt64(words[2]), "\(line)"), path: words[3])
+            return Line(
+                isEntry: words[0] != "leave", isAlone: words[0] == "alone", key: words[1],
+                token: try #require(UInt64(words[2]), "\(line)"), path: words[3])
         }
     }
 
@@ -203,22 +253,35 @@ struct LockLog {
         let nodes = (0..<commands).map { number in
             let key = keys[number % keys.count]
             let words = "\(key.name) $AOP_FENCE_\(key.name.uppercased()) $AOP_PATH"
+            // Held as long as the shell or its child lives: also by those who are killed, and not a moment longer.
+            let entry = key.limit == 1 ? "exec 9>>'\(file).\(key.name)'; flock -n 9 && how=alone || how=beside; " : "how=enter; "
             return "  - {exclusive: {key: \(key.name), limit: \(key.limit)}, "
-                + "run: \"echo enter \(words) >> '\(file)'; sleep 0.05; echo leave \(words) >> '\(file)'\"}\n"
+                + "run: \"\(entry)echo $how \(words) >> '\(file)'; sleep 0.05; echo leave \(words) >> '\(file)'\"}\n"
         }
         return try harness.write("locks.yaml", "group:\n" + nodes.joined())
     }
 
-    /// The most that were inside at once, under one key or under any. Attempts that never left were killed.
-    func mostInside(_ key: String? = nil) -> Int {
-        let left = Set(lines.filter { !$0.isEntry }.map { "\($0.key) \($0.token)" })
-        var inside = 0
+    /// The most that were inside at once under the key. Who was killed has not left, and was inside until another one found itself alone.
+    func mostInside(_ key: String) -> Int {
+        var inside: Set<UInt64> = []
         var most = 0
-        for line in lines where (key == nil || line.key == key) && left.contains("\(line.key) \(line.token)") {
-            inside += line.isEntry ? 1 : -1
-            most = max(most, inside)
+        for line in lines where line.key == key {
+            if line.isAlone { inside = [] }
+            if line.isEntry { inside.insert(line.token) } else { inside.remove(line.token) }
+            most = max(most, inside.count)
         }
         return most
+    }
+
+    /// The most that were inside at once under all keys, without those who were killed: nobody says when these ended.
+    private var mostInsideTogether: Int {
+        let left = Set(lines.filter { !$0.isEntry }.map { "\($0.key) \($0.token)" })
+        var inside = 0
+        return lines.reduce(0) { most, line in
+            guard left.contains("\(line.key) \(line.token)") else { return most }
+            inside += line.isEntry ? 1 : -1
+            return max(most, inside)
+        }
     }
 
     /// - Parameter keys: those that let one in.
@@ -230,7 +293,7 @@ struct LockLog {
             // The epoch is a time in seconds.
             #expect(tokens.allSatisfy { $0 >> 32 > 1_600_000_000 })
         }
-        #expect(mostInside() > 2, "different keys do not wait for each other")
+        #expect(mostInsideTogether > 2, "different keys do not wait for each other")
         #expect(Set(lines.filter { !$0.isEntry }.map(\.path)).count == commands)
     }
 }

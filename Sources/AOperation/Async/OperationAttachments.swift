@@ -45,6 +45,8 @@ final class OperationAttachments {
     var requirements = WorkerRequirements()
     /// Whether it never runs again once it may have begun.
     var isAtMostOnce = false
+    /// How many processes of workers may die under it; nil: as usual.
+    var crashLimit: Int?
     var assignedResources: [String: AssignedResource] = [:]
 }
 

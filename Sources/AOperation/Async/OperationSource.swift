@@ -54,7 +54,7 @@ private struct Configuration: @unchecked Sendable {
     let name: String?
     let quality: QualityOfService
     let priority: Foundation.Operation.QueuePriority
-    let grace: Duration
+    let grace: Duration?
     let conditions: [any AOperationCondition]
     let observers: [any AOperationObserver]
     let attemptObservers: [any AttemptObserver]

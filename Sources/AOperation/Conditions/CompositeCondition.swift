@@ -16,6 +16,12 @@ enum CompositeForm {
     case negation
     /// Holds when its one component does, without its dependent operation.
     case silence
+    /// Holds when all of its components do.
+    case all
+    /// Holds when one of its components does.
+    case any
+    /// As its one component, whose failure is none.
+    case ignorance
     case other
 }
 

@@ -52,7 +52,7 @@ private struct ChildRecipe {
     private let observers: [any AttemptObserver]
     private let retryDecider: RetryDecider?
     private let timeLimits: TimeLimits
-    private let grace: Duration
+    private let grace: Duration?
     private let dependencies: [Foundation.Operation]
 
     init?(of child: AOperation) {

@@ -112,13 +112,13 @@ extension AOperation {
         membership?.host?.memberSettled(self, errors: errors)
         Debugger.event(.finished, of: self)
 
-        var (handlers, isBodyOver, grace, mayStream) = core.withLock { core in
+        var (handlers, isBodyOver, mayStream) = core.withLock { core in
             let isOver = core.told()
             let handlers = core.settleHandlers
             core.settleHandlers = []
             core.isCallingBack = !handlers.isEmpty && !isOver
             core.callbackQueue = membership?.lane.callbackQueue
-            return (handlers, isOver, core.grace, core.mayStream)
+            return (handlers, isOver, core.mayStream)
         }
         if !handlers.isEmpty {
             let callbacks = membership?.lane.callbackQueue ?? AOperation.callbackQueue

@@ -107,12 +107,20 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         end.wait()
     }
 
-    /// How long a body may go on after its outcome was decided (by a cancellation, a timeout), 5 s by default.
+    /// How long a body may go on after its outcome was decided (by a cancellation, a timeout). If nothing is set: as the
+    /// group says that it is in, or the one around that; 5 s by default.
     ///
     /// Until then it holds its slot and everything that waits for it. Beyond that they are let go while it still
     /// runs, and an error line names the operation.
     public final var grace: Duration {
-        get { core.withLock { $0.grace } }
+        get {
+            var next: AOperation? = self
+            while let operation = next {
+                if let grace = operation.core.withLock({ $0.grace }) { return grace }
+                next = operation.enclosing
+            }
+            return .seconds(5)
+        }
         set { core.withLock { $0.grace = newValue } }
     }
 

@@ -125,7 +125,8 @@ struct OperationCore {
     var callbackQueue: DispatchQueue?
     /// Told when outcome and body are over, on the ending thread.
     var endHandlers: [(AOperation) -> Void] = []
-    var grace = Duration.seconds(5)
+    /// nil: as what it is inside of.
+    var grace: Duration?
     var timeLimits = TimeLimits()
     /// The time that it waits for: of its start, of another look at its conditions, of another attempt.
     var timer: AOperationTimer?

@@ -8,63 +8,68 @@ extension AOperation {
     package final func errorOfCondition(_ key: String) -> AOperationError? {
         let conditions = core.withLock { $0.attachments?.remote?.tellingConditions } ?? []
         for condition in conditions {
-            guard let part = JudgedPart(of: condition), part.key == key else { continue }
-            guard case .failure(let error)? = failure(of: condition, part) else { return nil }
-            return error
+            switch told(by: condition, as: key) {
+            case .another: continue
+            case .unknown: return nil
+            case .error(let error): return error
+            }
         }
         return nil
     }
 
-    /// What the condition comes to, as it does not hold.
-    private func failure(of condition: any AOperationCondition, _ part: JudgedPart) -> OperationConditionResult? {
+    private enum Told {
+        /// It is another condition's.
+        case another
+        /// It is this one's, which only the one knows who has evaluated it.
+        case unknown
+        case error(AOperationError)
+    }
+
+    /// - Parameter condition: it, or one that it is made of, did not hold.
+    private func told(by condition: any AOperationCondition, as key: String) -> Told {
         if let composite = condition as? any CompositeCondition {
-            return composite.components.first.flatMap { failure(of: $0, part) }.map { composite.combine([$0]) }
+            if case .negation = composite.form, condition.keyElsewhere == key {
+                return composite.combine([.success]).error.map { .error($0) } ?? .unknown
+            }
+            for component in composite.components {
+                let told = told(by: component, as: key)
+                guard case .another = told else { return told }
+            }
+            return .another
         }
-        // It was told of as failed: so what is negated holds.
-        guard !part.isNegated else { return .success }
+        guard condition.keyElsewhere == key else { return .another }
         let error: (any Error)? =
             switch condition {
             case let condition as NoFailedDependencies: condition.error(of: self, orThere: true)
             case let condition as NoCancelledDependencies: condition.error(of: self, orThere: true)
             default: nil
             }
-        return error.map { .failure(AOperationError($0)) }
+        return error.map { .error(AOperationError($0)) } ?? .unknown
     }
 }
 
 extension AOperationCondition {
     /// Whether it may be able to say here why it does not hold.
     var tellsItsErrorHere: Bool { self is any CompositeCondition || self is NoFailedDependencies || self is NoCancelledDependencies }
-}
 
-/// What is judged elsewhere of a condition: the one that it was made of, or its contrary.
-private struct JudgedPart {
-    let isNegated: Bool
-    /// Its name on the way.
-    let key: String
-
-    /// nil: it is made of several, or is judged here.
-    init?(of condition: any AOperationCondition) {
-        var condition = condition
-        var isNegated = false
-        while let composite = condition as? any CompositeCondition {
+    /// What it is called where others judge it; nil: nobody else does.
+    fileprivate var keyElsewhere: String? {
+        switch self {
+        case is NoFailedDependencies: return "NoFailedDependencies"
+        case is NoCancelledDependencies: return "NoCancelledDependencies"
+        case is ReachabilityCondition: return "Reachable"
+        case let condition as any ClusterCondition: return type(of: condition).conditionName
+        case let composite as any CompositeCondition:
+            let part = composite.components.first?.keyElsewhere
             switch composite.form {
-            case .negation: isNegated.toggle()
-            case .silence: break
+            case .negation: return part.map { "Not<\($0)>" }
+            case .silence: return part
+            case .ignorance: return part.map { "Ignored<\($0)>" }
+            case .all: return "AndCondition"
+            case .any: return "OrCondition"
             case .other: return nil
             }
-            guard composite.components.count == 1, let component = composite.components.first else { return nil }
-            condition = component
-        }
-        let name: String
-        switch condition {
-        case is NoFailedDependencies: name = "NoFailedDependencies"
-        case is NoCancelledDependencies: name = "NoCancelledDependencies"
-        case is ReachabilityCondition: name = "Reachable"
-        case let condition as any ClusterCondition: name = type(of: condition).conditionName
         default: return nil
         }
-        self.isNegated = isNegated
-        key = isNegated ? "Not<\(name)>" : name
     }
 }

@@ -67,6 +67,27 @@ extension AOperation {
         return self
     }
 
+    /// Says how many processes of workers may die under the operation on a cluster before it fails with
+    /// ``AOperationError/WorkerLost``; without it as the group says that it is in, else 5. On a group: of everything inside that
+    /// has no limit of its own.
+    ///
+    /// Lower it for what is expensive to lose, raise it for what often dies through no fault of its own, of memory for instance. In an
+    /// `AOperationQueue`, where no worker dies, this means nothing.
+    /// ```swift
+    /// Render(scene).crashLimit(2)
+    /// ```
+    /// - Parameter count: from 1 to 1,000; another one is refused when the graph is submitted.
+    @discardableResult
+    public final func crashLimit(_ count: Int) -> Self {
+        let isMirror = withAttachments { attachments in
+            guard attachments.remote == nil else { return true }
+            attachments.crashLimit = count
+            return false
+        }
+        if isMirror { tooLate("`crashLimit`") }
+        return self
+    }
+
     /// What the operation has of a resource of its host, e.g. `gpus`: while it executes on a worker of a cluster, if it
     /// requires some. Nil otherwise.
     public final func assignedResource(_ name: String) -> AssignedResource? {

@@ -9,12 +9,26 @@ package struct ConditionManifest {
         case registered(any ClusterCondition)
         /// It can be evaluated in this process only.
         case hosted(HostedCondition)
+        /// It is made of others, of which none is hosted.
+        case composed(ComposedForm, [ConditionManifest])
+    }
+
+    /// What is done with those that a condition is made of.
+    package enum ComposedForm {
+        case all, any
+        /// Of one.
+        case not, ignored
     }
 
     package let kind: Kind
     package let isNegated: Bool
     /// What it, or what it is made of, wants done before it is evaluated.
     package var dependents: [DependentManifest] = []
+
+    /// It, or those that it is made of in the order of a walk: what is evaluated by itself.
+    package var leaves: [ConditionManifest] {
+        if case .composed(_, let parts) = kind { parts.flatMap(\.leaves) } else { [self] }
+    }
 }
 
 /// The dependent operation of a condition.
@@ -89,12 +103,12 @@ struct ConditionManifests {
     /// One place evaluates all conditions of an operation that are not the coordinator's.
     private mutating func refuseTwoKinds() {
         var (here, there): ([String], [String]) = ([], [])
-        for condition in self.conditions {
+        for condition in self.conditions.flatMap(\.leaves) {
             switch condition.kind {
             case .hosted(let hosted): here.append(hosted.key)
             case .registered(let registered): there.append(type(of: registered).key)
             case .reachable: there.append("ReachabilityCondition")
-            case .noFailedDependencies, .noCancelledDependencies: break
+            case .noFailedDependencies, .noCancelledDependencies, .composed: break
             }
         }
         guard let here = here.first, let there = there.first else { return }
@@ -159,12 +173,58 @@ struct ConditionManifests {
         isSilent: Bool
     ) {
         switch composite.form {
-        case .negation:
-            for part in composite.components { take(part, of: whole, for: operation, isNegated: !isNegated, isSilent: isSilent) }
+        case .negation where !isNegated:
+            for part in composite.components { take(part, of: whole, for: operation, isNegated: true, isSilent: isSilent) }
         case .silence:
             for part in composite.components { take(part, of: whole, for: operation, isNegated: isNegated, isSilent: true) }
-        case .other:
-            hostAll(whole, for: operation)
+        case .negation, .all, .any, .ignorance, .other:
+            // Conditions are asked for their dependent operations once.
+            guard composed(whole, for: operation, isSilent: true) != nil, let condition = composed(whole, for: operation) else {
+                return hostAll(whole, for: operation)
+            }
+            exclusions += ConditionTree([whole]).exclusions
+            conditions.append(condition)
+        }
+    }
+
+    /// What is made of others that can all be evaluated elsewhere; nil: it is evaluated here as a whole.
+    private func composed(
+        _ condition: any AOperationCondition, for operation: AOperation, isSilent: Bool = false
+    ) -> ConditionManifest? {
+        guard !isHosted else { return nil }
+        func leaf(_ kind: ConditionManifest.Kind) -> ConditionManifest { ConditionManifest(kind: kind, isNegated: false) }
+        func group(_ form: ConditionManifest.ComposedForm, _ parts: [any AOperationCondition]) -> ConditionManifest? {
+            let made = parts.compactMap { composed($0, for: operation, isSilent: isSilent) }
+            return made.count == parts.count ? leaf(.composed(form, made)) : nil
+        }
+        switch condition {
+        // It holds; its lock is taken with those of the whole.
+        case is any LockCondition, is TrueCondition: return leaf(.composed(.all, []))
+        case let composite as any CompositeCondition:
+            switch composite.form {
+            case .all: return group(.all, composite.components)
+            case .any: return group(.any, composite.components)
+            case .ignorance: return group(.ignored, composite.components)
+            case .silence:
+                return composite.components.first.flatMap { composed($0, for: operation, isSilent: true) }
+            case .negation:
+                guard let part = composite.components.first, !(part is any LockCondition), !(part is TrueCondition),
+                    let made = composed(part, for: operation, isSilent: isSilent)
+                else { return nil }
+                // The contrary of one is evaluated where that is.
+                if case .composed = made.kind { return leaf(.composed(.not, [made])) }
+                guard !made.isNegated else { return leaf(.composed(.not, [made])) }
+                return ConditionManifest(kind: made.kind, isNegated: true, dependents: made.dependents)
+            case .other: return nil
+            }
+        case let dependencies as NoFailedDependencies: return dependencies.ignoreCancellations ? nil : leaf(.noFailedDependencies)
+        case is NoCancelledDependencies: return leaf(.noCancelledDependencies)
+        case let reachability as ReachabilityCondition:
+            return reachability.portableForm.map { leaf(.reachable($0.0, waits: $0.waits)) }
+        case let registered as any ClusterCondition:
+            let dependent = isSilent ? nil : DependentManifest(of: registered, for: operation)
+            return ConditionManifest(kind: .registered(registered), isNegated: false, dependents: dependent.map { [$0] } ?? [])
+        default: return nil
         }
     }
 

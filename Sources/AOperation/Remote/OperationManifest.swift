@@ -105,6 +105,8 @@ package struct OperationManifest {
     package let requirements: WorkerRequirements
     /// Whether it never runs again once it may have begun.
     package let isAtMostOnce: Bool
+    /// How many processes may die under it; nil: as usual.
+    package let crashLimit: Int?
     package let unique: Unique?
     /// What keeps it from running elsewhere.
     package let localParts: [LocalPart]
@@ -134,11 +136,11 @@ extension AOperation {
             conditions: conditions.conditions, exclusions: conditions.exclusions,
             retry: decidesRetry ? nil : core.attachments?.retryPolicy, decidesRetry: decidesRetry,
             isEndOfNet: core.receivers.isEmpty && reception(core) != nil && !isContainer,
-            holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace == .seconds(5) ? nil : core.grace,
+            holdsEnd: self.core.withLock { _ in holdsBack() }, timeout: timeouts.min(), grace: core.grace,
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
             requirements: core.attachments?.requirements ?? WorkerRequirements(),
-            isAtMostOnce: core.attachments?.isAtMostOnce ?? false, unique: manifestUnique(),
+            isAtMostOnce: core.attachments?.isAtMostOnce ?? false, crashLimit: core.attachments?.crashLimit, unique: manifestUnique(),
             localParts: localParts(core, body, conditions))
     }
 

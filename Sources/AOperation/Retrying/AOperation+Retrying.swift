@@ -19,8 +19,8 @@ extension AOperation {
     /// An attempt has ended: asks whether it is tried again.
     final func deliberate() {
         tellAttemptEnd()
-        let (ending, decider, number, isBodyOver, grace) = core.withLock { core in
-            (core.state.open, core.retryDecider, core.retries, core.state.isBodyOver, core.grace)
+        let (ending, decider, number, isBodyOver) = core.withLock { core in
+            (core.state.open, core.retryDecider, core.retries, core.state.isBodyOver)
         }
         if isBodyOver {
             giveUpSlot()

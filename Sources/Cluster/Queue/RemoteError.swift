@@ -111,14 +111,14 @@ extension OperationGraph {
         }
         let isOwn = origin.map { isOwnName(failure.publisher, of: $0) } ?? false
         var error = AOperationError(
-            published(failure, name, origin), state: failure.state == .condition ? .condition : .execution,
+            published(failure, of: node, name, origin), state: failure.state == .condition ? .condition : .execution,
             publisher: isOwn ? name : failure.publisher)
         // An operation that executes here may fail with it: it goes on as what it was.
         error.transit = Transit(failure)
         return error
     }
 
-    private func published(_ failure: WireOperationFailure, _ name: String, _ origin: Member?) -> any Error {
+    private func published(_ failure: WireOperationFailure, of node: Int, _ name: String, _ origin: Member?) -> any Error {
         switch failure.code {
         case .cancelled: return AOperationError.IsCancelled(operation: name)
         case .receivedValueIsNil: return AOperationError.ReceivedValueIsNil(operation: name)
@@ -137,6 +137,7 @@ extension OperationGraph {
         case .workerLost: return AOperationError.WorkerLost(operation: name, reason: failure.message)
         case .quarantined: return AOperationError.Quarantined(operation: name, reason: failure.message)
         case .condition:
+            if let error = AOperationError.ofParts(in: failure, { self.error($0, of: node) }) { return error }
             if let error = origin?.operation?.errorOfCondition(failure.publisher) { return error.publishedError }
         case .operation, .exit, .signal, .lockCycle, .limit, .parameters, .spawn, .output, .fenced, .UNRECOGNIZED: break
         }

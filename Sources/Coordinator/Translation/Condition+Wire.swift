@@ -27,12 +27,48 @@ extension Scheduling.Condition {
                 Probe(
                     type: probe.type, parameters: Int(probe.parameters), isTemplated: probe.templated, waits: probe.wait,
                     isHosted: probe.hosted))
-        case nil:
+        case .composed, nil:
             throw TranslationError(
                 "node \(index) of the graph has a condition of a kind that this coordinator (\(ProductVersion.current)) does not know"
                     + "; the client may be newer")
         }
         self.init(kind, isNegated: wire.negated)
+    }
+}
+
+extension NodeOptions {
+    /// Takes what the node requires: its conditions, and what is made of them.
+    ///
+    /// - Throws: `TranslationError` for a condition that cannot be expressed.
+    mutating func take(_ wire: [WireCondition], index: Int) throws(TranslationError) {
+        var trees: [ConditionTree] = []
+        for condition in wire { trees.append(try take(condition, index: index, depth: 0)) }
+        conditionTrees = trees.allSatisfy({ $0.parts.isEmpty && !$0.leaves.isEmpty }) ? [] : trees
+    }
+
+    private mutating func take(_ wire: WireCondition, index: Int, depth: Int) throws(TranslationError) -> ConditionTree {
+        guard case .composed(let composed)? = wire.kind else {
+            conditions.append(try Condition(wire: wire, index: index))
+            return .leaf(conditions.count - 1)
+        }
+        guard depth < CoordinatorLimits.conditionDepth else {
+            throw TranslationError(
+                "node \(index) of the graph has conditions that are made of others more than \(CoordinatorLimits.conditionDepth) deep")
+        }
+        var parts: [ConditionTree] = []
+        for part in composed.parts { parts.append(try take(part, index: index, depth: depth + 1)) }
+        let tree: ConditionTree
+        switch (composed.form, parts.count) {
+        case (.all, _): tree = .all(parts)
+        case (.any, _): tree = .any(parts)
+        case (.not, 1): tree = .not(parts[0])
+        case (.ignored, 1): tree = .ignored(parts[0])
+        case (.not, let count), (.ignored, let count):
+            throw TranslationError("node \(index) of the graph has a condition that is made of one other, with \(count) of them")
+        case (.UNRECOGNIZED(let number), _):
+            throw TranslationError("node \(index) of the graph has a condition that is made of others in the unknown form \(number)")
+        }
+        return wire.negated ? .not(tree) : tree
     }
 }
 
@@ -74,7 +110,7 @@ extension ConditionAnswer {
         }
         self.init(
             condition: Int(wire.condition), finding: finding, reason: Failure.cut(wire.reason, Failure.reasonBytesMax),
-            image: finding == .failed ? [UInt8](wire.error) : [])
+            image: finding == .failed && wire.error.first != Failure.partsTag ? [UInt8](wire.error) : [])
     }
 }
 

@@ -8,11 +8,13 @@ extension Failure {
     /// Of what a condition says.
     static let reasonBytesMax = 4 * 1024
     static let errorsPerOutcome = 1000
+    /// Of an error that holds others.
+    private static let partsMax = 64
 
     /// Reads what a worker reports. Texts above their limit are cut, since the failure itself must not be lost.
     ///
     /// - Throws: `TranslationError` for an encoded error above `Limits.inlineValueBytes`.
-    init(wire: WireOperationFailure) throws(TranslationError) {
+    init(wire: WireOperationFailure, depth: Int = 0) throws(TranslationError) {
         guard wire.error.count <= Limits.inlineValueBytes else {
             throw TranslationError("an encoded error of \(wire.error.count) bytes; the limit is \(Limits.inlineValueBytes)")
         }
@@ -23,8 +25,16 @@ extension Failure {
             typeName: Self.cut(wire.typeName, CoordinatorLimits.nameBytes),
             exitCode: wire.hasExitCode ? wire.exitCode : nil, signal: wire.hasSignal ? wire.signal : nil,
             stderr: wire.hasStderr ? Self.cutFront(wire.stderr, Limits.stderrTailBytes) : nil,
-            host: Self.cut(wire.host, CoordinatorLimits.nameBytes), image: [UInt8](wire.error),
-            origin: Self.cut(wire.origin, Self.textBytesMax))
+            host: Self.cut(wire.host, CoordinatorLimits.nameBytes), origin: Self.cut(wire.origin, Self.textBytesMax))
+        guard wire.parts.isEmpty else {
+            guard depth < CoordinatorLimits.conditionDepth else { return }
+            var parts: [Failure] = []
+            for part in wire.parts.prefix(Self.partsMax) { parts.append(try Failure(wire: part, depth: depth + 1)) }
+            self.parts = parts
+            return
+        }
+        // What an image stands for otherwise is said above.
+        if wire.error.first != Self.partsTag { image = [UInt8](wire.error) }
     }
 
     var wire: WireOperationFailure {
@@ -39,7 +49,8 @@ extension Failure {
         if let stderr { wire.stderr = stderr }
         wire.host = host
         wire.origin = origin
-        wire.error = Data(image)
+        let parts = parts
+        if parts.isEmpty { wire.error = Data(image) } else { wire.parts = parts.map(\.wire) }
         wire.duplicateOf = duplicateOf
         return wire
     }

@@ -39,6 +39,7 @@ extension NodeOptions {
         if wire.hasStream { stream = Int(wire.stream) }
         retriesNet = wire.retriesNet
         if wire.hasPriority { priority = Int(wire.priority) }
+        if wire.hasCrashLimit { crashLimit = Int(wire.crashLimit) }
         weight = Int(wire.weight)
         for exclusive in wire.exclusive {
             try TranslationError.checkName(exclusive.key, "a key of node \(index) of the graph")
@@ -55,7 +56,7 @@ extension NodeOptions {
             unique = Uniqueness(
                 id: wire.unique.id, isTemplated: wire.unique.templated, joins: wire.unique.join, output: wire.unique.output)
         }
-        for condition in wire.conditions { conditions.append(try Condition(wire: condition, index: index)) }
+        try take(wire.conditions, index: index)
     }
 }
 

@@ -55,6 +55,8 @@ extension Scheduling.OperationView {
         wire.hosted = isHosted
         wire.preparation = isPreparation
         wire.priority = Int32(clamping: priority)
+        wire.crashes = UInt32(clamping: crashes)
+        wire.crashLimit = UInt32(clamping: crashLimit)
         if let lastFailure { wire.lastFailure = lastFailure.wire }
         wire.conditions = conditions.map(\.wire)
         if let waiting { wire.waiting = waiting.wire }

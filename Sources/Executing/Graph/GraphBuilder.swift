@@ -163,7 +163,7 @@ package struct GraphBuilder {
     /// What conditions want done before they are evaluated: nodes in the node whose conditions they are.
     private mutating func dependents(of conditions: [ConditionManifest], _ index: Int) -> [Pending] {
         var dependents: [Pending] = []
-        for (position, condition) in conditions.enumerated() {
+        for (position, condition) in conditions.flatMap(\.leaves).enumerated() {
             for dependent in condition.dependents {
                 let manifest = dependent.operation.manifest()
                 let part = dependent.part.map { ".\($0)" } ?? ""
@@ -237,25 +237,45 @@ package struct GraphBuilder {
     }
 
     private mutating func take(_ conditions: [ConditionManifest], _ index: Int) {
-        for (position, condition) in conditions.enumerated() {
-            if case .hosted(let hosted) = condition.kind {
-                refuseHosted(
-                    "has the condition \(hosted.key), which this process evaluates",
-                    "conform it to ClusterCondition and register it with a worker", index)
-                graph.members[index].hostedConditions[position] = hosted
-            }
+        var position = 0
+        for condition in conditions {
             do {
-                let (kind, parameters) = try condition.wire()
-                var wire = WireCondition.with {
-                    $0.kind = kind
-                    $0.negated = condition.isNegated
-                }
-                if let parameters { wire.probe.parameters = place(of: parameters) }
+                let wire = try wire(condition, index, &position)
                 graph.wire.nodes[index].conditions.append(wire)
             } catch {
                 graph.fault(index, "has a condition without a wire form: \(error.localizedDescription)")
             }
         }
+    }
+
+    /// - Parameter position: of the next one that is made of no others.
+    private mutating func wire(_ condition: ConditionManifest, _ index: Int, _ position: inout Int) throws -> WireCondition {
+        if case .composed(let form, let parts) = condition.kind {
+            var composed = WireComposedCondition()
+            composed.form =
+                switch form {
+                case .all: .all
+                case .any: .any
+                case .not: .not
+                case .ignored: .ignored
+                }
+            for part in parts { composed.parts.append(try wire(part, index, &position)) }
+            return .with { $0.composed = composed }
+        }
+        if case .hosted(let hosted) = condition.kind {
+            refuseHosted(
+                "has the condition \(hosted.key), which this process evaluates",
+                "conform it to ClusterCondition and register it with a worker", index)
+            graph.members[index].hostedConditions[position] = hosted
+        }
+        position += 1
+        let (kind, parameters) = try condition.wire()
+        var wire = WireCondition.with {
+            $0.kind = kind
+            $0.negated = condition.isNegated
+        }
+        if let parameters { wire.probe.parameters = place(of: parameters) }
+        return wire
     }
 
     /// Who decides what a group does next is a node of its own, which stands for nothing in this process.

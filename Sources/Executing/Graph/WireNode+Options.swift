@@ -3,7 +3,7 @@ import Foundation
 import Wire
 
 extension ConditionManifest {
-    /// The condition as a node says it, and the parameters of one that workers evaluate.
+    /// The condition, which is made of no others, as a node says it, and the parameters of one that workers evaluate.
     package func wire() throws -> (WireCondition.OneOf_Kind, parameters: Data?) {
         switch kind {
         case .noFailedDependencies: (.noFailedDependencies(.init()), nil)
@@ -24,6 +24,7 @@ extension ConditionManifest {
                         $0.hosted = true
                     }), Data("{}".utf8)
             )
+        case .composed: preconditionFailure("what conditions are made of is written by the builder of the graph, part by part")
         case .registered(let condition): (.probe(.with { $0.type = type(of: condition).conditionName }), try condition.encoded())
         }
     }
@@ -67,6 +68,8 @@ extension WireNode {
             }
         }
         if manifest.isAtMostOnce { atMostOnce = true }
+        // Negative ones are refused as 0 is, by the coordinator.
+        if let limit = manifest.crashLimit { crashLimit = UInt32(clamping: limit) }
         if let value = manifest.priority { priority = Int32(clamping: value) }
         if let unique = manifest.unique {
             self.unique = .with {

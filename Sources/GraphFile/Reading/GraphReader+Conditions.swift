@@ -4,14 +4,14 @@ import Wire
 /// Keys of one condition.
 enum ConditionKey: String, CaseIterable {
     // What it is.
-    case noFailedDependencies, noCancelledDependencies, timeWindow, rateLimit, reachable, fileExists, command, type
+    case noFailedDependencies, noCancelledDependencies, timeWindow, rateLimit, reachable, fileExists, command, type, any, all
     // What belongs to one of these.
     case zone, wait, with
     // Any condition.
     case negated, silent, operation
 
     static let forms: [ConditionKey] = [
-        .noFailedDependencies, .noCancelledDependencies, .timeWindow, .rateLimit, .reachable, .fileExists, .command, .type,
+        .noFailedDependencies, .noCancelledDependencies, .timeWindow, .rateLimit, .reachable, .fileExists, .command, .type, .any, .all,
     ]
 }
 
@@ -35,13 +35,19 @@ extension GraphReader {
                 "`conditions` has \(list.count) entries; at most \(FileLimits.conditions) are possible", value: field.value, node: node)
             return
         }
-        var operations: [(value: Int, position: Int, id: String)] = []
+        var inside = ConditionList(scope: scope, node: node)
         for value in list {
-            guard let (condition, operation) = readCondition(value, scope: scope, node: node) else { continue }
-            let position = drafts[index].options.conditions.count
+            guard let condition = readCondition(value, into: &inside, depth: 0, isSilent: false) else { continue }
             drafts[index].options.conditions.append(condition)
-            if let operation { operations.append((operation, position, "?\(condition.key).\(position)")) }
         }
+        if inside.count > FileLimits.conditions || inside.size > FileLimits.conditionParts {
+            report(
+                "`conditions` has more than \(FileLimits.conditions) conditions in it, the most that are possible", value: field.value,
+                node: node)
+            drafts[index].options.conditions = []
+            return
+        }
+        let operations = inside.operations
         guard !operations.isEmpty else { return }
         guard depth < FileLimits.nestingDepth else {
             report("nodes are nested more than \(FileLimits.nestingDepth) deep here", at: field.keyPosition, node: node)
@@ -52,10 +58,23 @@ extension GraphReader {
         open.append(group)
     }
 
-    /// The condition, and its `operation` unless it is `silent`. nil: reported.
+    /// What was read of a node's `conditions`.
+    fileprivate struct ConditionList {
+        let scope: VariableScope
+        let node: Int
+        /// Those that are made of no others.
+        var count = 0
+        /// All that were looked at.
+        var size = 0
+        /// Their `operation`s, unless they are `silent`.
+        var operations: [(value: Int, position: Int, id: String)] = []
+    }
+
+    /// nil: reported.
     private mutating func readCondition(
-        _ value: Int, scope: VariableScope, node: Int
-    ) -> (condition: WireCondition, operation: Int?)? {
+        _ value: Int, into list: inout ConditionList, depth: Int, isSilent: Bool
+    ) -> WireCondition? {
+        let (scope, node) = (list.scope, list.node)
         guard case .mapping(let entries) = document[value].content else {
             report(
                 "a condition must be a map such as `{noFailedDependencies: true}`, found \(document.description(value))", value: value,
@@ -86,9 +105,57 @@ extension GraphReader {
         }
         var condition = WireCondition()
         if let field = fields[.negated] { condition.negated = readFlag("negated", field.value, node: node) ?? false }
+        let isSilent = (fields[.silent].flatMap { readFlag("silent", $0.value, node: node) } ?? false) || isSilent
+        if form == .any || form == .all {
+            guard let composed = readComposed(form, fields, into: &list, depth: depth, isSilent: isSilent) else { return nil }
+            condition.composed = composed
+            return condition
+        }
         condition.kind = readForm(form, fields, scope: scope, node: node)
-        let isSilent = fields[.silent].flatMap { readFlag("silent", $0.value, node: node) } ?? false
-        return condition.kind == nil ? nil : (condition, isSilent ? nil : fields[.operation]?.value)
+        guard condition.kind != nil else { return nil }
+        if !isSilent, let operation = fields[.operation]?.value {
+            list.operations.append((operation, list.count, "?\(condition.key).\(list.count)"))
+        }
+        list.count += 1
+        return condition
+    }
+
+    /// `any` or `all` of others. nil: reported.
+    private mutating func readComposed(
+        _ form: ConditionKey, _ fields: ConditionFields, into list: inout ConditionList, depth: Int, isSilent: Bool
+    ) -> WireComposedCondition? {
+        guard let value = fields[form]?.value else { return nil }
+        let node = list.node
+        for key in [ConditionKey.zone, .wait, .with, .operation] {
+            guard let field = fields[key] else { continue }
+            report(
+                "`\(key.rawValue)` belongs to a condition inside of `\(form.rawValue)`; write it there", value: field.key, node: node)
+        }
+        guard case .sequence(let parts) = document[value].content else {
+            report(
+                "`\(form.rawValue)` must be a list of conditions such as `[{noFailedDependencies: true}]`,"
+                    + " found \(document.description(value))", value: value, node: node)
+            return nil
+        }
+        if parts.isEmpty { report("`\(form.rawValue)` names no condition", value: value, node: node) }
+        guard depth < FileLimits.conditionDepth else {
+            report("conditions are nested more than \(FileLimits.conditionDepth) deep here", value: value, node: node)
+            return nil
+        }
+        var composed = WireComposedCondition()
+        composed.form = form == .any ? .any : .all
+        var isComplete = !parts.isEmpty
+        for part in parts {
+            // Aliases can say much with few words.
+            list.size += 1
+            guard list.count <= FileLimits.conditions, list.size <= FileLimits.conditionParts else { return nil }
+            if let condition = readCondition(part, into: &list, depth: depth + 1, isSilent: isSilent) {
+                composed.parts.append(condition)
+            } else {
+                isComplete = false
+            }
+        }
+        return isComplete ? composed : nil
     }
 
     /// What the condition is. nil: reported.
@@ -113,7 +180,7 @@ extension GraphReader {
         case .timeWindow: return readTimeWindow(value, zone: fields[.zone]?.value, scope: scope, node: node).map { .timeWindow($0) }
         case .rateLimit: return readRateLimit(value, scope: scope, node: node).map { .rateLimit($0) }
         case .reachable, .fileExists, .command, .type: return readProbe(form, value, fields, scope: scope, node: node).map { .probe($0) }
-        case .zone, .wait, .with, .negated, .silent, .operation: return nil
+        case .any, .all, .zone, .wait, .with, .negated, .silent, .operation: return nil
         }
     }
 
@@ -245,7 +312,7 @@ extension WireCondition {
             // A `/` separates the parts of a path.
             default: String(probe.type.map { $0 == "/" ? "-" : $0 })
             }
-        case nil: "Condition"
+        case .composed, nil: "Condition"
         }
     }
 }

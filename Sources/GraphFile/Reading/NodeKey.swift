@@ -4,7 +4,7 @@ enum NodeKey: String, CaseIterable {
     case run, exec, op, group, ordered
     // Any node.
     case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive, conditions
-    case atMostOnce, priority, requires, unique, onDuplicate
+    case atMostOnce, crashLimit, priority, requires, unique, onDuplicate
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -28,7 +28,7 @@ enum NodeKey: String, CaseIterable {
         case .name, .vars, .weight: .topLevel
         case .recomputable: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .priority, .requires, .unique, .onDuplicate,
+            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .crashLimit, .priority, .requires, .unique, .onDuplicate,
             .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
             .maxConcurrent, .onFailure:
             .node

@@ -12,6 +12,8 @@ struct OptionsDraft: Hashable {
     var retriesNet = false
     var atMostOnce = false
     /// nil: as the group around it.
+    var crashLimit: Int?
+    /// nil: as the group around it.
     var priority: Int?
     /// Of the root; 0: it has not said.
     var weight = 0
@@ -33,6 +35,7 @@ struct OptionsDraft: Hashable {
         node.retryOn = retryOn.map(\.wire)
         node.retriesNet = retriesNet
         node.atMostOnce = atMostOnce
+        if let crashLimit { node.crashLimit = UInt32(crashLimit) }
         if let priority { node.priority = Int32(priority) }
         node.weight = UInt32(weight)
         if !requires.isEmpty { node.requires = requires.wire }
@@ -54,7 +57,7 @@ struct ExclusiveKey: Hashable {
 }
 
 extension GraphReader {
-    /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`, `priority`.
+    /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`, `crashLimit`, `priority`.
     mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
         if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
         if let field = fields[.notBefore] {
@@ -64,6 +67,9 @@ extension GraphReader {
             drafts[index].options.deadline = readQuantity(field, example: GraphDeadline.example, node: node, GraphDeadline.read)
         }
         if let field = fields[.priority] { drafts[index].options.priority = readPriority(field, node: node) }
+        if let field = fields[.crashLimit] {
+            drafts[index].options.crashLimit = readNumber(field, "crashLimit", FileLimits.crashLimits, node: node)
+        }
         if let field = fields[.atMostOnce] {
             drafts[index].options.atMostOnce = readFlag(field, node: node) ?? false
             if drafts[index].options.atMostOnce, drafts[index].retries > 0 {

@@ -7,6 +7,14 @@ private enum ConditionKind {
     static let hostedProbe: UInt8 = 140
 }
 
+private enum TreeKind {
+    static let leaf: UInt8 = 0
+    static let all: UInt8 = 1
+    static let any: UInt8 = 2
+    static let not: UInt8 = 3
+    static let ignored: UInt8 = 4
+}
+
 private enum FindingKind {
     static let satisfied: UInt8 = 0
     static let failed: UInt8 = 1
@@ -40,6 +48,26 @@ extension ByteWriter {
                 writer.write(probe.waits)
             }
             writer.write(condition.isNegated)
+        }
+    }
+
+    mutating func write(tree: ConditionTree) {
+        switch tree {
+        case .leaf(let position):
+            write(TreeKind.leaf)
+            write(count: position)
+        case .all(let parts):
+            write(TreeKind.all)
+            write(list: parts) { $0.write(tree: $1) }
+        case .any(let parts):
+            write(TreeKind.any)
+            write(list: parts) { $0.write(tree: $1) }
+        case .not(let part):
+            write(TreeKind.not)
+            write(tree: part)
+        case .ignored(let part):
+            write(TreeKind.ignored)
+            write(tree: part)
         }
     }
 
@@ -115,6 +143,17 @@ extension ByteReader {
             case let other: throw DecodingFailure("\(other) is no kind of condition that this version knows")
             }
             return Condition(kind, isNegated: try reader.flag())
+        }
+    }
+
+    mutating func conditionTree() throws(DecodingFailure) -> ConditionTree {
+        switch try byte() {
+        case TreeKind.leaf: return .leaf(try index())
+        case TreeKind.all: return .all(try list { reader throws(DecodingFailure) in try reader.conditionTree() })
+        case TreeKind.any: return .any(try list { reader throws(DecodingFailure) in try reader.conditionTree() })
+        case TreeKind.not: return .not(try conditionTree())
+        case TreeKind.ignored: return .ignored(try conditionTree())
+        case let other: throw DecodingFailure("\(other) is nothing that conditions are made into")
         }
     }
 

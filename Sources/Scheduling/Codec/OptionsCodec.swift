@@ -13,7 +13,9 @@ private enum Section {
     static let atMostOnce: UInt8 = 45
     static let priority: UInt8 = 46
     static let weight: UInt8 = 48
+    static let crashLimit: UInt8 = 49
     static let conditions: UInt8 = 60
+    static let conditionTrees: UInt8 = 61
     static let requires: UInt8 = 100
     static let unique: UInt8 = 120
     static let hosted: UInt8 = 140
@@ -103,6 +105,11 @@ extension ByteWriter {
         } content: { writer, options in
             writer.write(Int64(options.priority ?? 0))
         }
+        write(section: Section.crashLimit, of: graph) {
+            $0.crashLimit != nil
+        } content: { writer, options in
+            writer.write(count: options.crashLimit ?? 0)
+        }
         write(section: Section.weight, of: graph) {
             $0.weight != 0
         } content: { writer, options in
@@ -112,6 +119,11 @@ extension ByteWriter {
             !$0.conditions.isEmpty
         } content: { writer, options in
             writer.write(conditions: options.conditions)
+        }
+        write(section: Section.conditionTrees, of: graph) {
+            !$0.conditionTrees.isEmpty
+        } content: { writer, options in
+            writer.write(list: options.conditionTrees) { $0.write(tree: $1) }
         }
         write(section: Section.requires, of: graph) {
             !$0.requires.isEmpty
@@ -210,6 +222,8 @@ extension ByteReader {
             options.preparesPart = try index()
         case Section.priority:
             options.priority = Int(try signed())
+        case Section.crashLimit:
+            options.crashLimit = try index()
         case Section.weight:
             options.weight = try index()
         case Section.backoff:
@@ -221,6 +235,8 @@ extension ByteReader {
             options.retryOn = try list { reader throws(DecodingFailure) in try reader.reason() }
         case Section.conditions:
             options.conditions = try conditions()
+        case Section.conditionTrees:
+            options.conditionTrees = try list { reader throws(DecodingFailure) in try reader.conditionTree() }
         case Section.requires:
             options.requires = try requirements()
         case Section.unique:

@@ -2,21 +2,22 @@ extension Graph {
     /// What makes the conditions of a node inadmissible.
     func problems(withConditionsOf node: Node) -> [String] {
         let conditions = node.options.conditions
-        guard !conditions.isEmpty else { return [] }
+        guard !conditions.isEmpty || !node.options.conditionTrees.isEmpty else { return [] }
         if case .forEach = node.kind { return ["a forEach has no conditions itself; give them to its body"] }
         if conditions.count > Self.conditionsMax {
             return ["has \(conditions.count) conditions, more than the limit of \(Self.conditionsMax)"]
         }
-        return conditions.flatMap { condition -> [String] in
-            switch condition.kind {
-            case .noFailedDependencies, .noCancelledDependencies: []
-            case .timeWindow(let window): Self.problems(with: window)
-            case .rateLimit(let limit): Self.problems(with: limit)
-            case .probe(let probe):
-                (probe.type.isEmpty ? ["a condition has an empty type; give it a name"] : [])
-                    + (parameters.indices.contains(probe.parameters) ? [] : ["a condition refers to parameters that do not exist"])
+        return problems(withTreesOf: node)
+            + conditions.flatMap { condition -> [String] in
+                switch condition.kind {
+                case .noFailedDependencies, .noCancelledDependencies: []
+                case .timeWindow(let window): Self.problems(with: window)
+                case .rateLimit(let limit): Self.problems(with: limit)
+                case .probe(let probe):
+                    (probe.type.isEmpty ? ["a condition has an empty type; give it a name"] : [])
+                        + (parameters.indices.contains(probe.parameters) ? [] : ["a condition refers to parameters that do not exist"])
+                }
             }
-        }
     }
 
     private static func problems(with window: TimeWindow) -> [String] {

@@ -18,8 +18,9 @@ extension Scheduler {
             .compactMap { verdictOfPreparation(of: $1, at: $0, unit) ?? ($1.isProbe ? nil : verdict(on: $1, at: $0, of: unit)) }
         if durable.submissions[index].needsProbing(unit.index) {
             // Nobody is asked while it could not start in any case; all are evaluated when one has failed.
-            let waits = verdicts.contains { if case .notNow = $0.finding { true } else { false } }
-            if !waits || verdicts.contains(where: { $0.finding == .failed }) { return .evaluate }
+            let results = durable.submissions[index].results(of: unit.index, verdicts)
+            let waits = results.contains { $0.until != nil }
+            if !waits || results.contains(where: { $0.failure != nil }) { return .evaluate }
         }
         emit(.judged(unit, verdicts, at: now.wall), &outputs)
         return durable.submissions[index].units[unit.index].isCleared ? .start : .leave
@@ -38,7 +39,9 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         guard durable.submissions[index].hasConditions(unit.index) else { return false }
         var closed: [Verdict] = []
-        for (position, condition) in durable.submissions[index].conditions(of: unit.index).enumerated() {
+        let node = durable.submissions[index].node(unit.index)
+        for (position, condition) in durable.submissions[index].conditions(of: unit.index).enumerated()
+        where node.requiresAlone(position) {
             switch condition.kind {
             case .timeWindow: break
             case .noFailedDependencies, .noCancelledDependencies:
@@ -137,7 +140,7 @@ extension Scheduler {
     /// The unit waits for its turn; who was called too early goes to the front again.
     mutating func standInLine(_ unit: UnitID, since: Int64) {
         let index = durable.index(of: unit.submission)
-        let limits = durable.submissions[index].conditions(of: unit.index).compactMap(\.countedRate)
+        let limits = durable.submissions[index].countedLimits(of: unit.index)
         guard let limit = limits.first(where: { opening(of: $0, for: unit) > now.boot }) ?? limits.first else { return }
         let number = rateLines.number(of: limit.key)
         if since == now.wall {
@@ -152,8 +155,8 @@ extension Scheduler {
     private func opening(for unit: UnitID, line number: Int32, woken: Int = 0) -> Int64? {
         guard isInTurn(unit) else { return nil }
         let line = rateLines.lines[Int(number)]
-        return durable.submissions[durable.index(of: unit.submission)].conditions(of: unit.index)
-            .compactMap(\.countedRate).filter { rateLines.numbers[$0.key] == number }
+        return durable.submissions[durable.index(of: unit.submission)].countedLimits(of: unit.index)
+            .filter { rateLines.numbers[$0.key] == number }
             .map { line.opening($0, at: now.boot, woken: woken) }.max()
     }
 

@@ -2,7 +2,9 @@
 extension Submission {
     func hasConditions(_ unit: Int) -> Bool {
         let node = Int(units[unit].node)
-        return layout.graph.nodes[node].hasOptions && !layout.graph.nodes[node].options.conditions.isEmpty
+        guard layout.graph.nodes[node].hasOptions else { return false }
+        let options = layout.graph.nodes[node].options
+        return !options.conditions.isEmpty || !options.conditionTrees.isEmpty
     }
 
     func conditions(of unit: Int) -> [Condition] { layout.graph.nodes[Int(units[unit].node)].conditions }
@@ -40,18 +42,19 @@ extension Submission {
         note(verdicts, unit)
         let verdicts = verdicts + answered(unit)
         units[unit].isProbed = false
-        let failed = verdicts.sorted { $0.condition < $1.condition }.filter { $0.finding == .failed }
-        guard failed.isEmpty else {
-            failConditions(unit, failed.map { conditionFailure(unit, conditions[$0.condition], $0) }, at, &effects)
+        let results = results(of: unit, verdicts)
+        let failures = results.compactMap(\.failure)
+        guard failures.isEmpty else {
+            failConditions(unit, failures, at, &effects)
             settle(at: at, &effects)
             return []
         }
-        guard !verdicts.contains(where: { $0.finding == .ignored }) else {
+        guard !results.contains(.ignored) else {
             stop(unit, .cancelled, at, &effects)
             settle(at: at, &effects)
             return []
         }
-        guard let postponement = postponement(of: unit, verdicts, at) else {
+        guard let postponement = postponement(of: unit, results.compactMap(\.until), at) else {
             if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was judged without its locks") }
             if case .group = node(unit).kind {
                 open(unit, at, &effects)
@@ -61,7 +64,7 @@ extension Submission {
                 units[unit].isProbed = true
                 units[unit].isCleared = true
             }
-            return countedRates(conditions)
+            return countedRates(of: unit)
         }
         if case .window = postponement, units[unit].locks == .held(isUsed: false) {
             // Others may have what it locked until the window opens.
@@ -76,9 +79,9 @@ extension Submission {
     }
 
     /// The limits under which a start counts, each key once with its largest count.
-    private func countedRates(_ conditions: [Condition]) -> [RateLimit] {
+    private func countedRates(of unit: Int) -> [RateLimit] {
         var rates: [RateLimit] = []
-        for limit in conditions.compactMap(\.countedRate) {
+        for limit in countedLimits(of: unit) {
             if let known = rates.firstIndex(where: { $0.key == limit.key }) {
                 rates[known].count = max(rates[known].count, limit.count)
             } else {
@@ -137,12 +140,10 @@ extension Submission {
 
     /// The errors of conditions that failed when they were judged last.
     func conditionFailures(_ unit: Int) -> [Failure] {
-        let conditions = conditions(of: unit)
-        return (verdicts[Int32(unit)] ?? []).filter { $0.finding == .failed }
-            .map { conditionFailure(unit, conditions[$0.condition], $0) }
+        results(of: unit, verdicts[Int32(unit)] ?? []).compactMap(\.failure)
     }
 
-    private func conditionFailure(_ unit: Int, _ condition: Condition, _ verdict: Verdict) -> Failure {
+    func conditionFailure(_ unit: Int, _ condition: Condition, _ verdict: Verdict) -> Failure {
         if let failure = preparationFailure(verdict.condition, of: unit) { return failure }
         return Failure(
             code: .condition, isCondition: true, publisher: condition.key, message: verdict.reason,

@@ -48,7 +48,10 @@ extension SlotWait {
             return "was given to \(taker.worker), which has not begun it and has \(taker.taken) for its \(taker.slots)"
                 + " slot\(taker.slots == 1 ? "" : "s")"
         }
-        if runsAlone { return "waits for a worker that has nothing else, because a process has died under it" }
+        if runsAlone {
+            let count = crashes == 0 ? "" : " (\(crashes) of the \(crashLimit) that may)"
+            return "waits for a worker that has nothing else, because a process has died under it\(count)"
+        }
         return takerCount == 1
             ? "the worker that could take it takes no more now" : "the \(takerCount) workers that could take it take no more now"
     }

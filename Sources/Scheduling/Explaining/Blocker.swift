@@ -172,6 +172,9 @@ public struct SlotWait: Hashable, Sendable {
     public var ahead: Int
     /// A process has died under it: it needs a worker that has nothing else.
     public var runsAlone: Bool
+    /// Of one that runs alone: so many have died under it, and so many may.
+    public var crashes = 0
+    public var crashLimit = 0
 
     public static let aheadMax = 10_000
 }

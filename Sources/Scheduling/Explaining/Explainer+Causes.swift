@@ -41,8 +41,12 @@ extension Explainer {
             return source
         }
         cause.text = failure.message
+        // What is made of several names its parts itself.
         guard failure.isCondition,
-            let view = submission.conditionViews(of: unit).first(where: { $0.verdict.finding == .failed })
+            let view = submission.conditionViews(of: unit).first(where: { view in
+                view.verdict.finding == .failed && submission.node(unit).requiresAlone(view.verdict.condition)
+                    && (submission.node(unit).options.conditionTrees.isEmpty || view.key == failure.publisher)
+            })
         else { return nil }
         cause.condition = view
         cause.text = "its condition `\(view.key)` failed\(view.verdict.reason.isEmpty ? "" : ": \(view.verdict.reason)")"

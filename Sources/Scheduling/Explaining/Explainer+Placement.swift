@@ -32,10 +32,14 @@ extension Explainer {
         // Somebody could take it: it is not that.
         guard obstacles.allSatisfy({ $0.obstacle != nil }) else { return nil }
         let shown = obstacles.prefix(Self.takersShown).compactMap { worker, obstacle in obstacle.map { taker(worker, $0) } }
-        return .slots(
-            SlotWait(
-                takers: shown, takerCount: obstacles.count, ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit)),
-                runsAlone: isSuspect))
+        var wait = SlotWait(
+            takers: shown, takerCount: obstacles.count, ahead: isBrief ? 0 : scheduler.unitsBefore(submission.id(unit)),
+            runsAlone: isSuspect)
+        if isSuspect {
+            wait.crashes = Int(submission.units[unit].crashes)
+            wait.crashLimit = submission.crashLimit(unit, standard: scheduler.configuration.crashLimit)
+        }
+        return .slots(wait)
     }
 
     private static let takersShown = 10

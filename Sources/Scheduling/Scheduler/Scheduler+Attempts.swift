@@ -51,7 +51,7 @@ extension Scheduler {
         let isQuestion = isEvaluating || node.isDecider || durable.submissions[index].isConcluding(unit.index)
         let timeout = isQuestion ? durable.submissions[index].stepMilliseconds(unit.index) : node.timeoutMilliseconds
         guard isQuestion || node.isOperation, timeout > 0 else { return }
-        let grace = node.graceMilliseconds ?? configuration.graceMillisecondsDefault
+        let grace = durable.submissions[index].graceMilliseconds(unit.index) ?? configuration.graceMillisecondsDefault
         timers.insert(
             .attemptTimeout(unit, attempt), due: now.boot + timeout + grace + Self.timeoutSlackMilliseconds
         )

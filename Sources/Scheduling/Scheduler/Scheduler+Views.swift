@@ -117,6 +117,8 @@ extension Scheduler {
         view.endNumber = Int(state.endNumber)
         view.isStoppedByGroup = state.wasStoppedByGroup
         view.priority = durable.submissions[index].priority(unit)
+        view.crashes = Int(state.crashes)
+        view.crashLimit = durable.submissions[index].crashLimit(unit, standard: configuration.crashLimit)
         view.isHosted = node.isHosted
         view.history = durable.submissions[index].histories[Int32(unit)] ?? []
         view.isPreparation = node.isPreparation

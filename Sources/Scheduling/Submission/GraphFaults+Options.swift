@@ -30,6 +30,10 @@ extension Graph {
             problems.append(
                 "has a `priority` of \(priority); it must be from \(Self.priorities.lowerBound) to \(Self.priorities.upperBound)")
         }
+        if let limit = options.crashLimit, !Self.crashLimits.contains(limit) {
+            problems.append(
+                "has a `crashLimit` of \(limit); it must be from \(Self.crashLimits.lowerBound) to \(Self.crashLimits.upperBound)")
+        }
         if options.weight != 0, !isRoot || !Self.weights.contains(options.weight) {
             problems.append(
                 "has a `weight` of \(options.weight); a whole graph may have one, from \(Self.weights.lowerBound) to \(Self.weights.upperBound)"
@@ -81,6 +85,7 @@ extension Graph {
     }
 
     private static let priorities = -100...100
+    private static let crashLimits = 1...1_000
     private static let weights = 1...100
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.

@@ -3,6 +3,10 @@ struct NodePolicies {
     /// By node.
     private(set) var atMostOnce: [Bool]
     private(set) var priority: [Int]
+    /// nil: the coordinator's default.
+    private(set) var crashLimit: [Int?]
+    /// nil: the worker's default.
+    private(set) var graceMilliseconds: [Int64?]
 
     /// nil: no node asks for any.
     init?(_ graph: Graph) {
@@ -15,6 +19,8 @@ struct NodePolicies {
     init(nodes: Int) {
         atMostOnce = Array(repeating: false, count: nodes)
         priority = Array(repeating: 0, count: nodes)
+        crashLimit = Array(repeating: nil, count: nodes)
+        graceMilliseconds = Array(repeating: nil, count: nodes)
     }
 
     /// Takes in the nodes from `first` on. Parents stand before their children.
@@ -24,16 +30,21 @@ struct NodePolicies {
             // A decision that was lost has done nothing, and a dependent operation is done anew.
             atMostOnce.append(index > 0 && atMostOnce[node.parent] && !node.isDecider && !node.isPreparation)
             priority.append(index > 0 ? priority[node.parent] : 0)
+            crashLimit.append(index > 0 ? crashLimit[node.parent] : nil)
+            graceMilliseconds.append(node.graceMilliseconds ?? (index > 0 ? graceMilliseconds[node.parent] : nil))
             guard node.hasOptions else { continue }
             if node.options.atMostOnce { atMostOnce[index] = true }
             if let own = node.options.priority { priority[index] = own }
+            if let own = node.options.crashLimit { crashLimit[index] = own }
         }
     }
 }
 
 extension Node {
     /// Whether it asks for something that holds for all inside of it.
-    var hasPolicies: Bool { hasOptions && (options.atMostOnce || options.priority != nil) }
+    var hasPolicies: Bool {
+        graceMilliseconds != nil || hasOptions && (options.atMostOnce || options.priority != nil || options.crashLimit != nil)
+    }
 }
 
 extension Submission {
@@ -47,6 +58,14 @@ extension Submission {
     var weight: Int { max(1, layout.graph.nodes[0].options.weight) }
 
     func priority(_ unit: Int) -> Int { layout.policies?.priority[Int(units[unit].node)] ?? 0 }
+
+    /// So many processes may die under the unit before it fails.
+    ///
+    /// - Parameter standard: the coordinator's default.
+    func crashLimit(_ unit: Int, standard: Int) -> Int { layout.policies?.crashLimit[Int(units[unit].node)] ?? standard }
+
+    /// How long it may take to end by itself when it is stopped; nil: as the worker says.
+    func graceMilliseconds(_ unit: Int) -> Int64? { layout.policies?.graceMilliseconds[Int(units[unit].node)] }
 
     /// Whether an executor that is not answered ends it before the lock lease is over.
     func endsWithLockLease(_ unit: Int) -> Bool { isUnderKey(unit) || isAtMostOnce(unit) }

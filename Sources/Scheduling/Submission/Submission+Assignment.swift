@@ -38,7 +38,7 @@ extension Submission {
             inputs: isEvaluating || node.isHosted || question != nil
                 ? [] : node.receives.map { received(from: self.unit(ofNode: $0, seenFrom: unit)) },
             receivesArray: node.receivesArray,
-            timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: node.graceMilliseconds,
+            timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: graceMilliseconds(unit),
             fences: fences(of: unit, attempt), isAtMostOnce: isAtMostOnce(unit) && !isEvaluating, resources: resources)
         assignment.isHosted = node.isHosted
         if let question {

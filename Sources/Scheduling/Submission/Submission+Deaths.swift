@@ -41,7 +41,8 @@ extension Submission {
     /// The worker's process is proven to have died by itself under an attempt that was lost before. What runs now goes on, and the
     /// death counts when that is lost, too.
     ///
-    /// - Returns: whether a process has died under it so often that it is not tried again.
+    /// - Parameter crashLimit: the coordinator's, for what has none of its own.
+    /// - Returns: whether a process has died under it so often that nobody is to try the same.
     mutating func countDeath(
         under unit: Int, _ cause: LossCause, isEvaluation: Bool, worker: String, crashLimit: Int, at: Int64,
         _ effects: inout [Effect]
@@ -50,6 +51,8 @@ extension Submission {
             throw FactMismatch("\(path(of: unit)): a process died under it, and it has ended")
         }
         blame(unit, cause, worker: worker)
+        let standard = crashLimit
+        let crashLimit = self.crashLimit(unit, standard: standard)
         if isDecider(unit) {
             endDecisionIfExhausted(unit, crashLimit: crashLimit, at: at, &effects)
             settle(at: at, &effects)
@@ -59,7 +62,7 @@ extension Submission {
         guard Int(units[unit].crashes) >= crashLimit, units[unit].stop == nil, isWaitingToStart(unit) else { return false }
         endLost(unit, [workerLostFailure(unit)], at, &effects)
         settle(at: at, &effects)
-        return !isEvaluation
+        return !isEvaluation && Int(units[unit].crashes) >= standard
     }
 
     /// Whether its next attempt is what comes next, and nothing of it runs.

@@ -100,7 +100,8 @@ extension Submission {
         settle(at: at, &effects)
     }
 
-    /// - Returns: whether its process has died under it so often that it is not tried again.
+    /// - Parameter crashLimit: the coordinator's, for what has none of its own.
+    /// - Returns: whether its process has died under it so often that nobody is to try the same.
     mutating func loseAttempt(
         _ unit: Int, _ attempt: Attempt, _ cause: LossCause, worker: String, crashLimit: Int, at: Int64, _ effects: inout [Effect]
     ) throws(FactMismatch) -> Bool {
@@ -113,6 +114,8 @@ extension Submission {
         // When it began was only said, and is in no journal.
         units[unit].startedAt = 0
         blame(unit, cause, worker: worker)
+        let standard = crashLimit
+        let crashLimit = self.crashLimit(unit, standard: standard)
         if isDecider(unit) {
             loseDecision(unit, crashLimit: crashLimit, at: at, &effects)
             settle(at: at, &effects)
@@ -140,7 +143,8 @@ extension Submission {
             if !wasEvaluating, isFinal(cause, unit) {
                 endLost(unit, [lostOnceFailure(unit, cause)], at, &effects)
             } else if Int(units[unit].crashes) >= crashLimit {
-                isExhausted = !wasEvaluating
+                // Who allows for fewer than the coordinator says nothing for others.
+                isExhausted = !wasEvaluating && Int(units[unit].crashes) >= standard
                 endLost(unit, [workerLostFailure(unit)], at, &effects)
             } else {
                 if isPaused(unit) { unuseLocks(unit, after: cause) }

@@ -1639,6 +1639,9 @@ public nonisolated struct WireOperationFailure: Sendable {
   /// of an ignored duplicate: submission and path of what had its unique id
   public var duplicateOf: String = String()
 
+  /// of a condition that is made of others: why these do not hold
+  public var parts: [WireOperationFailure] = []
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -3280,6 +3283,16 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._retriesNet = newValue}
   }
 
+  /// so many processes may die under it before it fails; absent: as the group around it, the root as the coordinator says
+  public var crashLimit: UInt32 {
+    get {_storage._crashLimit ?? 0}
+    set {_uniqueStorage()._crashLimit = newValue}
+  }
+  /// Returns true if `crashLimit` has been explicitly set.
+  public var hasCrashLimit: Bool {_storage._crashLimit != nil}
+  /// Clears the value of `crashLimit`. Subsequent reads from it will return its default value.
+  public mutating func clearCrashLimit() {_uniqueStorage()._crashLimit = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum OneOf_Kind: Equatable, Sendable {
@@ -3487,6 +3500,14 @@ public nonisolated struct WireCondition: Sendable {
     set {kind = .probe(newValue)}
   }
 
+  public var composed: WireComposedCondition {
+    get {
+      if case .composed(let v)? = kind {return v}
+      return WireComposedCondition()
+    }
+    set {kind = .composed(newValue)}
+  }
+
   public var negated: Bool = false
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -3497,6 +3518,64 @@ public nonisolated struct WireCondition: Sendable {
     case timeWindow(WireTimeWindow)
     case rateLimit(WireRateLimit)
     case probe(WireProbe)
+    case composed(WireComposedCondition)
+
+  }
+
+  public init() {}
+}
+
+/// Made of others. `prepares` of a node counts the others, in the order of a walk.
+public nonisolated struct WireComposedCondition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var form: WireComposedCondition.Form = .all
+
+  public var parts: [WireCondition] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Form: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case all // = 0
+    case any // = 1
+    case not // = 2
+    case ignored // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .all
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .all
+      case 1: self = .any
+      case 2: self = .not
+      case 3: self = .ignored
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .all: return 0
+      case .any: return 1
+      case .not: return 2
+      case .ignored: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireComposedCondition.Form] = [
+      .all,
+      .any,
+      .not,
+      .ignored,
+    ]
 
   }
 
@@ -4692,6 +4771,18 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public var priority: Int32 {
     get {_storage._priority}
     set {_uniqueStorage()._priority = newValue}
+  }
+
+  /// so many processes of workers may die under it before it fails
+  public var crashLimit: UInt32 {
+    get {_storage._crashLimit}
+    set {_uniqueStorage()._crashLimit = newValue}
+  }
+
+  /// so many have
+  public var crashes: UInt32 {
+    get {_storage._crashes}
+    set {_uniqueStorage()._crashes = newValue}
   }
 
   /// what its conditions said last
@@ -7433,7 +7524,7 @@ nonisolated extension WireBlobReference: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationFailure"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}state\0\u{1}publisher\0\u{1}message\0\u{3}type_name\0\u{3}exit_code\0\u{1}signal\0\u{1}stderr\0\u{1}host\0\u{1}origin\0\u{1}error\0\u{4}m\u{1}duplicate_of\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}state\0\u{1}publisher\0\u{1}message\0\u{3}type_name\0\u{3}exit_code\0\u{1}signal\0\u{1}stderr\0\u{1}host\0\u{1}origin\0\u{1}error\0\u{4}m\u{1}duplicate_of\0\u{2}o\u{4}parts\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7453,6 +7544,7 @@ nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf
       case 10: try { try decoder.decodeSingularStringField(value: &self.origin) }()
       case 11: try { try decoder.decodeSingularBytesField(value: &self.error) }()
       case 120: try { try decoder.decodeSingularStringField(value: &self.duplicateOf) }()
+      case 423: try { try decoder.decodeRepeatedMessageField(value: &self.parts) }()
       default: break
       }
     }
@@ -7499,6 +7591,9 @@ nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf
     if !self.duplicateOf.isEmpty {
       try visitor.visitSingularStringField(value: self.duplicateOf, fieldNumber: 120)
     }
+    if !self.parts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.parts, fieldNumber: 423)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7515,6 +7610,7 @@ nonisolated extension WireOperationFailure: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.origin != rhs.origin {return false}
     if lhs.error != rhs.error {return false}
     if lhs.duplicateOf != rhs.duplicateOf {return false}
+    if lhs.parts != rhs.parts {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -9956,7 +10052,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{11}prepares_part\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -9991,6 +10087,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _preparesPart: UInt32? = nil
     var _stream: UInt32? = nil
     var _retriesNet: Bool = false
+    var _crashLimit: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -10033,6 +10130,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _preparesPart = source._preparesPart
       _stream = source._stream
       _retriesNet = source._retriesNet
+      _crashLimit = source._crashLimit
     }
   }
 
@@ -10133,6 +10231,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 394: try { try decoder.decodeSingularBoolField(value: &_storage._retryOnFailure) }()
         case 395: try { try decoder.decodeSingularUInt64Field(value: &_storage._hostedTimeoutMilliseconds) }()
         case 413: try { try decoder.decodeSingularBoolField(value: &_storage._retriesNet) }()
+        case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
         case 430: try { try decoder.decodeSingularUInt32Field(value: &_storage._preparesPart) }()
         default: break
         }
@@ -10254,6 +10353,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._retriesNet != false {
         try visitor.visitSingularBoolField(value: _storage._retriesNet, fieldNumber: 413)
       }
+      try { if let v = _storage._crashLimit {
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 415)
+      } }()
       try { if let v = _storage._preparesPart {
         try visitor.visitSingularUInt32Field(value: v, fieldNumber: 430)
       } }()
@@ -10298,6 +10400,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._preparesPart != rhs_storage._preparesPart {return false}
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._retriesNet != rhs_storage._retriesNet {return false}
+        if _storage._crashLimit != rhs_storage._crashLimit {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -10507,7 +10610,7 @@ nonisolated extension WireRetryReason: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireCondition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Condition"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}no_failed_dependencies\0\u{3}no_cancelled_dependencies\0\u{3}time_window\0\u{3}rate_limit\0\u{1}probe\0\u{2}\u{5}negated\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}no_failed_dependencies\0\u{3}no_cancelled_dependencies\0\u{3}time_window\0\u{3}rate_limit\0\u{1}probe\0\u{2}\u{5}negated\0\u{2}Y\u{6}composed\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -10581,6 +10684,19 @@ nonisolated extension WireCondition: SwiftProtobuf.Message, SwiftProtobuf._Messa
         }
       }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.negated) }()
+      case 419: try {
+        var v: WireComposedCondition?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .composed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .composed(v)
+        }
+      }()
       default: break
       }
     }
@@ -10612,11 +10728,14 @@ nonisolated extension WireCondition: SwiftProtobuf.Message, SwiftProtobuf._Messa
       guard case .probe(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     }()
-    case nil: break
+    default: break
     }
     if self.negated != false {
       try visitor.visitSingularBoolField(value: self.negated, fieldNumber: 10)
     }
+    try { if case .composed(let v)? = self.kind {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 419)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -10626,6 +10745,45 @@ nonisolated extension WireCondition: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension WireComposedCondition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ComposedCondition"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}form\0\u{1}parts\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.form) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.parts) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.form != .all {
+      try visitor.visitSingularEnumField(value: self.form, fieldNumber: 1)
+    }
+    if !self.parts.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.parts, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireComposedCondition, rhs: WireComposedCondition) -> Bool {
+    if lhs.form != rhs.form {return false}
+    if lhs.parts != rhs.parts {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireComposedCondition.Form: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ALL\0\u{1}ANY\0\u{1}NOT\0\u{1}IGNORED\0")
 }
 
 nonisolated extension WireNoFailedDependencies: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -12578,7 +12736,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -12600,6 +12758,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _lastFailure: WireOperationFailure? = nil
     var _atMostOnce: Bool = false
     var _priority: Int32 = 0
+    var _crashLimit: UInt32 = 0
+    var _crashes: UInt32 = 0
     var _conditions: [WireConditionView] = []
     var _waiting: WireWaiting? = nil
     var _uniqueID: String = String()
@@ -12640,6 +12800,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _lastFailure = source._lastFailure
       _atMostOnce = source._atMostOnce
       _priority = source._priority
+      _crashLimit = source._crashLimit
+      _crashes = source._crashes
       _conditions = source._conditions
       _waiting = source._waiting
       _uniqueID = source._uniqueID
@@ -12699,6 +12861,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 371: try { try decoder.decodeSingularBoolField(value: &_storage._preparation) }()
         case 372: try { try decoder.decodeRepeatedMessageField(value: &_storage._history) }()
         case 396: try { try decoder.decodeSingularBoolField(value: &_storage._stoppedByGroup) }()
+        case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
+        case 416: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashes) }()
         default: break
         }
       }
@@ -12801,6 +12965,12 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._stoppedByGroup != false {
         try visitor.visitSingularBoolField(value: _storage._stoppedByGroup, fieldNumber: 396)
       }
+      if _storage._crashLimit != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._crashLimit, fieldNumber: 415)
+      }
+      if _storage._crashes != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._crashes, fieldNumber: 416)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -12829,6 +12999,8 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._lastFailure != rhs_storage._lastFailure {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
         if _storage._priority != rhs_storage._priority {return false}
+        if _storage._crashLimit != rhs_storage._crashLimit {return false}
+        if _storage._crashes != rhs_storage._crashes {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._waiting != rhs_storage._waiting {return false}
         if _storage._uniqueID != rhs_storage._uniqueID {return false}

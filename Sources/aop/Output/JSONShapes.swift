@@ -108,6 +108,7 @@ extension WireOperationView {
             ("retryAt", .time(retryAt)),
             ("atMostOnce", .bool(atMostOnce)),
             ("priority", .integer(Int64(priority))),
+            ("crashes", .integer(Int64(crashes))), ("crashLimit", .integer(Int64(crashLimit))),
             ("lastError", hasLastFailure ? .object(JSONValue.members(of: lastFailure, path: path)) : .null),
             ("conditions", .array(conditions.map(\.json))),
             (

@@ -14,6 +14,8 @@ public final class Sprout: AsyncOperation<String>, ClusterOperation, @unchecked 
         public var failures = 0
         /// The file whose coming it waits for when it has produced everything.
         public var until: String?
+        /// The lock that it holds as a product of another one.
+        public var key: String?
         /// It produces something that no worker knows.
         public var isWrong = false
         /// What it produces receives from each other, in a group.
@@ -40,7 +42,10 @@ public final class Sprout: AsyncOperation<String>, ClusterOperation, @unchecked 
 
     public override func run() async throws -> String {
         let attempt = write("+\(parameters.name)")
-        let made = parameters.makes.map { Sprout($0) }
+        let made = parameters.makes.map { parameters in
+            let sprout = Sprout(parameters)
+            return parameters.key.map { sprout.exclusive($0) } ?? sprout
+        }
         if parameters.isJoined {
             let join = Join(.init(separator: "+"))
             made.deliver(to: join)

@@ -28,6 +28,8 @@ public struct AndCondition: AOperationCondition, CompositeCondition {
 
     let components: [any AOperationCondition]
 
+    var form: CompositeForm { .all }
+
     /// Holds when all of `conditions` do; with none it holds.
     public init(_ conditions: any AOperationCondition...) {
         components = conditions

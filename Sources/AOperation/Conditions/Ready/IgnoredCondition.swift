@@ -13,6 +13,8 @@ public struct IgnoredCondition<T: AOperationCondition>: AOperationCondition, Com
 
     let components: [any AOperationCondition]
 
+    var form: CompositeForm { .ignorance }
+
     /// Cancels the operation, instead of failing it, when `condition` fails.
     public init(_ condition: T) {
         components = [condition]

@@ -27,6 +27,8 @@ public struct OrCondition: AOperationCondition, CompositeCondition {
 
     let components: [any AOperationCondition]
 
+    var form: CompositeForm { .any }
+
     /// Holds when one of `conditions` does.
     public init(_ conditions: any AOperationCondition...) {
         components = conditions
