@@ -191,6 +191,7 @@ let package = Package(
                 "Worker",
             ],
             swiftSettings: strict),
+        .testTarget(name: "SimulatorTests", dependencies: ["Simulator"], swiftSettings: strict),
         .testTarget(
             name: "ConformanceTests", dependencies: ["AOperation", "Conformance", "ConformanceOperations"], swiftSettings: strict),
         .testTarget(

@@ -31,3 +31,12 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     /// What was written last is lost at a crash although it was acknowledged: the disk lies.
     case lyingDisk = "lying-disk"
 }
+
+extension PlantedDefect {
+    /// Within so many seeds, from 0 on, it is found.
+    public var seedsMax: UInt64 {
+        switch self {
+        default: 400
+        }
+    }
+}

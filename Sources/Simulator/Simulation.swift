@@ -329,7 +329,6 @@ public final class Simulation {
         guard isCoordinatorPaused else { return }
         note("the coordinator goes on")
         isCoordinatorPaused = false
-        for executor in hosts.flatMap(\.executors) { executor.lastHeard = now }
         let events = coordinatorBacklog
         coordinatorBacklog = []
         // Everybody who has spoken is heard before the step that looks at leases.
@@ -398,6 +397,7 @@ public final class Simulation {
     private func receive(_ message: WirePeerMessage, on connection: SimulatedConnection, from executor: SimulatedExecutor) {
         guard let coordinator, connection.isOpenThere, connection.start == start else { return }
         executor.lastHeard = now
+        note("heard of \(executor.name): \(message.kind)")
         defer { wake() }
         if case .hello(let hello)? = message.body {
             do { connection.peer = try coordinator.attach(hello) } catch { violate("a hello is refused: \(error)") }
@@ -588,6 +588,18 @@ public final class Simulation {
         if !client.isConnected { put(.client(.connects), at: now + 1) }
         for index in client.submissions.indices where !submitted.contains(index) { put(.client(.acts), at: now + Int64(index)) }
         put(.client(.settles), at: now + 1_000)
+    }
+}
+
+extension WirePeerMessage {
+    fileprivate var kind: String {
+        switch body {
+        case .hello?: "hello"
+        case .heartbeat?: "heartbeat"
+        case .reports(let reports)?: "\(reports.reports.count) reports"
+        case .goodbye?: "goodbye"
+        default: "something"
+        }
     }
 }
 

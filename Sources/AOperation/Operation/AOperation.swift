@@ -257,7 +257,9 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     /// Ends the operation with the outcome of another one with the same output.
     func end(like other: AOperation, with ending: Ending) {
-        conclude(with: ending) { adoptValue(of: other) }
+        var dropped: Any?  // goes away when the lock is free
+        conclude(with: ending) { dropped = adoptValue(of: other) }
+        withExtendedLifetime(dropped) {}
     }
 
     /// The AOperations inside of this one, while it has not started.

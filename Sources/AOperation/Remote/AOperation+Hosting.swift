@@ -131,7 +131,10 @@ extension AOperation {
         switch value {
         case .none: return false
         case .own: conclude(with: .success)
-        case .attempt(let attempt): conclude(with: .success) { adoptValue(of: attempt) }
+        case .attempt(let attempt):
+            var dropped: Any?  // goes away when the lock is free
+            conclude(with: .success) { dropped = adoptValue(of: attempt) }
+            withExtendedLifetime(dropped) {}
         }
         return true
     }

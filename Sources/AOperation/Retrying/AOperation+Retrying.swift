@@ -192,6 +192,7 @@ extension AOperation {
     private func conclude(_ ending: Ending, of attempt: AOperation, body: OperationState.Body) -> Bool {
         let isByBody = attempt.core.withLock { $0.isProposedByBody }
         var dropped: Any?  // goes away when the lock is free
+        defer { withExtendedLifetime(dropped) {} }
         return conclude(ending, isByBody: isByBody, isOpen: mayBeTriedAgain(after: ending), body: body) {
             dropped = adoptValue(of: attempt)
         }

@@ -63,7 +63,6 @@ package final class MemoryCoordinator {
     private var incarnation = Incarnation(0)
     private let configuration: Scheduler.Configuration
     private let hearing: Hearing
-    private var speakers: Set<PeerID> = []
     /// Requests whose answers are not put into messages.
     private var plainRequests: [UInt64: PeerID] = [:]
     private var answers: [Answer] = []
@@ -206,7 +205,7 @@ package final class MemoryCoordinator {
     package func receive(_ message: WirePeerMessage, from peer: UInt64, at now: Instant) -> [Delivery] {
         self.now = now
         let peer = PeerID(peer)
-        speakers.insert(peer)
+        if hearing == .speakers, executors.contains(peer) { inputs.append(.heard(peer)) }
         switch message.body {
         case .request(let request): receive(request, from: peer)
         case .reports(let reports):
@@ -313,8 +312,7 @@ package final class MemoryCoordinator {
     package func step(at now: Instant) {
         self.now = now
         outputs.removeAll()
-        let heard = executors.sorted().filter { hearing == .everybody || speakers.contains($0) }.map { Input.heard($0) }
-        speakers = []
+        let heard = hearing == .everybody ? executors.sorted().map { Input.heard($0) } : []
         // An executor is heard after it has attached.
         scheduler.step(inputs + heard, at: now, into: &outputs)
         inputs = []
@@ -447,7 +445,7 @@ package final class MemoryCoordinator {
         }
         self.scheduler = scheduler
         (unwritten, writing, inputs, requests, executors, clients, held) = ([], nil, [], [:], [], [], HeldSends())
-        (speakers, plainRequests, answers, acknowledgedEnds) = ([], [:], [], [])
+        (plainRequests, answers, acknowledgedEnds) = ([:], [], [])
         (outbox, unspooled, waits, watches, heldBack) = ([], ([], []), ReadWaits(), [:], [])
         begin(at: now, Incarnation(incarnation))
         for proof in proofs { prove(proof.peer, proof.incarnation) }
