@@ -77,6 +77,11 @@ check-flood: dependencies  ## measure how much connections with garbage slow a c
 stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)
 	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests'
 
+.PHONY: soak
+soak: dependencies  ## simulate clusters in virtual time, each with faults of its own; RUNS=n (default 100000), SEED=n
+	$(SWIFT) build -c release --product aop-sim
+	.build/release/aop-sim --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
+
 .PHONY: format
 format:  ## put the sources into the project's format
 	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)

@@ -30,6 +30,7 @@ public final class Simulation {
     private var isWriting = false
     private var connections: [SimulatedConnection] = []
     private var clientPeer: UInt64?
+    private var lastToClient: Int64 = 0
     private var clientRequests: [UInt64: ClientRequest] = [:]
     private var nextConnection = 0
     private var nextNumber = 0
@@ -42,6 +43,7 @@ public final class Simulation {
 
     /// What virtual time begins with, as a wall time.
     private static let firstDay: Int64 = 1_900_000_000_000
+    private static let heartbeat: Int64 = 1_000
     static let lease: Int64 = 3_000
     static let lockLease: Int64 = 20_000
     static let orphanLimit: Int64 = 60_000
@@ -294,20 +296,36 @@ public final class Simulation {
         guard let coordinator else { return }
         for delivery in deliveries {
             if delivery.peer == clientPeer {
-                if case .events(let events)? = delivery.message.body { put(.client(.hears(events, start: start)), at: now + 1) }
+                if case .events(let events)? = delivery.message.body { put(.client(.hears(events, start: start)), at: arrivalAtClient()) }
             } else if let connection = connections.first(where: { $0.peer == delivery.peer }) {
-                send(delivery.message, on: connection)
+                send(timed(delivery.message), on: connection)
             }
         }
         for answer in coordinator.takeAnswers() {
             guard let request = clientRequests.removeValue(forKey: answer.number) else { continue }
-            put(.client(.answered(request, answer.reply, start: start)), at: now + 1 + random.below(Int64(3)))
+            put(.client(.answered(request, answer.reply, start: start)), at: arrivalAtClient())
         }
         for end in coordinator.takeAcknowledgedEnds() {
             for host in hosts where host.proofs.contains(where: { $0.incarnation == end.incarnation }) {
                 put(.proofKnown(host, end.incarnation), at: now + latency())
             }
         }
+    }
+
+    /// What is sent to the client comes in the order in which it was sent.
+    private func arrivalAtClient() -> Int64 {
+        lastToClient = max(lastToClient, now + 1 + random.below(Int64(3)))
+        return lastToClient
+    }
+
+    /// A welcome says how long the leases are.
+    private func timed(_ message: WireCoordinatorMessage) -> WireCoordinatorMessage {
+        guard case .welcome(var welcome)? = message.body else { return message }
+        welcome.heartbeatMilliseconds = UInt32(Self.heartbeat)
+        welcome.leaseMilliseconds = UInt32(Self.lease)
+        welcome.lockLeaseMilliseconds = UInt32(Self.lockLease)
+        welcome.orphanLimitMilliseconds = UInt32(Self.orphanLimit)
+        return .with { $0.welcome = welcome }
     }
 
     private func decided(_ facts: [Fact]) {
@@ -396,7 +414,7 @@ public final class Simulation {
 
     private func receive(_ message: WirePeerMessage, on connection: SimulatedConnection, from executor: SimulatedExecutor) {
         guard let coordinator, connection.isOpenThere, connection.start == start else { return }
-        executor.lastHeard = now
+        if connection === executor.connection { executor.lastHeard = now }
         note("heard of \(executor.name): \(message.kind)")
         defer { wake() }
         if case .hello(let hello)? = message.body {
