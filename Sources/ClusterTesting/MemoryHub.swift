@@ -227,12 +227,13 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
 
     private func deliver(_ deliveries: [MemoryCoordinator.Delivery]) {
         for delivery in deliveries {
+            guard case .message(let message) = delivery.content else { continue }
             if delivery.peer == client {
-                tell(.message(delivery.message, attachment: nil))
+                tell(.message(message, attachment: nil))
             } else if let worker = workers[delivery.peer] {
-                worker.receive(delivery.message)
+                worker.receive(message)
             } else {
-                hosts[delivery.peer]?.receive(delivery.message)
+                hosts[delivery.peer]?.receive(message)
             }
         }
     }

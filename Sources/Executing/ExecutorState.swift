@@ -32,6 +32,8 @@ package struct ExecutorState: Sendable {
     /// Ready to start, first come first; those that are not held any more are skipped.
     private var queue: Deque<UnitKey> = []
     private var running: Set<UnitKey> = []
+    /// Units of which an attempt runs that is not wanted any more: the next attempt is not begun beside it.
+    private var outrun: Set<UInt64> = []
     /// As the hello said that waits for its answer.
     private var toldAsRunning: Set<UnitKey>?
     /// How many queued units may stand in the shell's line; 0: it has none.
@@ -227,6 +229,7 @@ package struct ExecutorState: Sendable {
             case .unwanted:
                 units[key] = nil
                 actions.append(.forget(key))
+                letNextAttempt(of: key.unit)
             case .lockLeaseEnding where running.isAtMostOnce:
                 actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending.orStoppedForGood)))
             case .lockLeaseEnding:
@@ -321,7 +324,15 @@ package struct ExecutorState: Sendable {
 extension ExecutorState {
     private mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
         units[key] = HeldUnit(phase: .queued(assignment))
-        queue.append(key)
+        if !outrun.contains(key.unit) { queue.append(key) }
+    }
+
+    /// The attempt that was not wanted has ended: the one that came meanwhile takes its turn.
+    private mutating func letNextAttempt(of unit: UInt64) {
+        outrun.remove(unit)
+        for (key, held) in units where key.unit == unit {
+            if case .queued = held.phase { queue.append(key) }
+        }
     }
 
     /// Starts what may be started, and ends the process when there is nothing more to wait for.
@@ -437,6 +448,7 @@ extension ExecutorState {
         into actions: inout [ExecutorAction]
     ) {
         var running = running
+        if cause == .unwanted { outrun.insert(key.unit) }
         switch (running.course, force) {
         case (.working, false):
             running.course = .stopping(cause, killAt: now + running.graceMilliseconds)

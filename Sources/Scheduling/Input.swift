@@ -68,12 +68,15 @@ public struct ExecutorAttachment: Sendable {
     public var conditions: [String]
     /// What its host has, for all executors of its supervisor together. Each named once.
     public var resources: [ResourceAmount]
+    /// Rises with each connection of the process; 0: not told.
+    public var connection: UInt64
 
     public init(
         identity: WorkerIdentity, slots: Int, operations: [OperationSignature], labels: [String], held: [Held], conditions: [String] = [],
-        resources: [ResourceAmount] = [], line: Int = 0
+        resources: [ResourceAmount] = [], line: Int = 0, connection: UInt64 = 0
     ) {
         self.line = line
+        self.connection = connection
         self.resources = resources
         self.identity = identity
         self.slots = slots

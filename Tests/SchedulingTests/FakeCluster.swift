@@ -218,7 +218,7 @@ struct FakeCluster {
 
     mutating func attach(
         _ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"], held: [ExecutorAttachment.Held] = [],
-        conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false, line: Int = 0
+        conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false, line: Int = 0, connection: UInt64 = 0
     ) {
         if isSubmitter { submitters.insert(executor) }
         let host = host ?? hosts[executor] ?? .standard(executor)
@@ -236,7 +236,7 @@ struct FakeCluster {
                         supervisor: Incarnation(submitters.contains(executor) ? 0 : host.supervisor),
                         isSubmitter: submitters.contains(executor)),
                     slots: slots, operations: operations, labels: host.labels, held: held, conditions: conditions,
-                    resources: host.resources, line: line
+                    resources: host.resources, line: line, connection: connection
                 ))
         ])
     }

@@ -33,4 +33,23 @@ import Testing
         let events = cluster.operations().filter { $0.path == "a" }.flatMap(\.history).map(\.event)
         #expect(events == [.lost, .requested])
     }
+
+    /// What it says was so before what was given out on the newer connection: else that would be taken for lost, and run twice.
+    @Test func helloThatComesLate_ofAnEarlierConnection_isRefused_andChangesNothing() {
+        var cluster = FakeCluster()
+        cluster.attach(1, connection: 2)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let (peer, count) = (cluster.peers[1], cluster.journal.count)
+        cluster.attach(1, connection: 1)
+        #expect(losses(&cluster) == [])
+        #expect(cluster.journal.count == count)
+        #expect(cluster.sends.map(\.message.isSuperseded) == [true] && cluster.sends.first?.to != peer)
+        // The next one of that process is taken again.
+        cluster.attach(1, connection: 3)
+        #expect(losses(&cluster) == ["attempt 1 on h/1: its worker came back without it"])
+    }
+}
+
+extension Message {
+    fileprivate var isSuperseded: Bool { if case .superseded = self { true } else { false } }
 }

@@ -159,6 +159,31 @@ import Wire
         #expect(state.ended(one, .success(value("late")), now: 2, at: 2) == [.forget(one)])
     }
 
+    /// Its host stood still for so long that the unit was given out anew, to the same process.
+    @Test func nextAttempt_beginsWhenTheBodyOfTheOneBeforeHasEnded_andOthersGoFirst() {
+        var state = attached(slots: 2)
+        _ = state.dispatched([assignment(one)], now: 0, at: 100)
+        #expect(state.attached(drop: [one], now: 5, at: 105) == [.stop(one)])
+        let next = UnitKey(unit: one.unit, attempt: 13)
+        #expect(state.dispatched([assignment(next)], now: 6, at: 106) == [])
+        #expect(
+            state.dispatched([assignment(two)], now: 6, at: 106) == [.report(.started(two, at: 106)), .start(two, assignment(two))])
+        #expect(
+            state.ended(one, .cancelled, now: 9, at: 109) == [
+                .forget(one), .report(.started(next, at: 109)), .start(next, assignment(next)),
+            ])
+    }
+
+    @Test func nextAttempt_thatIsRecalledMeanwhile_isNotBegun() {
+        var state = attached(slots: 2)
+        _ = state.dispatched([assignment(one)], now: 0, at: 100)
+        _ = state.attached(drop: [one], now: 5, at: 105)
+        let next = UnitKey(unit: one.unit, attempt: 13)
+        _ = state.dispatched([assignment(next)], now: 6, at: 106)
+        #expect(state.stopOrdered([order(next, .recalled)], now: 7, at: 107) == [.report(.released(next)), .forget(next)])
+        #expect(state.ended(one, .cancelled, now: 9, at: 109) == [.forget(one)])
+    }
+
     @Test func orphanLimit_killsEverythingAndReportsNothing() {
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)

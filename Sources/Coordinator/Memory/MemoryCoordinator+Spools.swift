@@ -9,7 +9,7 @@ extension MemoryCoordinator: SpoolHost {
     func note(_ kind: ProtocolCounters.Kind, of peer: PeerID, _ text: String) {}
 
     func send(_ message: WireCoordinatorMessage, to peer: PeerID) {
-        if isThere(peer) { outbox.append(Delivery(peer: peer.rawValue, message: message)) }
+        if isThere(peer) { outbox.append(Delivery(peer: peer.rawValue, content: .message(message))) }
     }
 
     func append(_ runs: [ElementRun]) { unspooled.runs += runs }

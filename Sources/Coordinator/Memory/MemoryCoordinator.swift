@@ -8,17 +8,16 @@ import Wire
 /// and after `crash(at:incarnation:)` it goes on with nothing but that list, and what is in the spools. Values of any size are kept in
 /// messages. The spools of output and partial results are those of a real one, in memory and without a limit.
 package final class MemoryCoordinator {
-    /// A message, and for whom it is.
+    /// What goes out, and for whom it is.
     package struct Delivery {
-        package let peer: UInt64
-        package let message: WireCoordinatorMessage
-    }
+        package enum Content {
+            case message(WireCoordinatorMessage)
+            /// The answer to what was asked with ``MemoryCoordinator/ask(_:of:)`` under this number.
+            case answer(UInt64, Reply)
+        }
 
-    /// An answer to what was asked with ``ask(_:of:)``.
-    package struct Answer {
         package let peer: UInt64
-        package let number: UInt64
-        package let reply: Reply
+        package let content: Content
     }
 
     /// Whose messages count as heard.
@@ -65,7 +64,6 @@ package final class MemoryCoordinator {
     private let hearing: Hearing
     /// Requests whose answers are not put into messages.
     private var plainRequests: [UInt64: PeerID] = [:]
-    private var answers: [Answer] = []
     private var acknowledgedEnds: [(peer: UInt64, incarnation: UInt64)] = []
     /// Messages that go out before what they follow from is on the disk: a fault that a simulation plants.
     package var goesOutEarly: ((Message) -> Bool)?
@@ -242,17 +240,11 @@ package final class MemoryCoordinator {
         }
     }
 
-    /// Asks in the name of a client. Returns the answer's number.
+    /// Asks in the name of a client. Returns the number under which the answer is delivered.
     package func ask(_ body: Request, of client: UInt64) -> UInt64 {
         plainRequests[nextRequest + 1] = PeerID(client)
         put(body, of: PeerID(client))
         return nextRequest
-    }
-
-    /// What has been answered since this was asked last.
-    package func takeAnswers() -> [Answer] {
-        defer { answers = [] }
-        return answers
     }
 
     func ask(_ body: Request, _ pending: PendingRequest, of peer: PeerID) {
@@ -399,13 +391,20 @@ package final class MemoryCoordinator {
         case .acknowledgeEnd(let incarnation):
             proofs.removeAll { $0.incarnation == incarnation }
             acknowledgedEnds.append((message.to.rawValue, incarnation.rawValue))
-        case .superseded, .sessionOver: break
+        case .superseded: refuse(.superseded, to: message.to)
+        case .sessionOver: refuse(.sessionOver, to: message.to)
         }
+    }
+
+    /// Nothing more is taken on that connection.
+    private func refuse(_ code: WireRefusal.Code, to peer: PeerID) {
+        send(.with { $0.refusal.code = code }, to: peer)
+        forget(peer)
     }
 
     private func answer(_ id: RequestID, _ reply: Reply) {
         if let peer = plainRequests.removeValue(forKey: id.number) {
-            return answers.append(Answer(peer: peer.rawValue, number: id.number, reply: reply))
+            return outbox.append(Delivery(peer: peer.rawValue, content: .answer(id.number, reply)))
         }
         switch requests.removeValue(forKey: id.number) {
         case (_, .read(let read))?: found(read, reply)
@@ -445,7 +444,7 @@ package final class MemoryCoordinator {
         }
         self.scheduler = scheduler
         (unwritten, writing, inputs, requests, executors, clients, held) = ([], nil, [], [:], [], [], HeldSends())
-        (plainRequests, answers, acknowledgedEnds) = ([:], [], [])
+        (plainRequests, acknowledgedEnds) = ([:], [])
         (outbox, unspooled, waits, watches, heldBack) = ([], ([], []), ReadWaits(), [:], [])
         begin(at: now, Incarnation(incarnation))
         for proof in proofs { prove(proof.peer, proof.incarnation) }

@@ -43,7 +43,8 @@ extension ExecutorAttachment {
                 name: executor.submitter ? "\(hello.host)/submitter-\(hello.pid)" : "\(hello.host)/\(executor.index)", host: hello.host,
                 pid: hello.pid, supervisor: Incarnation(executor.supervisorIncarnation), isSubmitter: executor.submitter),
             slots: Int(executor.slots), operations: operations, labels: executor.labels, held: held,
-            conditions: executor.conditions, resources: resources, line: min(Int(executor.line), CoordinatorLimits.heldUnits))
+            conditions: executor.conditions, resources: resources, line: min(Int(executor.line), CoordinatorLimits.heldUnits),
+            connection: hello.connection)
     }
 }
 

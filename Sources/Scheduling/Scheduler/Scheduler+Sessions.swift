@@ -5,6 +5,10 @@ extension Scheduler {
         if let known, durable.workers[known.index].hasEnded {
             return pending.send(durable.workers[known.index].identity.isSubmitter ? .sessionOver : .superseded, to: peer)
         }
+        if let known, attachment.connection != 0, attachment.connection < workers.sessions[known.index].lastConnection {
+            // It has come late: what it says was so before what has been given out on the newer connection.
+            return pending.send(.superseded, to: peer)
+        }
         let number = known ?? meet(attachment.identity, &outputs)
         if !durable.workers[number.index].identity.isSubmitter {
             register(attachment.operations.map(\.name) + attachment.conditions.map(OperationClasses.knownName), &outputs)
@@ -17,6 +21,7 @@ extension Scheduler {
         }
         workers.byPeer[peer] = number
         workers.sessions[number.index].connection = .attached(peer)
+        workers.sessions[number.index].lastConnection = attachment.connection
         workers.sessions[number.index].lastHeard = now.boot
         workers.sessions[number.index].lastHeardWall = now.wall
         workers.sessions[number.index].isSuspected = false

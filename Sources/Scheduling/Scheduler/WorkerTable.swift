@@ -23,6 +23,8 @@ struct WorkerTable {
             }
         }
         var connection = Connection.absent
+        /// On which of its connections it was attached last; 0: not told.
+        var lastConnection: UInt64 = 0
         /// Boot time.
         var lastHeard: Int64 = 0
         /// Wall time, for those who look.

@@ -915,6 +915,12 @@ public nonisolated struct WireHello: @unchecked Sendable {
     set {_uniqueStorage()._lastCoordinatorIncarnation = newValue}
   }
 
+  /// rises with each connection of the process; 0: not told. What comes late of an earlier one is refused
+  public var connection: UInt64 {
+    get {_storage._connection}
+    set {_uniqueStorage()._connection = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -6469,7 +6475,7 @@ nonisolated extension WireCoordinatorMessage: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Hello"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_major\0\u{3}protocol_minor\0\u{1}role\0\u{3}product_version\0\u{1}cookie\0\u{1}host\0\u{1}pid\0\u{1}incarnation\0\u{1}capabilities\0\u{1}executor\0\u{3}last_coordinator_incarnation\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_major\0\u{3}protocol_minor\0\u{1}role\0\u{3}product_version\0\u{1}cookie\0\u{1}host\0\u{1}pid\0\u{1}incarnation\0\u{1}capabilities\0\u{1}executor\0\u{3}last_coordinator_incarnation\0\u{2}_\u{6}connection\0")
 
   fileprivate class _StorageClass {
     var _protocolMajor: UInt32 = 0
@@ -6483,6 +6489,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     var _capabilities: [String] = []
     var _executor: WireExecutorHello? = nil
     var _lastCoordinatorIncarnation: UInt64 = 0
+    var _connection: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6504,6 +6511,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       _capabilities = source._capabilities
       _executor = source._executor
       _lastCoordinatorIncarnation = source._lastCoordinatorIncarnation
+      _connection = source._connection
     }
   }
 
@@ -6533,6 +6541,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         case 9: try { try decoder.decodeRepeatedStringField(value: &_storage._capabilities) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._executor) }()
         case 11: try { try decoder.decodeSingularFixed64Field(value: &_storage._lastCoordinatorIncarnation) }()
+        case 426: try { try decoder.decodeSingularUInt64Field(value: &_storage._connection) }()
         default: break
         }
       }
@@ -6578,6 +6587,9 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       if _storage._lastCoordinatorIncarnation != 0 {
         try visitor.visitSingularFixed64Field(value: _storage._lastCoordinatorIncarnation, fieldNumber: 11)
       }
+      if _storage._connection != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._connection, fieldNumber: 426)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6598,6 +6610,7 @@ nonisolated extension WireHello: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
         if _storage._capabilities != rhs_storage._capabilities {return false}
         if _storage._executor != rhs_storage._executor {return false}
         if _storage._lastCoordinatorIncarnation != rhs_storage._lastCoordinatorIncarnation {return false}
+        if _storage._connection != rhs_storage._connection {return false}
         return true
       }
       if !storagesAreEqual {return false}

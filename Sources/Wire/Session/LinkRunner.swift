@@ -182,6 +182,7 @@ final class LinkRunner {
         hello.incarnation = configuration.incarnation
         hello.capabilities = configuration.capabilities
         hello.lastCoordinatorIncarnation = session.lastCoordinator
+        hello.connection = UInt64(connections)
         if let executor { hello.executor = executor }
         // Taken before it is sent: the lease must not begin later than the coordinator can count.
         let now = BootClock.milliseconds()

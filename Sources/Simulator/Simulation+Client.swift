@@ -1,0 +1,36 @@
+import Coordinator
+import Scheduling
+
+/// The client's side of the coordinator.
+extension Simulation {
+    func ask(_ request: ClientRequest) { put(.client(.asks(request, start: start)), at: now + 1 + random.below(Int64(3))) }
+
+    func happen(_ event: ClientEvent) {
+        switch event {
+        case .asks(let request, let start):
+            guard let coordinator, let clientPeer, start == self.start else { return }
+            clientRequests[coordinator.ask(request.body, of: clientPeer)] = request
+            wake()
+        case .answered(let request, let reply, let start): if start == self.start { client.answered(request, reply) }
+        case .hears(let events, let start): if start == self.start { client.hears(events) }
+        case .connects:
+            guard let coordinator else { return put(.client(.connects), at: now + 200) }
+            clientPeer = coordinator.connect()
+            client.connected()
+        case .lost(let start):
+            guard start == self.start || coordinator == nil || clientPeer == nil else { return }
+            client.disconnected()
+            put(.client(.connects), at: now + random.below(Int64(500)))
+        case .acts:
+            if let index = client.submissions.indices.first(where: { !submitted.contains($0) }) {
+                submitted.insert(index)
+                client.submit(index)
+            } else {
+                client.meddle()
+            }
+        case .settles:
+            client.settle()
+            put(.client(.settles), at: now + 5_000)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Wire
+
+/// Connections: what is sent in one direction arrives in order, or not at all.
+extension Simulation {
+    func latency() -> Int64 {
+        faults.contains(.slowNetwork) && !areFaultsOver && random.oneIn(4) ? random.below(Int64(1_500)) : 1 + random.below(Int64(4))
+    }
+
+    func connect(_ executor: SimulatedExecutor) -> SimulatedConnection {
+        nextConnection += 1
+        let connection = SimulatedConnection(nextConnection, of: executor.host, start: start)
+        guard coordinator != nil else {
+            connection.isOpenThere = false
+            put(.lost(executor, connection), at: now + latency())
+            return connection
+        }
+        connections.append(connection)
+        put(.connected(executor, connection), at: now + latency())
+        return connection
+    }
+
+    /// The peer closes its end.
+    func abandon(_ connection: SimulatedConnection) {
+        guard connection.isOpenHere else { return }
+        connection.isOpenHere = false
+        let at = max(connection.lastUp, now + latency())
+        connection.lastUp = at
+        put(.closed(connection), at: at)
+    }
+
+    func send(_ message: WirePeerMessage, on connection: SimulatedConnection, from executor: SimulatedExecutor) {
+        guard connection.isOpenHere else { return }
+        let at = max(connection.lastUp, now + latency())
+        connection.lastUp = at
+        put(.up(connection, message, from: executor), at: at)
+    }
+
+    func send(_ message: WireCoordinatorMessage, on connection: SimulatedConnection) {
+        guard connection.isOpenThere, let executor = hosts.flatMap(\.executors).first(where: { $0.connection === connection }) else {
+            return
+        }
+        if plants(.messageDropped), message.isOrder, random.oneIn(12) { return note("a message to \(executor.name) is dropped") }
+        let at = max(connection.lastDown, now + latency())
+        connection.lastDown = at
+        put(.down(connection, message, to: executor), at: at)
+    }
+
+    func close(_ connection: SimulatedConnection) {
+        guard connection.isOpenThere else { return }
+        connection.isOpenThere = false
+        connections.removeAll { $0 === connection }
+        if let peer = connection.peer {
+            coordinator?.disconnect(peer)
+            wake()
+        }
+    }
+
+    func receive(_ message: WirePeerMessage, on connection: SimulatedConnection, from executor: SimulatedExecutor) {
+        guard let coordinator, connection.isOpenThere, connection.start == start else { return }
+        if connection === executor.connection { executor.lastHeard = now }
+        note("heard of \(executor.name): \(message.kind)")
+        defer { wake() }
+        if case .hello(let hello)? = message.body {
+            do { connection.peer = try coordinator.attach(hello) } catch { violate("a hello is refused: \(error)") }
+            return
+        }
+        guard let peer = connection.peer else { return }
+        if case .heartbeat(let heartbeat)? = message.body {
+            send(.with { $0.heartbeatAnswer.sentAt = heartbeat.sentAt }, on: connection)
+        }
+        deliver(coordinator.receive(altered(message), from: peer, at: instant))
+    }
+
+    /// With the fault that is planted.
+    func altered(_ message: WirePeerMessage) -> WirePeerMessage {
+        guard case .reports(var reports)? = message.body else { return message }
+        for index in reports.reports.indices {
+            if plants(.staleTokenAccepted), let latest = latestAttempts[reports.reports[index].unit] {
+                reports.reports[index].attempt = latest
+            }
+            if plants(.decisionTwice), case .ended(var end)? = reports.reports[index].body, case .elements(var elements)? = end.outcome {
+                elements.elements += elements.elements
+                end.elements = elements
+                reports.reports[index].ended = end
+            }
+        }
+        return .with { $0.reports = reports }
+    }
+}
+
+extension WirePeerMessage {
+    fileprivate var kind: String {
+        switch body {
+        case .hello?: "hello"
+        case .heartbeat?: "heartbeat"
+        case .reports(let reports)?: "\(reports.reports.count) reports"
+        case .goodbye?: "goodbye"
+        default: "something"
+        }
+    }
+}
+
+extension WireCoordinatorMessage {
+    /// It asks for something to be done.
+    fileprivate var isOrder: Bool {
+        switch body {
+        case .dispatch?, .stop?: true
+        default: false
+        }
+    }
+}
