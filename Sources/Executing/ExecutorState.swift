@@ -36,6 +36,8 @@ package struct ExecutorState: Sendable {
     private var outrun: Set<UInt64> = []
     /// As the hello said that waits for its answer.
     private var toldAsRunning: Set<UnitKey>?
+    /// What it told in that hello, and has not any more: said when the answer comes, as nothing is heard of it before.
+    private var gone: [ExecutorAction] = []
     /// How many queued units may stand in the shell's line; 0: it has none.
     private let lineMax: Int
     /// Queued units that the shell may start by itself when another one ends. What it has started is told by `begun`.
@@ -79,6 +81,7 @@ package struct ExecutorState: Sendable {
     /// What a hello says, which `attached` completes: what begins in between was told as queued.
     package mutating func tellHeld() -> [WireHeldUnit] {
         toldAsRunning = running
+        gone = []
         return held
     }
 
@@ -94,7 +97,8 @@ package struct ExecutorState: Sendable {
             case .fetching, .queued, .running: break
             }
         }
-        toldAsRunning = nil
+        actions += gone
+        (toldAsRunning, gone) = (nil, [])
         return actions + advance(now: now, at: at)
     }
 
@@ -109,8 +113,7 @@ package struct ExecutorState: Sendable {
         for (key, unit) in units {
             switch unit.phase {
             case .fetching(let assignment) where assignment.isFenced, .queued(let assignment) where assignment.isFenced:
-                units[key] = nil
-                actions.append(.forget(key))
+                actions += giveBack(key, .released(key))
             case .running(var running) where running.isFenced:
                 let killAt = now + min(graceMilliseconds, running.graceMilliseconds)
                 switch running.course {
@@ -233,8 +236,7 @@ package struct ExecutorState: Sendable {
             case .lockLeaseEnding where running.isAtMostOnce:
                 actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending.orStoppedForGood)))
             case .lockLeaseEnding:
-                units[key] = nil
-                actions += [.report(.lost(key)), .forget(key)]
+                actions += giveBack(key, .lost(key))
             }
         }
         return actions + advance(now: now, at: at)
@@ -415,8 +417,7 @@ extension ExecutorState {
         case .recalled:
             switch units[key]?.phase {
             case .fetching?, .queued?:
-                units[key] = nil
-                actions += [.report(.released(key)), .forget(key)]
+                actions += giveBack(key, .released(key))
             case .running?, .finished?, nil:
                 break
             }
@@ -495,8 +496,7 @@ extension ExecutorState {
         for (key, unit) in units {
             switch unit.phase {
             case .fetching, .queued:
-                units[key] = nil
-                actions += [.report(.released(key)), .forget(key)]
+                actions += giveBack(key, .released(key))
             case .running, .finished: break
             }
         }
@@ -511,6 +511,13 @@ extension ExecutorState {
         }
         intake = .stuck
         return [.askForReplacement] + releaseQueued() + advance(now: now, at: at)
+    }
+
+    /// It is not held any more, and has no end.
+    private mutating func giveBack(_ key: UnitKey, _ report: WireUnitReport) -> [ExecutorAction] {
+        units[key] = nil
+        if toldAsRunning != nil { gone.append(.report(report)) }
+        return [.report(report), .forget(key)]
     }
 
     private var isOnlyStuck: Bool {

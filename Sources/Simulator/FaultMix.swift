@@ -19,6 +19,8 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
     public static let pausedWork = FaultMix(rawValue: 1 << 13)
     public static let duplicatedRequests = FaultMix(rawValue: 1 << 14)
     public static let draining = FaultMix(rawValue: 1 << 15)
+    /// Not a fault, but many of them matter only to what runs for longer than leases last.
+    public static let longBodies = FaultMix(rawValue: 1 << 16)
 
     public static let names: [(fault: FaultMix, name: String)] = [
         (.coordinatorCrashes, "coordinator-crashes"), (.executorCrashes, "executor-crashes"), (.hostLosses, "host-losses"),
@@ -26,6 +28,7 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
         (.coordinatorPauses, "coordinator-pauses"), (.slowDisk, "slow-disk"), (.slowNetwork, "slow-network"),
         (.clockJumps, "clock-jumps"), (.deafBodies, "deaf-bodies"), (.failures, "failures"), (.cancellations, "cancellations"),
         (.pausedWork, "paused-work"), (.duplicatedRequests, "duplicated-requests"), (.draining, "draining"),
+        (.longBodies, "long-bodies"),
     ]
 
     static func draw(using random: inout SimulationRandom) -> FaultMix {

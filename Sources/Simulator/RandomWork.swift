@@ -116,7 +116,8 @@ struct RandomWork {
 
     func body(of assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> Body {
         let isDeaf = faults.contains(.deafBodies) && random.oneIn(4)
-        var body = Body(milliseconds: duration(using: &random), ending: .cancelled, isCommand: !isDeaf || random.oneIn(2), obeys: !isDeaf)
+        var body = Body(
+            milliseconds: duration(faults, using: &random), ending: .cancelled, isCommand: !isDeaf || random.oneIn(2), obeys: !isDeaf)
         switch assignment.kind {
         case .execute, .conclude, .UNRECOGNIZED: body.ending = executed(assignment, faults, using: &random)
         case .evaluate:
@@ -129,10 +130,10 @@ struct RandomWork {
         return body
     }
 
-    private func duration(using random: inout SimulationRandom) -> Int64 {
-        switch random.below(10) {
-        case 0: 10_000 + random.below(Int64(30_000))
-        case 1, 2: 0
+    private func duration(_ faults: FaultMix, using random: inout SimulationRandom) -> Int64 {
+        if faults.contains(.longBodies), random.oneIn(2) { return random.below(Int64(60_000)) }
+        return switch random.below(10) {
+        case 0, 1: 0
         default: random.below(Int64(2_000))
         }
     }

@@ -26,6 +26,7 @@ extension Simulation {
         note("the coordinator starts, for the \(start). time")
         for executor in hosts.flatMap(\.executors) where !plants(.noFreshLease) { executor.lastHeard = now }
         compareWithDisk()
+        witness.coordinatorStarts()
         wake()
     }
 

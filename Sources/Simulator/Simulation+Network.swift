@@ -58,7 +58,8 @@ extension Simulation {
     func receive(_ message: WirePeerMessage, on connection: SimulatedConnection, from executor: SimulatedExecutor) {
         guard let coordinator, connection.isOpenThere, connection.start == start else { return }
         if connection === executor.connection { executor.lastHeard = now }
-        note("heard of \(executor.name): \(message.kind)")
+        // There are so many of them that they would leave no place for what happens.
+        if !message.isHeartbeat { note("heard of \(executor.name): \(message.kind)") }
         defer { wake() }
         if case .hello(let hello)? = message.body {
             do { connection.peer = try coordinator.attach(hello) } catch { violate("a hello is refused: \(error)") }
@@ -89,6 +90,10 @@ extension Simulation {
 }
 
 extension WirePeerMessage {
+    fileprivate var isHeartbeat: Bool {
+        if case .heartbeat? = body { true } else { false }
+    }
+
     fileprivate var kind: String {
         switch body {
         case .hello?: "hello"

@@ -54,7 +54,7 @@ public final class Simulation {
     static let lockLease: Int64 = 20_000
     static let orphanLimit: Int64 = 60_000
     /// How long everything may take to end once faults are over.
-    private static let patience: Int64 = 3_600_000
+    private static let patience: Int64 = 1_200_000
     private static let traceMax = 400
 
     public init(_ plan: SimulationPlan) {
@@ -176,7 +176,7 @@ public final class Simulation {
     }
 
     func work(for assignment: WireAssignment) -> RandomWork.Body {
-        work.body(of: assignment, areFaultsOver ? faults.subtracting([.deafBodies]) : faults, using: &random)
+        work.body(of: assignment, areFaultsOver ? faults.subtracting([.deafBodies, .longBodies]) : faults, using: &random)
     }
 
     // MARK: What is noted

@@ -25,6 +25,8 @@ final class Witness {
     private var executors: [UInt64: UInt64] = [:]
     /// Attempts of which the coordinator has decided that they are lost.
     private var givenUp: Set<UInt64> = []
+    /// Of which that is on the disk.
+    private var givenUpOnDisk: Set<UInt64> = []
     /// What bodies have said, by attempt.
     private var endings: [UInt64: UnitEnding] = [:]
     private var assigned: Set<UInt64> = []
@@ -43,10 +45,14 @@ final class Witness {
             journal.append(fact)
             factCounts[fact.name, default: 0] += 1
             if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
+            if case .attemptLost(_, let attempt, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
             if case .assigned(_, let attempt, _, _) = fact { assigned.insert(attempt.rawValue) }
             do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
         }
     }
+
+    /// What a coordinator had decided that is not on the disk was never so.
+    func coordinatorStarts() { givenUp = givenUpOnDisk }
 
     // MARK: Decisions
 
@@ -112,6 +118,9 @@ final class Witness {
         world.note("\(executor.name) begins \(name) #\(assignment.attemptNumber) (\(attempt.rawValue))")
         if !assigned.contains(attempt.rawValue) {
             world.violate("\(name) begins, and it is not on the disk that it was given out (\(attempt.rawValue))")
+        }
+        if givenUp.contains(attempt.rawValue), !executor.wasFrozen {
+            world.violate("\(name) begins in \(executor.name), and was given up before (\(attempt.rawValue))")
         }
         checkAlone(body, in: executor)
         checkLocks(body, in: executor)
@@ -211,7 +220,8 @@ final class Witness {
     func shown(_ event: WireEvent, of id: String) {
         switch event.state {
         case .succeeded, .failed, .cancelled:
-            guard event.state == .cancelled else { return }
+            // A group that is tried again begins its members anew: then what is told late was so before.
+            guard event.state == .cancelled, disk.hasOutcome(event.path, of: id) == true else { return }
             for run in running.values where run.body.assignment.submission == id && run.body.assignment.path == event.path {
                 // One that was given up before goes on until its host is heard.
                 guard !run.executor.wasFrozen, !givenUp.contains(run.body.assignment.attempt) else { continue }

@@ -204,13 +204,35 @@ import Wire
         }
         _ = state.dispatched([fenced(one), assignment(two), fenced(three)], now: 0, at: 0)
         let actions = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
-        #expect(actions.count == 2 && actions.contains(.stop(one)) && actions.contains(.forget(three)))
+        #expect(
+            actions.count == 3 && actions.contains(.stop(one)) && actions.contains(.report(.released(three)))
+                && actions.contains(.forget(three)))
         #expect(state.deadline == 1500)
         #expect(state.tick(now: 1500, at: 1500) == [.kill(one)])
         #expect(Set(state.held.map(\.unit)) == [one.unit, two.unit])
         #expect(state.attached(drop: [], now: 1600, at: 1600) == [])
         #expect(state.ended(one, .cancelled, now: 1700, at: 1700) == [.report(.lost(one)), .forget(one)])
         #expect(state.held.map(\.unit) == [two.unit])
+    }
+
+    /// Nothing is heard of it before the answer to the hello, in which it was told as held.
+    @Test func whatIsGoneBetweenHelloAndWelcome_isToldThen() {
+        func fenced(_ key: UnitKey) -> WireAssignment {
+            var fenced = assignment(key, grace: 1000)
+            fenced.fences = [.with { $0.key = "k" }]
+            return fenced
+        }
+        var state = attached()
+        _ = state.dispatched([fenced(one), fenced(two)], now: 0, at: 100)
+        #expect(state.tellHeld().count == 2)
+        _ = state.lockLeaseEnding(graceMilliseconds: 500, now: 5)
+        _ = state.ended(one, .cancelled, now: 6, at: 106)
+        #expect(state.held.isEmpty)
+        let told = state.attached(drop: [], now: 7, at: 107)
+        #expect(told.count == 2)
+        #expect(told.contains(.report(.released(two))) && told.contains(.report(.lost(one))))
+        _ = state.tellHeld()
+        #expect(state.attached(drop: [], now: 8, at: 108) == [])
     }
 
     @Test func lockLeaseEnding_stopsWhatRunsAtMostOnce_andKeepsThatUntilItIsAcknowledged() {
@@ -222,7 +244,9 @@ import Wire
         }
         _ = state.dispatched([once(one), once(two)], now: 0, at: 0)
         let actions = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
-        #expect(actions.count == 2 && actions.contains(.stop(one)) && actions.contains(.forget(two)))
+        #expect(
+            actions.count == 3 && actions.contains(.stop(one)) && actions.contains(.report(.released(two)))
+                && actions.contains(.forget(two)))
         let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: 1050, .failure([.stoppedForGood]))
         #expect(state.ended(one, .cancelled, now: 1050, at: 1050) == [.report(.ended(one, end))])
         #expect(state.held.map(\.state) == [.finished])
