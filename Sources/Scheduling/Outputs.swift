@@ -28,6 +28,8 @@ public enum Message: Sendable {
     case welcome(name: String, drop: [ExecutorAttachment.Held])
     /// A newer connection of the same process took over, or its end was proven already.
     case superseded
+    /// It is heard again after its lease was over: what it held may be given away, and only a welcome sets that right.
+    case helloWanted
     /// To a submitter's process: its session is over, and what it hosted has failed.
     case sessionOver
     case dispatch([Assignment])

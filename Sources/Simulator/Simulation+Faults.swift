@@ -35,7 +35,10 @@ extension Simulation {
             guard let host, !host.isPaused else { return }
             note("h\(host.number) stands still")
             host.isPaused = true
-            for executor in host.executors { executor.wasFrozen = true }
+            for executor in host.executors {
+                executor.wasFrozen = true
+                witness.standsStill(executor)
+            }
             put(.resumes(host), at: now + random.below(Int64(random.oneIn(3) ? 90_000 : 6_000)))
         case .coordinatorPauses: pauseCoordinator()
         case .clockJumps: wallOffset += random.below(Int64(20_000)) - 10_000

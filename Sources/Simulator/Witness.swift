@@ -27,6 +27,8 @@ final class Witness {
     private var givenUp: Set<UInt64> = []
     /// Of which that is on the disk.
     private var givenUpOnDisk: Set<UInt64> = []
+    /// Attempts that ran while their process stood still. What it does for a moment when it goes on is let pass.
+    private var frozen: Set<UInt64> = []
     /// What bodies have said, by attempt.
     private var endings: [UInt64: UnitEnding] = [:]
     private var assigned: Set<UInt64> = []
@@ -126,6 +128,11 @@ final class Witness {
         checkLocks(body, in: executor)
         if assignment.kind == .execute { checkOrder(assignment, name) }
         running[attempt.rawValue] = Run(body: body, executor: executor, holders: holders(of: assignment))
+        if executor.wasFrozen { frozen.insert(attempt.rawValue) }
+    }
+
+    func standsStill(_ executor: SimulatedExecutor) {
+        for (attempt, run) in running where run.executor === executor { frozen.insert(attempt) }
     }
 
     func ended(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
@@ -139,7 +146,7 @@ final class Witness {
         for run in running.values where run.body.assignment.unit == body.assignment.unit {
             let attempt = run.body.assignment.attempt
             // What holds a lock, or must not run twice, has to have ended by then, where its process did not stand still.
-            if givenUp.contains(attempt), !run.body.assignment.isFenced || run.executor.wasFrozen { continue }
+            if givenUp.contains(attempt), !run.body.assignment.isFenced || frozen.contains(attempt) { continue }
             world.violate(
                 "\(body.assignment.submission)/\(body.assignment.path) begins in \(executor.name), and runs in \(run.executor.name) under"
                     + " attempt \(attempt)")
@@ -157,7 +164,8 @@ final class Witness {
                 world.violate("\(name) begins under token \(fence.token) of `\(fence.key)`, after one under \(last) has")
             }
             lastTokens[fence.key, default: [:]][holder] = max(lastTokens[fence.key]?[holder] ?? 0, fence.token)
-            let others = Set(running.values.filter { !$0.executor.wasFrozen }.compactMap { $0.holders[fence.key] }).subtracting([holder])
+            let others = Set(running.values.filter { !frozen.contains($0.body.assignment.attempt) }.compactMap { $0.holders[fence.key] })
+                .subtracting([holder])
             if others.count >= RandomWork.limit(of: fence.key) {
                 world.violate("\(name) begins under `\(fence.key)` while \(others.sorted().joined(separator: ", ")) runs under it")
             }
@@ -224,7 +232,8 @@ final class Witness {
             guard event.state == .cancelled, disk.hasOutcome(event.path, of: id) == true else { return }
             for run in running.values where run.body.assignment.submission == id && run.body.assignment.path == event.path {
                 // One that was given up before goes on until its host is heard.
-                guard !run.executor.wasFrozen, !givenUp.contains(run.body.assignment.attempt) else { continue }
+                let attempt = run.body.assignment.attempt
+                guard !frozen.contains(attempt), !givenUp.contains(attempt) else { continue }
                 world.violate("\(id)/\(event.path) is shown as cancelled, and runs in \(run.executor.name)")
             }
         case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused, .UNRECOGNIZED: break

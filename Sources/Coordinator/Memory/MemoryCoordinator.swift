@@ -392,6 +392,7 @@ package final class MemoryCoordinator {
             proofs.removeAll { $0.incarnation == incarnation }
             acknowledgedEnds.append((message.to.rawValue, incarnation.rawValue))
         case .superseded: refuse(.superseded, to: message.to)
+        case .helloWanted: send(.with { $0.helloWanted = WireHelloWanted() }, to: message.to)
         case .sessionOver: refuse(.sessionOver, to: message.to)
         }
     }

@@ -10,6 +10,7 @@ extension CoordinatorLoop {
         switch message.message {
         case .welcome(let name, let drop): send(.with { $0.welcome = welcome(name: name, drop: drop) }, to: peer)
         case .superseded: supersede(peer)
+        case .helloWanted: send(.with { $0.helloWanted = WireHelloWanted() }, to: peer)
         case .sessionOver: endSession(of: peer)
         case .dispatch(let assignments): dispatch(assignments, to: peer)
         case .stop(let orders):

@@ -40,6 +40,7 @@ extension Scheduler {
         }
         if !isSubmitter { emit(.workerEnded(number), &outputs) }
         if let peer = session.peer { workers.byPeer[peer] = nil }
+        workers.forgetSilence(of: number)
         workers.sessions[number.index].begunUnheard = []
         workers.sessions[number.index].connection = .absent
         lockIntake.haveWorkersChanged = true

@@ -19,6 +19,7 @@ extension Scheduler {
             workers.byPeer[older] = nil
             pending.send(.superseded, to: older)
         }
+        workers.forgetSilence(of: number)
         workers.byPeer[peer] = number
         workers.sessions[number.index].connection = .attached(peer)
         workers.sessions[number.index].lastConnection = attachment.connection
@@ -108,10 +109,18 @@ extension Scheduler {
     }
 
     mutating func hear(_ peer: PeerID) {
-        guard let number = workers.number(of: peer) else { return }
+        guard let number = workers.number(of: peer) else { return hearLate(peer) }
         workers.sessions[number.index].lastHeard = now.boot
         workers.sessions[number.index].lastHeardWall = now.wall
         workers.sessions[number.index].isSuspected = false
+    }
+
+    /// What comes after the lease is over brings it not back, but the executor counts its limits from what was answered.
+    private mutating func hearLate(_ peer: PeerID) {
+        guard let number = workers.silentByPeer[peer] else { return }
+        workers.sessions[number.index].lastHeard = now.boot
+        workers.sessions[number.index].lastHeardWall = now.wall
+        pending.send(.helloWanted, to: peer)
     }
 
     mutating func drain(_ peer: PeerID) {
@@ -128,6 +137,7 @@ extension Scheduler {
     /// A connection was seen to go. A follower is forgotten; an executor has until its lease is over.
     mutating func suspect(_ peer: PeerID) {
         followers.remove(peer)
+        if let number = workers.silentByPeer[peer] { workers.forgetSilence(of: number) }
         guard let number = workers.number(of: peer) else { return }
         workers.sessions[number.index].isSuspected = true
     }
@@ -179,7 +189,7 @@ extension Scheduler {
         case .attached(let peer):
             let due = heard + configuration.leaseMilliseconds
             guard due <= now.boot else { return watchLease(of: number, due: due) }
-            workers.byPeer[peer] = nil
+            workers.silence(number, on: peer)
         case .awaited:
             let due = heard + reattachWindow
             guard due <= now.boot else { return watchLease(of: number, due: due) }

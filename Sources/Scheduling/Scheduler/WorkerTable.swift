@@ -23,6 +23,8 @@ struct WorkerTable {
             }
         }
         var connection = Connection.absent
+        /// On which connection its lease was over.
+        var silentPeer: PeerID?
         /// On which of its connections it was attached last; 0: not told.
         var lastConnection: UInt64 = 0
         /// Boot time.
@@ -106,10 +108,24 @@ struct WorkerTable {
     var sessions: [Session] = []
     var hosts: [Host] = []
     var byPeer: [PeerID: WorkerNumber] = [:]
+    /// Those whose lease was over, as long as their connection has not gone: something may still come on it.
+    private(set) var silentByPeer: [PeerID: WorkerNumber] = [:]
 
     mutating func append(hosts count: Int) {
         sessions.append(Session())
         while hosts.count < count { hosts.append(Host()) }
     }
     func number(of peer: PeerID) -> WorkerNumber? { byPeer[peer] }
+
+    mutating func silence(_ number: WorkerNumber, on peer: PeerID) {
+        byPeer[peer] = nil
+        silentByPeer[peer] = number
+        sessions[number.index].silentPeer = peer
+    }
+
+    mutating func forgetSilence(of number: WorkerNumber) {
+        guard let peer = sessions[number.index].silentPeer else { return }
+        silentByPeer[peer] = nil
+        sessions[number.index].silentPeer = nil
+    }
 }
