@@ -3,7 +3,11 @@ import Scheduling
 
 /// The client's side of the coordinator.
 extension Simulation {
-    func ask(_ request: ClientRequest) { put(.client(.asks(request, start: start)), at: now + 1 + random.below(Int64(3))) }
+    /// On one connection what is asked first comes first.
+    func ask(_ request: ClientRequest) {
+        lastFromClient = max(lastFromClient, now + 1 + random.below(Int64(3)))
+        put(.client(.asks(request, start: start)), at: lastFromClient)
+    }
 
     func happen(_ event: ClientEvent) {
         switch event {

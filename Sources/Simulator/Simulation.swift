@@ -31,6 +31,7 @@ public final class Simulation {
     var connections: [SimulatedConnection] = []
     var clientPeer: UInt64?
     var lastToClient: Int64 = 0
+    var lastFromClient: Int64 = 0
     var clientRequests: [UInt64: ClientRequest] = [:]
     var nextConnection = 0
     private var nextNumber = 0
@@ -76,6 +77,7 @@ public final class Simulation {
         configuration.lockLeaseMilliseconds = plants(.lockMovedOnSuspicion) ? Self.lease : Self.lockLease
         configuration.orphanLimitMilliseconds = Self.orphanLimit
         configuration.forgetsRetries = plants(.retryForgotten)
+        configuration.givesNoFreshLease = plants(.noFreshLease)
         return configuration
     }
 

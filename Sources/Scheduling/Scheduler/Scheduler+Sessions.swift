@@ -171,7 +171,9 @@ extension Scheduler {
         }
     }
 
-    var reattachWindow: Int64 { configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds }
+    var reattachWindow: Int64 {
+        configuration.givesNoFreshLease ? 0 : configuration.leaseMilliseconds + 2 * configuration.reconnectMaximumMilliseconds
+    }
 
     /// One timer for each executor: it is set again when it finds that its time has moved.
     private mutating func watchLease(of number: WorkerNumber, due: Int64) {

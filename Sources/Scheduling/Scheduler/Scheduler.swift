@@ -31,6 +31,8 @@ public struct Scheduler {
         public var builtInConditions: [String] = []
         /// What is to be tried again never is: a fault that a simulation plants.
         public var forgetsRetries = false
+        /// After a start nobody is waited for: a fault that a simulation plants.
+        public var givesNoFreshLease = false
 
         public init() {}
     }
