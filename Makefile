@@ -80,7 +80,8 @@ stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says h
 .PHONY: soak
 soak: dependencies  ## simulate clusters in virtual time, each with faults of its own; RUNS=n (default 100000), SEED=n
 	$(SWIFT) build -c release --product aop-sim
-	.build/release/aop-sim --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
+	.build/release/aop-sim --planted
+	.build/release/aop-sim --complete --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
 
 .PHONY: format
 format:  ## put the sources into the project's format

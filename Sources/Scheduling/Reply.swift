@@ -61,7 +61,7 @@ public enum SubmissionState: UInt8, Hashable, Sendable {
     case pending = 0, running, paused, succeeded, failed, cancelled
 }
 
-public enum OperationState: UInt8, Hashable, Sendable {
+public enum OperationState: UInt8, Hashable, Sendable, CaseIterable {
     case blocked = 0, locking, evaluating, queued, running, stopping, retrying, paused, succeeded, failed, cancelled
 }
 

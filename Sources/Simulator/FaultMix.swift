@@ -21,6 +21,8 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
     public static let draining = FaultMix(rawValue: 1 << 15)
     /// Not a fault, but many of them matter only to what runs for longer than leases last.
     public static let longBodies = FaultMix(rawValue: 1 << 16)
+    /// Operators take locks from those who hold them.
+    public static let releasedLocks = FaultMix(rawValue: 1 << 17)
 
     public static let names: [(fault: FaultMix, name: String)] = [
         (.coordinatorCrashes, "coordinator-crashes"), (.executorCrashes, "executor-crashes"), (.hostLosses, "host-losses"),
@@ -28,7 +30,13 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
         (.coordinatorPauses, "coordinator-pauses"), (.slowDisk, "slow-disk"), (.slowNetwork, "slow-network"),
         (.clockJumps, "clock-jumps"), (.deafBodies, "deaf-bodies"), (.failures, "failures"), (.cancellations, "cancellations"),
         (.pausedWork, "paused-work"), (.duplicatedRequests, "duplicated-requests"), (.draining, "draining"),
-        (.longBodies, "long-bodies"),
+        (.longBodies, "long-bodies"), (.releasedLocks, "released-locks"),
+    ]
+
+    /// Those that happen at a moment; the others are how things are as long as a run lasts.
+    static let events: FaultMix = [
+        .coordinatorCrashes, .executorCrashes, .hostLosses, .partitions, .brokenConnections, .hostPauses, .coordinatorPauses, .clockJumps,
+        .cancellations, .pausedWork, .draining, .releasedLocks,
     ]
 
     static func draw(using random: inout SimulationRandom) -> FaultMix {

@@ -36,7 +36,14 @@ extension PlantedDefect {
     /// Within so many seeds, from 0 on, it is found.
     public var seedsMax: UInt64 {
         switch self {
-        default: 400
+        case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
+            .lyingDisk:
+            20
+        case .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .lockMovedOnSuspicion, .startAfterLease: 200
+        case .staleTokenAccepted: 600
+        // Two bodies that differ in age by a lock lease must meet on one key.
+        case .runAfterLockLease: 4_000
         }
     }
 }

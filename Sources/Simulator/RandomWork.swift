@@ -26,6 +26,7 @@ struct RandomWork {
         var graph = Graph(name: "random", nodes: [], parameters: [Array("{}".utf8)])
         var left = size
         addGroup(to: &graph, parent: 0, isRoot: true, depth: 0, left: &left, names: [], isInForEach: false, &random)
+        ask(of: &graph, using: &random)
         return graph
     }
 
@@ -148,11 +149,27 @@ struct RandomWork {
                 }
             ])
         }
-        return .success(
-            .with {
-                $0.encoding = .text
-                $0.inline = .init("\(assignment.path)#\(assignment.attempt)".utf8)
-            })
+        let value = WireValue.with {
+            $0.encoding = .text
+            $0.inline = .init("\(assignment.path)#\(assignment.attempt)".utf8)
+        }
+        return random.oneIn(12) ? .production(value, Self.addition(count: 1 + random.below(2))) : .success(value)
+    }
+
+    /// So many operations that an attempt adds to its group with its success.
+    private static func addition(count: Int) -> WireAddition {
+        .with {
+            $0.graph.nodes = [.with { $0.group = .init() }]
+            for number in 0..<count {
+                $0.graph.nodes.append(
+                    .with {
+                        $0.id = "made\(number)"
+                        $0.operation.type = Self.operation
+                    })
+            }
+            $0.graph.parameters = [.init("{}".utf8)]
+            $0.products = (1...count).map(UInt32.init)
+        }
     }
 
     private func answer(_ question: WireConditionQuestion, _ faults: FaultMix, using random: inout SimulationRandom) -> WireConditionAnswer

@@ -25,7 +25,11 @@ struct ClientRequest {
 
     enum Purpose {
         case submit(key: String)
+        /// What of a submission has failed once more, under this key.
+        case retry(key: String, id: String)
         case cancel(id: String, path: String)
+        /// Who holds a lock, to take it from them.
+        case locks(key: String)
         case steer
         case follow(id: String)
         case look(id: String)
@@ -84,13 +88,18 @@ final class SimulatedClient {
 
     func submit(_ index: Int) {
         let submission = submissions[index]
+        world.note("client submits `\(submission.key)`: \(submission.graph.sketch)")
         let request = Request.submit(key: submission.key, name: "", graph: submission.graph, waitForWorkers: true)
         ask(request, .submit(key: submission.key))
         if world.faults.contains(.duplicatedRequests), world.random.oneIn(2) { ask(request, .submit(key: submission.key)) }
     }
 
-    /// Cancels, pauses or resumes something.
+    /// Cancels, pauses or resumes something, takes a lock from who holds it, or runs once more what has failed.
     func meddle() {
+        if world.faults.contains(.releasedLocks), world.random.oneIn(3), let key = world.random.pick(RandomWork.keys) {
+            return ask(.locks(key: key, from: 0), .locks(key: key))
+        }
+        if world.random.oneIn(3) { return retry() }
         guard let submission = world.random.pick(submissions.filter { $0.id != nil && !$0.isFinished }), let id = submission.id else {
             return
         }
@@ -109,6 +118,25 @@ final class SimulatedClient {
             ask(.resume(submission: id, path: path), .steer)
         default: break
         }
+    }
+
+    private func retry() {
+        guard submissions.count < Self.submissionsMax, let submission = world.random.pick(submissions.filter(\.isFinished)),
+            let id = submission.id
+        else { return }
+        let key = "again-\(submissions.count)"
+        submissions.append(Submission(key: key, graph: submission.graph))
+        world.submitted.insert(submissions.count - 1)
+        ask(.retry(submission: id, key: key, force: world.random.oneIn(2), failedOnly: world.random.oneIn(2)), .retry(key: key, id: id))
+    }
+
+    private static let submissionsMax = 6
+
+    private func release(_ key: String, _ locks: [LockView]) {
+        let holders = locks.filter { $0.key == key && $0.scope.isEmpty }.flatMap(\.holders).map(\.operation)
+        guard let holder = world.random.pick(holders) else { return }
+        world.note("client takes `\(key)` from \(holder)")
+        ask(.releaseLock(key: key, holders: [holder], reason: "", now: world.random.oneIn(2)), .steer)
     }
 
     /// Faults are over: nothing stays paused, and it wants to know how everything ended.
@@ -130,7 +158,11 @@ final class SimulatedClient {
     func answered(_ request: ClientRequest, _ reply: Reply) {
         guard open.removeValue(forKey: request.number) != nil else { return }
         switch (request.purpose, reply) {
-        case (.submit(let key), .submitted(let id, _)): submitted(key, id)
+        case (.submit(let key), .submitted(let id, _)), (.retry(let key, _), .retried(let id, _, _)): submitted(key, id)
+        // There is nothing in it to run again, or somebody has its unique id.
+        case (.retry(let key, _), .failed(.refused)): submissions.removeAll { $0.key == key }
+        case (.locks(let key), .locks(let locks, _)): release(key, locks)
+        case (.steer, .lockReleased): break
         case (.look, .submission(let view)), (.follow, .following(let view)): saw(view.id, isFinished: view.finishedAt > 0)
         case (.outcomes(let id, let from), .operations(let page, let next, _)): saw(page, of: id, from: from, next: next)
         case (.cancel, .cancelAccepted), (.steer, .steered): break

@@ -156,6 +156,7 @@ final class SimulatedExecutor {
                 $0.slots = UInt32(slots)
                 $0.operations = [.with { $0.name = RandomWork.operation }]
                 $0.conditions = [RandomWork.condition]
+                $0.labels = host.number == 0 ? [RandomWork.label] : []
                 $0.units = held
                 $0.index = UInt32(index)
             }

@@ -139,6 +139,9 @@ extension Simulation {
         return .with { $0.welcome = welcome }
     }
 
+    /// Submission and path.
+    func name(of unit: UnitID) -> String { coordinator?.scheduler.name(of: unit) ?? "" }
+
     func decided(_ facts: [Fact]) {
         for fact in facts {
             if case .assigned(let unit, let attempt, _, _) = fact { latestAttempts[unit.rawValue] = attempt.rawValue }

@@ -11,8 +11,10 @@ extension Simulation {
         switch fault {
         case .coordinatorCrashes:
             guard coordinator != nil else { return }
+            count(fault)
             crashCoordinator()
             put(.coordinatorStarts, at: now + random.below(Int64(random.oneIn(4) ? 30_000 : 1_500)))
+            return
         case .executorCrashes: if let executor, !executor.host.isPaused { end(executor, crashed: true) }
         case .hostLosses:
             guard let host, random.oneIn(3) else { return }
@@ -43,14 +45,21 @@ extension Simulation {
         case .coordinatorPauses: pauseCoordinator()
         case .clockJumps: wallOffset += random.below(Int64(20_000)) - 10_000
         case .draining: if random.oneIn(3), let executor, !executor.host.isPaused { executor.drain() }
-        case .cancellations, .pausedWork: if client.isConnected { put(.client(.acts), at: now) }
+        case .cancellations, .pausedWork, .releasedLocks: if client.isConnected { put(.client(.acts), at: now) }
         default: return
         }
         if plants(.deathWithoutProof), let executor, executor.host.isPartitioned || executor.host.isPaused, let coordinator {
             coordinator.ended(executor.incarnation, crashed: true, by: 0)
             wake()
         }
-        count(FaultMix.names.first { $0.fault == fault }?.name ?? "")
+        count(fault)
+    }
+
+    /// Notes that a fault has happened, and what it met.
+    private func count(_ fault: FaultMix) {
+        coverage.faults[fault, default: 0] += 1
+        guard let coordinator else { return }
+        for state in coordinator.scheduler.statesOfOpenWork { coverage.pairs[FaultMeeting(fault: fault, state: state), default: 0] += 1 }
     }
 
     func stopFaults() {

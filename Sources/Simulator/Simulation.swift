@@ -36,7 +36,7 @@ public final class Simulation {
     var nextConnection = 0
     private var nextNumber = 0
     var areFaultsOver = false
-    private var faultCounts: [String: Int] = [:]
+    var coverage = SimulationCoverage()
     var steps = 0
     private var violation: String?
     private var trace: [String] = []
@@ -49,7 +49,7 @@ public final class Simulation {
     var faultsEnd: Int64 = 0
 
     /// What virtual time begins with, as a wall time.
-    private static let firstDay: Int64 = 1_900_000_000_000
+    static let firstDay: Int64 = 1_900_000_000_000
     static let heartbeat: Int64 = 1_000
     static let lease: Int64 = 3_000
     static let lockLease: Int64 = 20_000
@@ -101,8 +101,7 @@ public final class Simulation {
         }
         if violation == nil { finish() }
         return SimulationReport(
-            plan: plan, faults: faults, violation: violation, trace: trace, steps: steps, milliseconds: now, facts: witness.factCounts,
-            faultCounts: faultCounts)
+            plan: plan, faults: faults, violation: violation, trace: trace, steps: steps, milliseconds: now, coverage: coverage)
     }
 
     private func begin() {
@@ -193,6 +192,4 @@ public final class Simulation {
         note("VIOLATION: \(text)")
         if violation == nil { violation = text }
     }
-
-    func count(_ fault: String) { faultCounts[fault, default: 0] += 1 }
 }

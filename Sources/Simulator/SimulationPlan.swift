@@ -58,7 +58,5 @@ public struct SimulationReport: Sendable {
     public let steps: Int
     /// Of virtual time.
     public let milliseconds: Int64
-    /// How often each kind of fact came to the disk, and how often each fault happened.
-    public let facts: [String: Int]
-    public let faultCounts: [String: Int]
+    public let coverage: SimulationCoverage
 }

@@ -29,11 +29,12 @@ final class Witness {
     private var givenUpOnDisk: Set<UInt64> = []
     /// Attempts that ran while their process stood still. What it does for a moment when it goes on is let pass.
     private var frozen: Set<UInt64> = []
+    /// From whom an operator has taken a lock at once: what it, or what is in it, still does under any lock is on the operator.
+    private var seized: Set<String> = []
     /// What bodies have said, by attempt.
     private var endings: [UInt64: UnitEnding] = [:]
     private var assigned: Set<UInt64> = []
     private var graphs: [String: Graph] = [:]
-    private(set) var factCounts: [String: Int] = [:]
 
     init(of world: Simulation, _ configuration: Scheduler.Configuration) {
         self.world = world
@@ -45,7 +46,7 @@ final class Witness {
     func written(_ facts: [Fact]) {
         for fact in facts {
             journal.append(fact)
-            factCounts[fact.name, default: 0] += 1
+            world.coverage.facts[fact.name, default: 0] += 1
             if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
             if case .attemptLost(_, let attempt, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
             if case .assigned(_, let attempt, _, _) = fact { assigned.insert(attempt.rawValue) }
@@ -66,6 +67,7 @@ final class Witness {
             case .assigned(_, let attempt, let worker, _): executors[attempt.rawValue] = workers[worker]
             case .attemptLost(_, let attempt, let cause, _): lost(attempt, cause)
             case .attemptEnded(let unit, let attempt, let outcome, _, _): check(outcome, of: attempt, unit)
+            case .lockSeized(let unit, _, _, _): seized.insert(world.name(of: unit))
             default: break
             }
         }
@@ -97,7 +99,8 @@ final class Witness {
         if running[attempt.rawValue] != nil { world.violate("attempt \(attempt.rawValue) has ended as \(outcome), and runs") }
         let said = endings[attempt.rawValue]
         switch (outcome, said) {
-        case (.success(let payload), .success(let value)?):
+        case (.success(let payload), .success(let value)?), (.success(let payload), .production(let value, _)?),
+            (.production(let payload, _), .production(let value, _)?):
             guard case .inline(let bytes) = payload.storage, case .inline(let spoken)? = value.storage, bytes == [UInt8](spoken) else {
                 return world.violate("attempt \(attempt.rawValue) has ended with another value than its own")
             }
@@ -106,8 +109,9 @@ final class Witness {
                 return world.violate(
                     "attempt \(attempt.rawValue) has decided \(spoken.elements.count) elements, and \(elements.count) count")
             }
-        case (.success, _), (.elements, _): world.violate("attempt \(attempt.rawValue) has ended as \(outcome), and never did")
-        case (.production, _), (.failure, _), (.stopped, _), (.answers, _), (.decided, _), (.concluded, _): break
+        case (.success, _), (.production, _), (.elements, _):
+            world.violate("attempt \(attempt.rawValue) has ended as \(outcome), and never did")
+        case (.failure, _), (.stopped, _), (.answers, _), (.decided, _), (.concluded, _): break
         }
     }
 
@@ -154,6 +158,7 @@ final class Witness {
     }
 
     private func checkLocks(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
+        guard !isSeized(body) else { return }
         let own = holders(of: body.assignment)
         let name = "\(body.assignment.submission)/\(body.assignment.path)"
         for fence in body.assignment.fences {
@@ -164,12 +169,18 @@ final class Witness {
                 world.violate("\(name) begins under token \(fence.token) of `\(fence.key)`, after one under \(last) has")
             }
             lastTokens[fence.key, default: [:]][holder] = max(lastTokens[fence.key]?[holder] ?? 0, fence.token)
-            let others = Set(running.values.filter { !frozen.contains($0.body.assignment.attempt) }.compactMap { $0.holders[fence.key] })
-                .subtracting([holder])
+            let rightful = running.values.filter { !frozen.contains($0.body.assignment.attempt) && !isSeized($0.body) }
+            let others = Set(rightful.compactMap { $0.holders[fence.key] }).subtracting([holder])
             if others.count >= RandomWork.limit(of: fence.key) {
                 world.violate("\(name) begins under `\(fence.key)` while \(others.sorted().joined(separator: ", ")) runs under it")
             }
         }
+    }
+
+    /// Whether a lock was taken from it, or from a group around it: it counts as ended from then on.
+    private func isSeized(_ body: SimulatedExecutor.Body) -> Bool {
+        let name = "\(body.assignment.submission)/\(body.assignment.path)"
+        return seized.contains { name == $0 || name.hasPrefix($0 + "/") }
     }
 
     private func isExclusive(_ key: String) -> Bool { RandomWork.limit(of: key) == 1 }
@@ -201,8 +212,9 @@ final class Witness {
             if next != 0, case .group(let group) = graph.nodes[parent].kind, group.isOrdered {
                 before += graph.nodes.indices.filter { $0 != 0 && $0 < next && graph.nodes[$0].parent == parent }
             }
-            for other in before where disk.hasOutcome(graph.path(of: other), of: assignment.submission) != true {
-                world.violate("\(name) begins before \(graph.path(of: other)) has ended")
+            for other in before.map({ graph.path(of: $0) }) where disk.hasOutcome(other, of: assignment.submission) != true {
+                if disk.isProvisional(other, of: assignment.submission) { continue }
+                world.violate("\(name) begins before \(other) has ended")
             }
             if next == 0 { return }
             next = parent
@@ -233,7 +245,7 @@ final class Witness {
             for run in running.values where run.body.assignment.submission == id && run.body.assignment.path == event.path {
                 // One that was given up before goes on until its host is heard.
                 let attempt = run.body.assignment.attempt
-                guard !frozen.contains(attempt), !givenUp.contains(attempt) else { continue }
+                guard !frozen.contains(attempt), !givenUp.contains(attempt), !isSeized(run.body) else { continue }
                 world.violate("\(id)/\(event.path) is shown as cancelled, and runs in \(run.executor.name)")
             }
         case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused, .UNRECOGNIZED: break

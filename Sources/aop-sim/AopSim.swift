@@ -15,31 +15,57 @@ struct AopSim: ParsableCommand {
     @Option(help: "How many runs, each with the next seed.") var runs = 1
     @Option(help: "A defect to put in, to see that it is found: \(PlantedDefect.allCases.map(\.rawValue).joined(separator: ", ")).")
     var plant: PlantedDefect?
+    @Flag(help: "Put each defect in, one after the other, and fail unless each is found within the number of seeds stated for it.")
+    var planted = false
     @Flag(help: "Print the last events of the run.") var trace = false
+    @Flag(help: "Fail if something that can be simulated has not occurred in any run: kinds of facts, faults, states that a fault met.")
+    var complete = false
 
     func validate() throws {
         guard runs > 0 else { throw ValidationError("`--runs \(runs)`: at least 1") }
+        guard !planted || plant == nil else { throw ValidationError("`--planted` puts all defects in; leave out `--plant`") }
     }
 
     func run() throws {
+        if planted { try findAll() } else { try simulate() }
+    }
+
+    private func findAll() throws {
+        var missed: [PlantedDefect] = []
+        for defect in PlantedDefect.allCases {
+            let seed = (0..<defect.seedsMax).first { Simulation(SimulationPlan(seed: $0, defect: defect)).run().violation != nil }
+            print("\(defect.rawValue): \(seed.map { "found with seed \($0)" } ?? "NOT FOUND"), within \(defect.seedsMax)")
+            if seed == nil { missed.append(defect) }
+        }
+        if !missed.isEmpty { throw ExitCode(1) }
+    }
+
+    private func simulate() throws {
         var total = (steps: 0, milliseconds: Int64(0))
-        var facts: [String: Int] = [:]
-        var faults: [String: Int] = [:]
+        var coverage = SimulationCoverage()
         for number in 0..<UInt64(runs) {
             let report = Simulation(SimulationPlan(seed: seed &+ number, defect: plant, keepsTrace: trace)).run()
             total.steps += report.steps
             total.milliseconds += report.milliseconds
-            facts.merge(report.facts, uniquingKeysWith: +)
-            faults.merge(report.faultCounts, uniquingKeysWith: +)
+            coverage.add(report.coverage)
             if trace { for line in report.trace { print(line) } }
             guard report.violation != nil else { continue }
             tell(report)
             throw ExitCode(1)
         }
         print("\(runs) runs from seed \(seed), \(total.steps) steps, \(total.milliseconds / 1_000) s of virtual time: nothing found")
-        for (name, counts) in [("facts", facts), ("faults", faults)] {
-            print("\(name): \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
-        }
+        show(coverage)
+        guard complete, !coverage.missing.isEmpty else { return }
+        print("never occurred: \(coverage.missing.joined(separator: ", "))")
+        throw ExitCode(2)
+    }
+
+    private func show(_ coverage: SimulationCoverage) {
+        func line(_ counts: [(String, Int)]) -> String { counts.sorted { $0.0 < $1.0 }.map { "\($0) \($1)" }.joined(separator: ", ") }
+        print("facts: \(line(coverage.facts.map { ($0, $1) }))")
+        print("faults: \(line(coverage.faults.map { ($0.description, $1) }))")
+        let pairs = Dictionary(grouping: coverage.pairs) { $0.key.fault }.sorted { $0.key.description < $1.key.description }
+        for (fault, met) in pairs { print("  \(fault) met: \(line(met.map { ("\($0.key.state)", $0.value) }))") }
     }
 
     private func tell(_ report: SimulationReport) {

@@ -65,6 +65,30 @@ extension Sketch {
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    /// It has its locks from before it runs, and has not run.
+    @Test(arguments: [false, true]) func tailThatPassesAFailureOn_hasNoLocks_untilItRuns(cancelsProducer: Bool) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 2)
+        cluster.submit(
+            Sketch.group(
+                "root", [.op("a"), .tail("c", receives: ["a"], retries: 2, forwards: true, exclusive: [Exclusion(key: "db")])]
+            ).graph())
+        cluster.end("a", failure("no"))
+        #expect(cluster.state("c") == .retrying)
+        if cancelsProducer { _ = cluster.ask(.cancel(submission: "last", path: "a", reason: "", now: false)) }
+        cluster.advance(61_000)
+        if cancelsProducer {
+            cluster.advance(61_000)
+            #expect(cluster.heldPaths.isEmpty)
+            #expect(cluster.dispatched == ["a"])
+            #expect(cluster.state("c") == .failed)
+        } else {
+            cluster.drain()
+            #expect(cluster.dispatched == ["a", "a", "c"])
+            #expect(cluster.view()?.state == .succeeded)
+        }
+    }
+
     @Test func failuresAreToldToNobody_untilTheTailHasDecided_alsoAcrossARestart() throws {
         var cluster = chain(retries: 1)
         for _ in 0..<2 {

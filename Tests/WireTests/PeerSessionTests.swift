@@ -193,6 +193,22 @@ import Wire
             ])
     }
 
+    /// A process that stood still finds it when it goes on: the coordinator has counted from the hello.
+    @Test func aWelcomeAfterItsOwnLease_leadsToANewHello() {
+        Self.run([
+            Row(0, .start, [.connect]),
+            Row(5, .connected, [.sayHello]),
+            Row(10, .helloSent, []),
+            Row(
+                3010, .message(Self.welcomed),
+                [.disconnect, .emit(.detached(reason: "the welcome came when its lease was over; saying hello again"))]),
+            Row(3010, .tick, [.connect]),
+            Row(3011, .connected, [.sayHello]),
+            Row(3012, .helloSent, []),
+            Row(3013, .message(Self.welcomed), [.emit(.attached(Self.welcome, sameCoordinator: false))]),
+        ])
+    }
+
     @Test func neverWelcomed_hasNoLease() {
         Self.run([
             Row(0, .start, [.connect]),

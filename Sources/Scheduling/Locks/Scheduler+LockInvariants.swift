@@ -25,6 +25,8 @@ extension Scheduler {
                 if submission.lacksLocks(unit) {
                     switch state.phase {
                     case .blocked, .delayed, .held, .paused, .wanting, .postponed, .ended, .dropped: break
+                    // The end of a net that has passed a failure on has not run.
+                    case .retryWait where submission.hasHeldMembers(unit) || submission.forwardedFailure(unit) != nil: break
                     case .locking, .preparing, .ready, .assigned, .provisional, .retryWait, .open:
                         found.append("\(path) goes on without its locks")
                     }

@@ -34,6 +34,10 @@ extension Submission {
     /// Whether something is tried again with the unit.
     func hasHeldMembers(_ unit: Int) -> Bool { !scoped.isEmpty && scopeMembers(of: unit).contains { isHeldInScope($0) } }
 
+    /// Whether the unit, which waits to be tried again, begins anew as it did at first, and what is held for it too: something is, or
+    /// it has passed a failure on without having run, and so without its locks.
+    func beginsAnewWithNet(_ unit: Int) -> Bool { hasHeldMembers(unit) || lacksLocks(unit) || forwardedFailure(unit) != nil }
+
     // MARK: Ends of attempts
 
     /// Whether a success of the unit may have to be made anew: it followed on something that is held.
@@ -75,7 +79,7 @@ extension Submission {
     /// The tail has waited to be tried again: what is held begins anew with it, if it can still deliver to it. To what cannot,
     /// because what is between has ended for good, the tail has nothing to say any more.
     mutating func restartScope(of unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
-        guard case .retryWait = units[unit].phase, hasHeldMembers(unit) else {
+        guard case .retryWait = units[unit].phase, beginsAnewWithNet(unit) else {
             throw FactMismatch("the scope of \(path(of: unit)) began anew while that did not wait to be tried again")
         }
         let members = scopeMembers(of: unit)

@@ -178,7 +178,7 @@ extension Scheduler {
     private mutating func retryDue(_ unit: UnitID, _ until: Int64, _ outputs: inout Outputs) {
         guard durable.phase(unit) == .retryWait(until: until), !isPaused(unit) else { return }
         switch durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind {
-        case .operation where durable.submissions[durable.index(of: unit.submission)].hasHeldMembers(unit.index):
+        case .operation where durable.submissions[durable.index(of: unit.submission)].beginsAnewWithNet(unit.index):
             emit(.scopeRestarted(unit, at: now.wall), &outputs)
         case .operation where durable.submissions[durable.index(of: unit.submission)].lacksPreparation(unit.index):
             emit(.preparationDue(unit, at: now.wall), &outputs)

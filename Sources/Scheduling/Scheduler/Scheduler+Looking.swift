@@ -18,6 +18,26 @@ extension Scheduler {
         return submission.units[unit].hasEnded
     }
 
+    /// Whether an attempt of it has ended whose outcome counts for its delivery net only, until the end of that has decided.
+    public func isProvisional(_ path: String, of id: String) -> Bool {
+        guard let submission = submission(id), let unit = submission.unit(atPath: path) else { return false }
+        return submission.units[unit].phase == .provisional
+    }
+
+    /// In which states operations and groups are, of everything that has not ended. O(units).
+    public var statesOfOpenWork: Set<OperationState> {
+        var states: Set<OperationState> = []
+        for index in durable.submissions.indices where durable.submissions[index].outcome == nil {
+            for unit in durable.submissions[index].units.indices where durable.submissions[index].units[unit].phase != .dropped {
+                states.insert(operationState(of: unit, index))
+            }
+        }
+        return states
+    }
+
+    /// Submission and path.
+    public func name(of unit: UnitID) -> String { durable.name(of: unit) }
+
     private func submission(_ id: String) -> Submission? {
         guard let number = durable.submissionByID[id], !durable.isForgotten(number) else { return nil }
         return durable.submission(number)

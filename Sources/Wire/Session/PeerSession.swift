@@ -238,8 +238,12 @@ public struct PeerSession: Sendable {
             // A welcome that came after the limits says nothing about the time before it: they are told first.
             let expired = expire(at: now)
             let sameCoordinator = lastCoordinator != 0 && lastCoordinator == welcome.coordinatorIncarnation
-            lastCoordinator = welcome.coordinatorIncarnation
             timing = SessionTiming(welcome)
+            guard now < helloSentAt + timing.leaseMilliseconds else {
+                // The coordinator counts from the hello: what it gave this peer with the welcome it may have given away since.
+                return expired + detach("the welcome came when its lease was over; saying hello again", at: now, retryNow: true)
+            }
+            lastCoordinator = welcome.coordinatorIncarnation
             standing = .held(answeredAt: helloSentAt, lastSentAt: helloSentAt)
             retryMilliseconds = configuration.reconnectMinimumMilliseconds
             state = .attached(heardAt: now, beatAt: now + timing.heartbeatMilliseconds)
