@@ -93,10 +93,13 @@ struct ChaosTimes {
 
     mutating func add(from begin: UInt64, to end: UInt64) { milliseconds.append(Double(end - begin) / 1e6) }
 
-    func text(_ title: String) -> String {
+    /// - Parameter aim: milliseconds within which it is meant to be.
+    func text(_ title: String, aim: Double) -> String {
         let sorted = milliseconds.sorted()
         guard !sorted.isEmpty else { return "\(title): none" }
         func at(_ share: Double) -> String { String(format: "%.0f", sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) }
-        return "\(title): \(sorted.count), median \(at(0.5)) ms, 95 % within \(at(0.95)) ms, longest \(at(1)) ms"
+        let later = sorted.count { $0 > aim }
+        return "\(title): \(sorted.count), median \(at(0.5)) ms, 95 % within \(at(0.95)) ms, longest \(at(1)) ms; "
+            + "\(later) later than \(String(format: "%.0f", aim)) ms"
     }
 }

@@ -12,6 +12,15 @@ extension SystemTests.Chaos {
         case supervisor
         /// All of a worker at once: nobody says so.
         case host
+
+        /// Milliseconds after which what it ran is meant to run again: at once with proof of its end, else when the lease is over, or that of
+        /// locks. Who waits in line for a lock, or is given to somebody who is killed next, waits longer.
+        func aim(isLocked: Bool) -> Double {
+            switch self {
+            case .executor: 300
+            case .supervisor, .host: isLocked ? 20_500 : 3_500
+            }
+        }
     }
 
     /// An execution that was open where somebody was killed.
@@ -38,7 +47,11 @@ extension SystemTests.Chaos {
             let running = Task { try await load.run(on: cluster, atOnce: 5) }
             var losses: [Loss] = []
             var dead: Set<Int32> = []
-            for _ in 0..<scale.workerKills {
+            for number in 0..<scale.workerKills {
+                // Not faster than work gets done.
+                try await eventually("operations have ended before kill \(number)", within: scale.patience) {
+                    load.log.read().ended >= number
+                }
                 let place = try await eventually("something runs on a worker", last: { coordinator.stderr }) { () -> (Int, Int32)? in
                     let open = Set(load.log.read().open.map(\.process)).subtracting(dead)
                     let places = hosts.indices.flatMap { index in
@@ -92,9 +105,42 @@ extension SystemTests.Chaos {
                         let next = check.history.executions(of: loss.execution.name).first { $0.began > loss.at }
                         if let next { times.add(from: loss.at, to: next.began) }
                     }
-                    print("  ", times.text("\(victim.rawValue) killed, \(isLocked ? "under a key" : "no key"): it runs again after"))
+                    let title = "\(victim.rawValue) killed, \(isLocked ? "under a key" : "no key"): it runs again after"
+                    print("  ", times.text(title, aim: victim.aim(isLocked: isLocked)))
                 }
             }
+        }
+    }
+
+    /// It goes on without the process that should end it: the supervisor ends both before the lock is another's.
+    @Test func commandOfAFrozenExecutor_isGone_beforeItsLockIsAnothers() async throws {
+        try await ProcessHarness.with { harness in
+            _ = try await Self.startCoordinator(harness)
+            let worker = harness.startWorker("--processes", "2", "--slots", "1")
+            _ = try await harness.waitForExecutors(2)
+            let directory = harness.directory
+            let graph = try harness.write(
+                "locked.yaml",
+                """
+                group:
+                  - id: a
+                    exclusive: db
+                    run: >-
+                      exec 9>>'\(directory)/lock'; flock -n 9 && how=alone || how=beside; echo "$how $PPID" >> '\(directory)/log';
+                      until [ -e '\(directory)/go' ]; do sleep 0.05; done
+
+                """)
+            let id = try await harness.aop("submit", graph, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+            let first: String = try await eventually("it runs") { harness.lines(of: "log").first }
+            let frozen = try #require(first.split(separator: " ").last.flatMap { Int32($0) }, "\(first)")
+            Foundation.kill(frozen, SIGSTOP)
+            let second: String = try await eventually("it runs again", last: { worker.stderr }) {
+                harness.lines(of: "log").dropFirst().first
+            }
+            #expect(first.hasPrefix("alone ") && second.hasPrefix("alone "), "\(first), \(second)")
+            #expect(second != first && worker.stderr.contains("has been silent for too long and is killed"), "\(second) \(worker.stderr)")
+            _ = try harness.write("go", "")
+            #expect(try await harness.aop("wait", id).status == 0)
         }
     }
 
