@@ -83,6 +83,14 @@ soak: dependencies  ## simulate clusters in virtual time, each with faults of it
 	.build/release/aop-sim --planted
 	.build/release/aop-sim --complete --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
 
+.PHONY: chaos
+chaos: dependencies  ## kill and freeze real processes as often as the promises say, and print how long it took until work went on
+	$(SWIFT) build -c release --product aop
+	$(SWIFT) build -c release --product TrialWorker
+	$(SWIFT) build --build-tests
+	AOP_CHAOS=long AOP_TEST_PRODUCTS="$$($(SWIFT) build -c release --show-bin-path)" AOP_TEST_LIMIT=10800 \
+		scripts/run-tests.sh --filter 'SystemTests.Chaos'
+
 .PHONY: format
 format:  ## put the sources into the project's format
 	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)

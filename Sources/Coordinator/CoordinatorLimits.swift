@@ -4,6 +4,10 @@ enum CoordinatorLimits {
     static let shapeFields = 2000
     /// Connections that are let in, or not, in one round of the loop.
     static let handshakesPerRound = 1000
+    /// Executors of which it is remembered with which keys they have come; of more the end of a key is told as silence while they are not there.
+    static let executorKeys = 100_000
+    /// Milliseconds for which a file of authorised keys that is written in its place has to stay as it is before it counts.
+    static let keysSettleMilliseconds: Int64 = 500
     /// Milliseconds that an enrolment waits while a command changes the authorised keys; the joiner tries again.
     static let keysLockMilliseconds: Int64 = 2000
     /// Messages taken from the socket before a step: bounds the latency of what waits for that step.

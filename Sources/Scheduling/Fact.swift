@@ -174,4 +174,22 @@ public enum LossCause: UInt8, Hashable, Sendable {
     case lockLeaseOver = 7
     /// The worker's key is not authorised any more. What runs under a key or at most once is lost when it has stopped that.
     case revoked = 8
+    /// The worker was not heard for its lease, or the lock lease, since its key may not do any more what it needs.
+    case limited = 9
+}
+
+/// Why a worker that is known is not let in.
+public enum WorkerBar: Hashable, Sendable {
+    /// Its key is not authorised any more.
+    case revoked
+    /// Its key is, but not for what the worker is: a role, a label.
+    case limited
+
+    /// Of what is lost by it.
+    var loss: LossCause {
+        switch self {
+        case .revoked: .revoked
+        case .limited: .limited
+        }
+    }
 }

@@ -19,6 +19,8 @@ public enum Input: Sendable {
     case disconnected(PeerID)
     /// The executor's key is not authorised any more, and its connection was ended: nothing it says is taken. It may still run.
     case revoked(PeerID)
+    /// Whoever this executor is, it is not let in any more. It may still run.
+    case barred(Incarnation, WorkerBar)
     /// The executor said goodbye: nothing of it runs any more.
     case departed(PeerID)
     /// Proof of death by the executor's supervisor, which is answered once that is durable.

@@ -171,6 +171,8 @@ public struct WorkerView: Hashable, Sendable {
         case attached, draining, silent
         /// Its key was revoked; what it was doing may go on in it for a while.
         case revoked
+        /// It is not let in, because its key may not do any more what it needs.
+        case limited
     }
     public var name: String
     public var host: String

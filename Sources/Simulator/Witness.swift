@@ -85,7 +85,7 @@ final class Witness {
         case .orphanLimitOver: checkSilence(of: executor, for: Simulation.orphanLimit, complain)
         case .crashed, .suspected, .processEnded: if executor != nil { complain("its process lives") }
         case .neverArrived, .released: if run != nil { complain("it runs") }
-        case .revoked: complain("no key is revoked here")
+        case .revoked, .limited: complain("no key is revoked or changed here")
         }
     }
 

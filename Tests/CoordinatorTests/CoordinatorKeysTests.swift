@@ -287,7 +287,7 @@ import Wire
         _ = try keys.key("ann", [.submit])
         let gatekeeper = try Gatekeeper(keys.keys, context: try ZMQContext())
         func told() -> String {
-            switch gatekeeper.refresh() {
+            switch gatekeeper.refresh(at: 0) {
             case .none: "nothing"
             case .changed(let changes): "changed: \(changes)"
             case .unreadable(let error): "unreadable: \(error)"
@@ -308,6 +308,102 @@ import Wire
         try FileManager.default.moveItem(atPath: keys.authorizedPath + ".away", toPath: keys.authorizedPath)
         try keys.revoke("ann")
         #expect(told().contains("removed `ann`"))
+    }
+
+    /// Who saves it with an editor empties it first, and may have a pause in between.
+    @Test func fileThatIsWrittenInItsPlace_countsWhenItHasSettled_andAnEmptyOneTakesNobodyAway() throws {
+        let ann = try keys.key("ann", [.submit])
+        let gatekeeper = try Gatekeeper(keys.keys, context: try ZMQContext())
+        func write(_ text: String) throws {
+            let handle = try #require(FileHandle(forWritingAtPath: keys.authorizedPath))
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: Data(text.utf8))
+            try handle.close()
+        }
+        func isNothing(at time: Int64) -> Bool {
+            if case .none = gatekeeper.refresh(at: time) { true } else { false }
+        }
+        let whole = try String(contentsOfFile: keys.authorizedPath, encoding: .utf8)
+        try write("")
+        #expect(isNothing(at: 0) && isNothing(at: 499))
+        try write(whole)
+        #expect(isNothing(at: 500) && isNothing(at: 999) && isNothing(at: 1000))
+        #expect(gatekeeper.principal(of: ann.publicKey) != nil && gatekeeper.isReadable)
+        try write("")
+        #expect(isNothing(at: 2000))
+        guard case .unreadable(let error) = gatekeeper.refresh(at: 2500) else { return #expect(Bool(false), "it is taken") }
+        #expect("\(error)".contains("is empty; put back what was in it"))
+        #expect(gatekeeper.principal(of: ann.publicKey) != nil && gatekeeper.verdict(on: ann.publicKey, at: 0) == .unavailable)
+        try write("# nobody\n")
+        #expect(isNothing(at: 3000))
+        guard case .changed = gatekeeper.refresh(at: 3500) else { return #expect(Bool(false), "it is not taken") }
+        #expect(gatekeeper.principal(of: ann.publicKey) == nil)
+    }
+
+    /// The last key of a file without comments.
+    @Test func lastKeyThatIsRevoked_isOut() throws {
+        let ann = try keys.key("ann", [.submit])
+        let all = try String(contentsOfFile: keys.authorizedPath, encoding: .utf8)
+        let bare = all.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: "\n")
+        let handle = try #require(FileHandle(forWritingAtPath: keys.authorizedPath))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data(bare.utf8))
+        try handle.close()
+        let gatekeeper = try Gatekeeper(keys.keys, context: try ZMQContext())
+        for principal in try AuthorizedKeys(contentsOf: keys.authorizedPath).principals { try keys.revoke(principal.name) }
+        guard case .changed = gatekeeper.refresh(at: 0) else { return #expect(Bool(false), "it is not taken") }
+        #expect(gatekeeper.principal(of: ann.publicKey) == nil)
+    }
+
+    /// It was let in, and is away when its key is revoked, or comes back with too few rights.
+    @Test(arguments: [false, true]) func workerThatIsAway_isListedWithWhatBecameOfItsKey(isRevoked: Bool) async throws {
+        let (worker, admin, keys) = (try keys.key("w", [.work]), try keys.key("a", [.admin]), keys)
+        let log = log
+        try await run { coordinator in
+            let client = try coordinator.peer(key: admin)
+            _ = try client.attach(.client, incarnation: 3)
+            func states(_ request: UInt64) throws -> [String] {
+                guard case .workers(let list)? = try client.request(request, .workers(WireListWorkers())).body else { return [] }
+                return list.workers.map(\.state)
+            }
+            let first = try coordinator.peer(key: worker)
+            _ = try first.attach(.executor, incarnation: 42)
+            #expect(try states(1) == ["attached"])
+            if isRevoked {
+                first.close()
+                try keys.revoke("w")
+                _ = try log.waits(for: "the authorised keys have changed")
+                #expect(try states(2) == ["revoked"])
+                client.close()
+                return
+            }
+            try AuthorizedKeys.change(at: keys.authorizedPath) { all throws(KeyError) in
+                try all.authorize(Principal(name: "w", key: worker.publicKey, roles: [.observe]))
+            }
+            _ = try first.expect { if case .helloWanted(let wanted) = $0.body { wanted } else { nil } }
+            try first.hello(.executor, incarnation: 42)
+            #expect(try self.refusal(first).code == .notPermitted)
+            #expect(try states(2) == ["limited"])
+            for peer in [first, client] { peer.close() }
+        }
+    }
+
+    /// Nobody takes another's work away by saying to be its worker.
+    @Test func workerOfAnotherKey_isNotBarred_byWhomIsRefusedInItsName() async throws {
+        let (worker, eve, admin) = (try keys.key("w", [.work]), try keys.key("eve", [.submit]), try keys.key("a", [.admin]))
+        try await run { coordinator in
+            let first = try coordinator.peer(key: worker)
+            _ = try first.attach(.executor, incarnation: 42)
+            first.close()
+            let other = try coordinator.peer(key: eve)
+            try other.hello(.executor, incarnation: 42)
+            #expect(try self.refusal(other).code == .notPermitted)
+            let client = try coordinator.peer(key: admin)
+            _ = try client.attach(.client, incarnation: 3)
+            guard case .workers(let list)? = try client.request(1, .workers(WireListWorkers())).body else { throw Timeout(what: "workers") }
+            #expect(list.workers.map(\.state) == ["attached"])
+            for peer in [other, client] { peer.close() }
+        }
     }
 
     @Test func garbageOnThePort_doesNotStopAnAuthorisedClient() async throws {

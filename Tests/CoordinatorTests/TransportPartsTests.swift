@@ -214,12 +214,32 @@ import Wire
             if number.isMultiple(of: 10) { counters.noteRest(Int64(number * 100), log.logger) }
         }
         let hour: Int64 = 3_600_000
-        #expect(log.lines.count <= 20 + 720 + 1, "an hour of it: \(log.lines.count) lines")
+        // The first of each of 500 addresses, and what one kind may have beside that.
+        #expect(log.lines.count <= 500 + 20 + 720 + 1, "an hour of it: \(log.lines.count) lines")
         for time in stride(from: hour, to: hour + 600_000, by: 1000) { counters.noteRest(time, log.logger) }
         #expect(!counters.hasRest)
         let told = log.lines.count { $0.contains("flood") }
         let more = log.lines.flatMap { $0.matches(of: /(\d+) more like/) }.compactMap { Int($0.1) }.reduce(0, +)
         #expect(told + more == 36_000 && counters.counts[.denied] == 36_000, "\(told) + \(more)")
+    }
+
+    /// A thousand keys from one address leave no room in the log; another host is told of all the same.
+    @Test func firstRefusalOfAnotherHost_isTold_besideAFloodOfKeys() throws {
+        let log = LogRecorder()
+        var counters = ProtocolCounters()
+        func flood(_ numbers: Range<Int>) throws {
+            for number in numbers {
+                let key = try #require(PublicKey(String(repeating: "0", count: 36) + String(format: "%04d", number)))
+                counters.note(.denied, from: LogSource(key: key, address: "10.0.0.66"), "flood", Int64(number), log.logger)
+            }
+        }
+        try flood(0..<1500)
+        let before = log.lines.count
+        #expect(before < 30)
+        counters.note(.denied, from: LogSource(address: "10.0.0.8"), "honest", 1500, log.logger)
+        #expect(log.lines.count == before + 1 && log.lines.last?.contains("denied: honest") == true)
+        try flood(1501..<1600)
+        #expect(log.lines.count == before + 1)
     }
 
     @Test func addressOfAConnection_isKnown_onlyIfItWasStillThereAfterItWasRead() {

@@ -272,6 +272,9 @@ struct FakeCluster {
         step([.revoked(peer)])
     }
 
+    /// It is not let in, connected or not.
+    mutating func bar(_ executor: Int, _ bar: WorkerBar) { step([.barred(Incarnation(UInt64(executor) + 100), bar)]) }
+
     /// It says goodbye: nothing of it runs any more.
     mutating func depart(_ executor: Int) {
         guard let peer = peers.removeValue(forKey: executor) else { return }

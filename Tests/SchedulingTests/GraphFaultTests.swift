@@ -114,7 +114,7 @@ import Testing
             .attemptEnded(unit, attempt, .concluded(nil), startedAt: 0, at: 2),
             .attemptEnded(unit, attempt, .concluded(1_500), startedAt: 0, at: 2),
             .attemptLost(unit, attempt, .suspected, at: 3),
-            .attemptLost(unit, attempt, .revoked, at: 3),
+            .attemptLost(unit, attempt, .revoked, at: 3), .attemptLost(unit, attempt, .limited, at: 3),
             .deathProven(unit, attempt, WorkerNumber(3), .crashed, isEvaluation: true, at: 3),
             .cancelRequested(unit, reason: "r", now: true, at: 4),
             .timedOut(unit, at: 5),

@@ -121,6 +121,76 @@ import Testing
         #expect(cluster.view()?.state == .failed)
     }
 
+    /// The names of the states in which workers are listed.
+    private func states(_ cluster: inout FakeCluster) -> [WorkerView.State] {
+        guard case .workers(let workers)? = cluster.ask(.workers) else { return [] }
+        return workers.map(\.state)
+    }
+
+    @Test func workerThatIsNotThere_whenItsKeyIsRevoked_isNamedAsRevoked_andItsWorkMovesAtOnce() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.attach(2)
+        cluster.disconnect(1)
+        #expect(cluster.find("a", on: 2) == nil)
+        cluster.bar(1, .revoked)
+        #expect(cluster.find("a", on: 2) != nil)
+        #expect(losses("a", &cluster) == ["attempt 1 on h/1: \(Self.why)"])
+        #expect(states(&cluster).contains(.revoked))
+        cluster.bar(1, .revoked)
+        #expect(losses("a", &cluster).count == 1)
+    }
+
+    @Test func workerThatIsSilent_whenItsKeyIsRevoked_isNamedAsRevoked_andItsLockKeepsItsLease() throws {
+        var cluster = FakeCluster()
+        cluster.limits = ["db": 1]
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.keyed("a", "db")]).graph())
+        cluster.begin("a")
+        cluster.attach(2)
+        let until = cluster.now.wall + cluster.configuration.lockLeaseMilliseconds
+        cluster.disconnect(1)
+        cluster.advance(12_000)
+        #expect(states(&cluster).contains(.silent))
+        cluster.bar(1, .revoked)
+        #expect(states(&cluster).contains(.revoked) && cluster.find("a", on: 2) == nil)
+        let explained = try cluster.explained("a")
+        guard case .worker(let wait)? = explained.blockers.first else { return #expect(Bool(false), "\(explained)") }
+        #expect(wait.reason == .revoked(worker: "h/1", until: until))
+        cluster.advance(8_100)
+        #expect(cluster.find("a", on: 2) != nil)
+        #expect(losses("a", &cluster).first?.contains("\(Self.why); the lock lease was waited for") == true)
+    }
+
+    /// Rights are changed by mistake, too: while they are too few nothing is given up sooner than with any other silence.
+    @Test func workerWhoseRightsAreTooFew_isNamed_andKeepsItsTime() throws {
+        let why = "its worker's key could not do any more what it needs"
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.disconnect(1)
+        cluster.bar(1, .limited)
+        #expect(states(&cluster) == [.limited])
+        let explained = try cluster.explained("a")
+        guard case .worker(let wait)? = explained.blockers.first, case .limited(worker: "h/1", _) = wait.reason else {
+            return #expect(Bool(false), "\(explained)")
+        }
+        cluster.advance(2_000)
+        cluster.reattach(1)
+        #expect(states(&cluster) == [.attached] && losses("a", &cluster).isEmpty)
+        cluster.disconnect(1)
+        cluster.bar(1, .limited)
+        cluster.attach(2)
+        cluster.advance(2_000)
+        #expect(cluster.find("a", on: 2) == nil)
+        cluster.advance(1_500)
+        #expect(cluster.find("a", on: 2) != nil)
+        #expect(losses("a", &cluster) == ["attempt 1 on h/1: \(why)"])
+    }
+
     @Test func revocation_survivesARestart_asTheCauseOfTheLoss() throws {
         var cluster = FakeCluster()
         cluster.attach(1)

@@ -322,6 +322,11 @@ extension SystemTests {
                     worker.stderr.contains("(`aop keys authorize` on the coordinator's host); trying on")
                 }
                 try await cluster.waitForExecutors(0)
+                try await eventually("those who look are told why") {
+                    try await cluster.aop(as: "admin", "workers").text.contains("limited")
+                }
+                let explained = try await cluster.aop(as: "admin", "explain", "\(id)/long")
+                #expect(explained.text.contains("whose key may not do any more what it needs"), "\(explained)")
                 #expect(try await cluster.authorize("worker", ["--role", "work"]).status == 0)
                 try await cluster.waitForExecutors(1)
                 #expect(Set(harness.processes(with: "executor").keys).isSuperset(of: executors))

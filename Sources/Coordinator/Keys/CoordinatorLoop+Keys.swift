@@ -1,3 +1,4 @@
+import Scheduling
 import Wire
 
 /// Connections that ask to be let in, and keys that change.
@@ -32,7 +33,7 @@ extension CoordinatorLoop {
     /// Who is connected with a key that is not authorised any more goes at once; who may do something else says hello again.
     func refreshKeys() {
         guard let gatekeeper else { return }
-        switch gatekeeper.refresh() {
+        switch gatekeeper.refresh(at: now.boot) {
         case .none: return
         // Not through the counters, which may keep quiet: it is said once.
         case .unreadable(let error): logger.error("nobody new is let in, since the authorised keys cannot be read: \(error)")
@@ -49,7 +50,18 @@ extension CoordinatorLoop {
                     forget(peer, "what its key may do has changed")
                 }
             }
+            // Those that are not connected now.
+            for (incarnation, key) in executorKeys where gatekeeper.principal(of: key) == nil {
+                executorKeys[incarnation] = nil
+                inputs.append(.barred(Incarnation(incarnation), .revoked))
+            }
         }
+    }
+
+    /// An executor that is known under this very key is refused for what the key may do.
+    func noteLimited(_ hello: WireHello, _ key: PublicKey?) {
+        guard hello.role == .executor, let key, executorKeys[hello.incarnation] == key else { return }
+        inputs.append(.barred(Incarnation(hello.incarnation), .limited))
     }
 
     private func revoke(_ peer: Peer, _ principal: Principal) {

@@ -30,6 +30,9 @@ final class Gatekeeper {
             modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
             changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
         }
+
+        /// Whether it is the same file, with other contents.
+        func isWritten(into other: Stamp) -> Bool { device == other.device && inode == other.inode && modified != other.modified }
     }
 
     let zap: ZAPSocket
@@ -40,6 +43,8 @@ final class Gatekeeper {
     private var trouble: KeyError?
     var isReadable: Bool { trouble == nil }
     private var stamp: Stamp?
+    /// What the file is since when (boot time), where it was written in its place: whoever writes it may be at it.
+    private var settling: (stamp: Stamp, since: Int64)?
     private var principals: [PublicKey: Principal] = [:]
     private var enrolments: [PublicKey: Enrolment] = [:]
 
@@ -52,10 +57,17 @@ final class Gatekeeper {
     }
 
     /// Reads the file if it is another one than before.
-    func refresh() -> Change {
+    ///
+    /// One that is written in its place is read when it has stayed as it is for a moment, and one that is empty counts as one that cannot
+    /// be read: nobody loses work because somebody saves the file.
+    ///
+    /// - Parameter now: boot time.
+    func refresh(at now: Int64) -> Change {
         let current = Stamp(of: path)
         guard !isReadable || current == nil || current != stamp else { return .none }
+        guard hasSettled(current, at: now) else { return .none }
         do throws(KeyError) {
+            if current?.size == 0, !keys.isEmpty { throw .emptied(path: path) }
             // Taken before the file is read: what is written meanwhile is seen the next time.
             let keys = try AuthorizedKeys(contentsOf: path)
             let (earlier, wasReadable) = (self.keys, isReadable)
@@ -67,6 +79,18 @@ final class Gatekeeper {
             defer { trouble = error }
             return trouble == error ? .none : .unreadable(error)
         }
+    }
+
+    private func hasSettled(_ current: Stamp?, at now: Int64) -> Bool {
+        guard let current, let stamp, current != stamp, current.isWritten(into: stamp) else {
+            settling = nil
+            return true
+        }
+        guard settling?.stamp == current else {
+            settling = (current, now)
+            return false
+        }
+        return now - (settling?.since ?? now) >= CoordinatorLimits.keysSettleMilliseconds
     }
 
     /// - Parameter now: milliseconds since 1970.

@@ -150,6 +150,9 @@ extension WireBlocker {
         case .revoked(let worker, let until):
             missing = "revoked"
             (self.worker, self.until) = (worker, until)
+        case .limited(let worker, let until):
+            missing = "limited"
+            (self.worker, self.until) = (worker, until)
         }
     }
 }

@@ -123,6 +123,7 @@ extension WorkerView {
         case .draining: wire.state = "draining"
         case .silent: wire.state = "silent"
         case .revoked: wire.state = "revoked"
+        case .limited: wire.state = "limited"
         }
         wire.slots = UInt32(clamping: slots)
         wire.running = UInt32(clamping: running)

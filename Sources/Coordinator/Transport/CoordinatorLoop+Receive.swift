@@ -69,7 +69,10 @@ extension CoordinatorLoop {
     }
 
     private func receive(_ goodbye: WireGoodbye, from peer: Peer) {
-        if peer.isExecutor { inputs.append(.departed(peer.id)) }
+        if peer.isExecutor {
+            executorKeys[peer.incarnation] = nil
+            inputs.append(.departed(peer.id))
+        }
         forget(peer, "it said goodbye")
     }
 
@@ -81,6 +84,7 @@ extension CoordinatorLoop {
         for executor in executors {
             forget(executor, "its supervisor says that its process has ended")
         }
+        if executorKeys[ended.executorIncarnation] == peer.principal?.key { executorKeys[ended.executorIncarnation] = nil }
         inputs.append(
             .executorEnded(
                 supervisor: peer.id, Incarnation(ended.executorIncarnation), crashed: ended.cause == .crashed))
@@ -138,6 +142,7 @@ extension CoordinatorLoop {
         if let refusal = refusal(of: hello, hasKey: message.key != nil) { return refuse(hello, refusal, message) }
         let principal: Principal?
         do throws(HelloRefusal) { principal = try self.principal(of: hello, message).get() } catch {
+            if error.wire.code == .notPermitted { noteLimited(hello, message.key) }
             return refuse(hello, error.wire, message)
         }
         let role: Peer.Role
@@ -152,6 +157,7 @@ extension CoordinatorLoop {
                     }, message)
             }
             if let label = principal?.forbiddenLabel(of: attachment) {
+                noteLimited(hello, message.key)
                 let text = "\(principal?.title ?? "") may not have the label `\(label)` as a worker"
                 return refuse(hello, HelloRefusal.notPermitted(text).wire, message)
             }
@@ -162,6 +168,7 @@ extension CoordinatorLoop {
                     "\(principal.title) on \(place) may not run \(names.joined(separator: ", ")): it gets none of that", now.boot, logger)
             }
             let peer = add(hello, message, principal, .executor(isDraining: false))
+            if let key = principal?.key, executorKeys.count < CoordinatorLimits.executorKeys { executorKeys[hello.incarnation] = key }
             // Also of what has finished: what it printed while we were away comes now.
             for held in attachment.held {
                 if let question = labels.question(held.unit, held.attempt) { inputs.append(question) }

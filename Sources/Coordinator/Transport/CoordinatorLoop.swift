@@ -52,6 +52,8 @@ final class CoordinatorLoop {
     var watches: [String: Int] = [:]
     /// Attempts whose partial results are not taken.
     var heldBack: Set<AttemptName> = []
+    /// With which keys executors have come, by their incarnations.
+    var executorKeys: [UInt64: PublicKey] = [:]
     /// Join tokens that are being exchanged.
     var enrolling: Set<PublicKey> = []
     var stepNumber: UInt64 = 0

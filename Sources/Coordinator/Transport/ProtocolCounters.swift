@@ -42,12 +42,17 @@ struct ProtocolCounters {
 
     /// Origins with a limit of their own; the others share what the log takes of their kind. Keys cost a stranger nothing.
     private static let originsMax = 1000
+    /// Addresses that have a first line beside the budget of their kind, in the time in which it is not taken for another one.
+    private static let firstsMax = 500
+    private static let firstMilliseconds: Int64 = 3_600_000
     private static let intervalMilliseconds: Int64 = 1000
     private static let intervalMillisecondsMax: Int64 = 60_000
 
     private(set) var counts: [Kind: UInt64] = [:]
     private var limits: [Origin: RateLimit] = [:]
     private var budgets: [Kind: LineBudget] = [:]
+    /// Addresses that have had their first line of a kind, whoever else is loud, and when (boot time).
+    private var firsts: [Origin: Int64] = [:]
     /// Counted, and not told of yet.
     private var unsaid = 0
 
@@ -56,9 +61,9 @@ struct ProtocolCounters {
     ) {
         counts[kind, default: 0] += 1
         unsaid += 1
-        guard let skipped = admit(Origin(kind: kind, source: source), now),
-            let others = budgets[kind, default: LineBudget()].take(1 + skipped, at: now)
-        else { return }
+        guard let skipped = admit(Origin(kind: kind, source: source), now) else { return }
+        let isFirst = isFirst(kind, source, now)
+        guard let others = isFirst ? 0 : budgets[kind, default: LineBudget()].take(1 + skipped, at: now) else { return }
         unsaid -= 1 + skipped + others
         log(kind, "\(text())\(skipped == 0 ? "" : " (\(skipped) more like this were not logged)")\(Self.text(others))", logger)
     }
@@ -94,6 +99,20 @@ struct ProtocolCounters {
             default: RateLimit(
                 intervalMilliseconds: Self.intervalMilliseconds, intervalMillisecondsMax: Self.intervalMillisecondsMax)
         ].admit(at: now)
+    }
+
+    /// Whether nothing of the kind has come from the address for long: what others send does not keep that out of the log.
+    private mutating func isFirst(_ kind: Kind, _ source: LogSource, _ now: Int64) -> Bool {
+        guard let address = source.address else { return false }
+        let origin = Origin(kind: kind, source: LogSource(address: address))
+        if firsts[origin] == nil, firsts.count >= Self.firstsMax { firsts = firsts.filter { now - $0.value < Self.firstMilliseconds } }
+        if let earlier = firsts[origin] {
+            guard now - earlier >= Self.firstMilliseconds else { return false }
+        } else if firsts.count >= Self.firstsMax {
+            return false
+        }
+        firsts[origin] = now
+        return true
     }
 
     private static func text(_ others: Int) -> String { others == 0 ? "" : "; \(others) more like it from elsewhere were not logged" }

@@ -7,6 +7,8 @@ extension WorkerWait {
                 + " or others get it"
         case .revoked(let worker, let until):
             "is on \(worker), whose key was revoked; by \(Moment.until(until, now)) it has stopped there, and others may get it"
+        case .limited(let worker, let until):
+            "is on \(worker), whose key may not do any more what it needs; by \(Moment.until(until, now)) it is back, or others get it"
         case .noWorker, .operation, .version, .condition, .requirements, .together:
             "\(reason.text)\(operation.isEmpty ? "" : ", for \(operation)")"
         }
@@ -22,6 +24,7 @@ extension WorkerWait {
         case .together: "start one worker that has all of it; `aop workers` shows what each has"
         case .unheard: "see why that worker does not reach the coordinator (`aop workers`)"
         case .revoked: "wait; `aop keys authorize` on the coordinator's host lets that worker in again"
+        case .limited: "give that worker's key what it needs with `aop keys authorize`; the coordinator's log says what is missing"
         }
     }
 }
@@ -38,6 +41,7 @@ extension WorkerWait.Reason {
         case .together: "no worker that is there has all that it needs"
         case .unheard(let worker, _, _): "\(worker) is not heard"
         case .revoked(let worker, _): "the key of \(worker) was revoked"
+        case .limited(let worker, _): "the key of \(worker) may not do any more what it needs"
         }
     }
 }

@@ -127,6 +127,8 @@ public struct WorkerWait: Hashable, Sendable {
         case unheard(worker: String, since: Int64, until: Int64)
         /// It is on this worker, whose key was revoked; by `until` that one has stopped it.
         case revoked(worker: String, until: Int64)
+        /// It is on this worker, whose key has not the role or a label any more that it needs; until then it may be back.
+        case limited(worker: String, until: Int64)
     }
     public var reason: Reason
     /// What in it needs it: submission and path; empty: the unit itself.

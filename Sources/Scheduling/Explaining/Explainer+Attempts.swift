@@ -16,8 +16,11 @@ extension Explainer {
             } else {
                 let until = wall(session.lastHeard + silence(of: unit, session))
                 let reason: WorkerWait.Reason =
-                    session.connection == .revoked
-                    ? .revoked(worker: name, until: until) : .unheard(worker: name, since: session.lastHeardWall, until: until)
+                    switch session.bar {
+                    case .revoked: .revoked(worker: name, until: until)
+                    case .limited: .limited(worker: name, until: until)
+                    case nil: .unheard(worker: name, since: session.lastHeardWall, until: until)
+                    }
                 add(.worker(WorkerWait(reason: reason, operation: "", absent: [])))
             }
         } else if submission.isConcluding(unit) {

@@ -150,8 +150,13 @@ extension Scheduler {
                 ? nil : "it is heard"
         case .revoked(let worker, _):
             guard case .assigned(_, let number) = submission.units[unit].phase else { return "it is on none" }
-            let isRevoked = workers.sessions[number.index].connection == .revoked
+            let isRevoked = workers.sessions[number.index].bar == .revoked
             return durable.workers[number.index].identity.name == worker && isRevoked ? nil : "its worker's key was not revoked"
+        case .limited(let worker, _):
+            guard case .assigned(_, let number) = submission.units[unit].phase else { return "it is on none" }
+            let session = workers.sessions[number.index]
+            let isLimited = session.bar == .limited && (!session.isAttached || session.isSuspected)
+            return durable.workers[number.index].identity.name == worker && isLimited ? nil : "its worker's key may do what it needs"
         }
     }
 

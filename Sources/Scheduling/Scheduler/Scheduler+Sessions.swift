@@ -26,6 +26,7 @@ extension Scheduler {
         workers.sessions[number.index].lastHeard = now.boot
         workers.sessions[number.index].lastHeardWall = now.wall
         workers.sessions[number.index].isSuspected = false
+        workers.sessions[number.index].bar = nil
         workers.sessions[number.index].isAccepting = true
         workers.sessions[number.index].slots = max(1, attachment.slots)
         workers.sessions[number.index].line = max(0, attachment.line)
@@ -150,10 +151,32 @@ extension Scheduler {
         guard let number = workers.number(of: peer), !durable.workers[number.index].identity.isSubmitter else { return suspect(peer) }
         followers.remove(peer)
         workers.byPeer[peer] = nil
+        revoke(number, &outputs)
+    }
+
+    private mutating func revoke(_ number: WorkerNumber, _ outputs: inout Outputs) {
         lockIntake.haveWorkersChanged = true
         takeUnits(from: number, .revoked, &outputs)
         workers.sessions[number.index].connection = .revoked
+        workers.sessions[number.index].bar = .revoked
         watchLimits(of: number)
+    }
+
+    /// An executor that is known is not let in, whether it is connected or not.
+    ///
+    /// What it had when its key was revoked moves as with a connection that is ended for that. Rights may have been changed by mistake: while
+    /// they are too few its time runs as if it were not heard, and those who look are told why.
+    mutating func bar(_ incarnation: Incarnation, _ bar: WorkerBar, _ outputs: inout Outputs) {
+        guard let number = durable.workerByIncarnation[incarnation], !durable.workers[number.index].hasEnded,
+            !durable.workers[number.index].identity.isSubmitter
+        else { return }
+        let connection = workers.sessions[number.index].connection
+        switch (bar, connection) {
+        case (_, .absent), (_, .revoked): return
+        case (.limited, _), (_, .silent): workers.sessions[number.index].bar = bar
+        case (.revoked, .attached(let peer)): revoke(peer, &outputs)
+        case (.revoked, .awaited): revoke(number, &outputs)
+        }
     }
 
     mutating func depart(_ peer: PeerID, _ outputs: inout Outputs) {
@@ -198,7 +221,7 @@ extension Scheduler {
         }
         lockIntake.haveWorkersChanged = true
         if durable.workers[number.index].identity.isSubmitter { return awaitSubmitter(number) }
-        takeUnits(from: number, .leaseOver, &outputs)
+        takeUnits(from: number, workers.sessions[number.index].bar?.loss ?? .leaseOver, &outputs)
         if !mayRun(number.index) {
             workers.sessions[number.index].connection = .absent
         } else {
@@ -233,7 +256,7 @@ extension Scheduler {
         let due = workers.sessions[number.index].lastHeard + configuration.lockLeaseMilliseconds
         guard due <= now.boot else { return timers.insert(.lockLease(number), due: due) }
         if durable.workers[number.index].identity.isSubmitter { return bury(number, crashed: false, &outputs) }
-        let cause = connection == .revoked ? LossCause.revoked : .lockLeaseOver
+        let cause = workers.sessions[number.index].bar?.loss ?? .lockLeaseOver
         for unit in workers.sessions[number.index].units where endsWithLockLease(unit) { lose(unit, cause, &outputs) }
         if connection == .silent, !mayRun(number.index) { workers.sessions[number.index].connection = .absent }
     }

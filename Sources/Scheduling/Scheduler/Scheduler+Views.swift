@@ -140,8 +140,13 @@ extension Scheduler {
             let state: WorkerView.State
             switch session.connection {
             case .absent: return nil
-            case .awaited, .silent: state = .silent
-            case .revoked: state = .revoked
+            case .attached where session.isSuspected && session.bar == .limited: state = .limited
+            case .awaited, .silent, .revoked:
+                switch session.bar {
+                case nil: state = .silent
+                case .revoked: state = .revoked
+                case .limited: state = .limited
+                }
             case .attached: state = session.isAccepting ? .attached : .draining
             }
             let identity = durable.workers[index].identity

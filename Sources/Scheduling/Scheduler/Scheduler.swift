@@ -143,6 +143,7 @@ public struct Scheduler {
         case .draining(let peer): drain(peer)
         case .disconnected(let peer): suspect(peer)
         case .revoked(let peer): revoke(peer, &outputs)
+        case .barred(let incarnation, let bar): self.bar(incarnation, bar, &outputs)
         case .departed(let peer): depart(peer, &outputs)
         case .executorEnded(let supervisor, let incarnation, let crashed): bury(incarnation, crashed: crashed, supervisor, &outputs)
         case .started(let peer, let unit, let attempt, let at): noteStarted(peer, unit, attempt, at: at, &outputs)

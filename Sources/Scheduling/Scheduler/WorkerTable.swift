@@ -47,6 +47,8 @@ struct WorkerTable {
         var isAccepting = true
         /// Its connection was seen to go: nothing new until it is heard again.
         var isSuspected = false
+        /// Why it does not come back; nil: nothing is known of that.
+        var bar: WorkerBar?
         /// Index: units assigned to it, oldest first.
         var units = Deque<UnitID>()
         /// It holds one unit that must run alone.

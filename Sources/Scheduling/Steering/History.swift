@@ -116,13 +116,17 @@ extension Submission {
         case .crashed, .suspected: "the worker's process died under it"
         case .processEnded: "the worker's process has ended"
         case .neverArrived: "its worker came back without it"
-        case .revoked where isUnderKey(unit):
-            "its worker's key was revoked; the lock lease was waited for, by the end of which it has stopped what runs under a lock"
-        case .revoked where isAtMostOnce(unit):
-            "its worker's key was revoked; the lock lease was waited for, by the end of which it has stopped what runs at most once"
-        case .revoked: "its worker's key was revoked"
+        case .revoked where isUnderKey(unit), .limited where isUnderKey(unit):
+            "\(Self.keyText(cause)); the lock lease was waited for, by the end of which it has stopped what runs under a lock"
+        case .revoked where isAtMostOnce(unit), .limited where isAtMostOnce(unit):
+            "\(Self.keyText(cause)); the lock lease was waited for, by the end of which it has stopped what runs at most once"
+        case .revoked, .limited: Self.keyText(cause)
         case .released: nil
         }
+    }
+
+    private static func keyText(_ cause: LossCause) -> String {
+        cause == .limited ? "its worker's key could not do any more what it needs" : "its worker's key was revoked"
     }
 
     /// The cause of an earlier loss is known.

@@ -76,13 +76,18 @@ extension Submission {
         switch cause {
         // The worker said itself that it had not.
         case .released, .neverArrived: return false
-        case .leaseOver, .crashed, .processEnded, .orphanLimitOver, .suspected, .lockLeaseOver, .revoked: return true
+        case .leaseOver, .crashed, .processEnded, .orphanLimitOver, .suspected, .lockLeaseOver, .revoked, .limited: return true
         }
     }
 
     func lostOnceFailure(_ unit: Int, _ cause: LossCause) -> Failure {
         let path = path(of: unit)
-        let loss = cause == .revoked ? "its worker's key was revoked" : "its worker was lost"
+        let loss =
+            switch cause {
+            case .revoked: "its worker's key was revoked"
+            case .limited: "its worker's key could not do any more what it needs"
+            default: "its worker was lost"
+            }
         return Failure(
             code: .workerLost, publisher: path,
             message: "\(loss) when it may have begun, and `atMostOnce` does not let it run again;"

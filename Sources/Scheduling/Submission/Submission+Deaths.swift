@@ -16,7 +16,7 @@ extension Submission {
             deathPlaces[Int32(unit)] = places.suffix(Self.deathPlacesMax)
         case .suspected:
             units[unit].isSuspect = true
-        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver, .revoked:
+        case .leaseOver, .processEnded, .neverArrived, .released, .orphanLimitOver, .lockLeaseOver, .revoked, .limited:
             break
         }
     }

@@ -106,6 +106,9 @@ public struct AuthorizedKeys: Sendable, Hashable {
         self.layout = layout
     }
 
+    /// Whether nobody is let in.
+    public var isEmpty: Bool { principals.isEmpty && enrolments.isEmpty }
+
     /// As it stands in the file.
     var text: String { layout.text(principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)) }
 

@@ -27,6 +27,8 @@ struct AuthorizedLayout: Sendable {
             }
         }
         written += given.filter { !placed.contains($0.key) }.map(\.text)
+        // A file of no bytes is what is left when somebody else fails to write it.
+        if written.isEmpty { written = [Self.header] }
         return written.map { "\($0)\n" }.joined()
     }
 }

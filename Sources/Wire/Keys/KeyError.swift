@@ -11,6 +11,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case foreignLock(path: String, owner: UInt32)
     /// `line` from 1; 0: the file as a whole.
     case malformed(path: String, line: Int, problem: String)
+    /// It had keys, and has nothing at all now.
+    case emptied(path: String)
     /// Nothing is ever written over.
     case exists(path: String)
     /// Keys without a coordinator's beside them.
@@ -50,6 +52,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(path) belongs to user \(owner), not to you (\(geteuid())), and keeps you from changing keys; it holds nothing: remove it, as that user"
         case .malformed(let path, 0, let problem): "\(path): \(problem)"
         case .malformed(let path, let line, let problem): "\(path):\(line): \(problem)"
+        case .emptied(let path):
+            "\(path) is empty; put back what was in it, or take keys back one by one with `aop keys revoke NAME`"
         case .exists(let path):
             "\(path) is there already, and keys are never written over; choose another directory with --dir, or move the old one away"
         case .halfThere(let path):

@@ -8,7 +8,7 @@ import Worker
 @main struct TrialWorker: WorkerCommand {
     static let abstract = "Runs the operations of the tests."
     static let operations: [any ClusterOperation.Type] =
-        [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Gather.self, Sprout.self, Crash.self, Witness.self]
+        [Emit.self, Join.self, Shout.self, Only.self, Drip.self, Gather.self, Sprout.self, Crash.self, Witness.self, Deed.self]
         + DecideTypes.operations + SequenceTypes.operations
         + ServiceTypes.operations + ConformanceTypes.operations
     static let conditions: [any ClusterCondition.Type] = [FileThere.self] + ConformanceTypes.conditions
