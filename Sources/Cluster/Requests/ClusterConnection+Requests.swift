@@ -153,6 +153,22 @@ extension ClusterConnection {
         core.follow(id)
     }
 
+    /// One page of the submission's operations, parents before children; `next`: where the next one begins, 0: there is none.
+    package func page(of id: String, path: String, from: Int, limit: Int, failedOnly: Bool) async throws -> WireOperationPage {
+        let request = WireListOperations.with {
+            $0.submission = id
+            $0.path = path
+            $0.from = UInt32(clamping: from)
+            $0.limit = UInt32(clamping: limit)
+            $0.failedOnly = failedOnly
+        }
+        guard case .operations(let page) = try await core.ask(.operations(request)) else { throw RequestLedger.unexpected }
+        return page
+    }
+
+    /// As `follow(_:)`, also of groups, and with when what ends has begun.
+    package func followDetails(of id: String) -> AsyncThrowingStream<FollowEvent, any Error> { core.follow(id, details: true) }
+
     /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
     public func operations(
         of id: String, path: String = "", withValues: Bool = false, failedOnly: Bool = false
