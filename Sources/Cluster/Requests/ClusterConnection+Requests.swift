@@ -54,6 +54,12 @@ extension ClusterConnection {
         return all
     }
 
+    /// The first page of the locks that somebody holds or waits for: of very many not all.
+    package func firstLocks() async throws -> [WireLockView] {
+        guard case .locks(let page) = try await core.ask(.locks(.init())) else { throw RequestLedger.unexpected }
+        return page.locks
+    }
+
     /// A submission's whole id. Who may not read the submission is told so by the coordinator when it is asked for what the id is needed for.
     func wholeID(of id: String) async throws -> String {
         guard id.utf8.count != Limits.submissionIDBytes || id.hasPrefix("key=") else { return id }

@@ -70,7 +70,7 @@ public struct CoordinatorConfiguration: Sendable {
     var heartbeatMilliseconds: Int64 { max(10, leaseMilliseconds / 3) }
 
     /// - Throws: `CoordinatorError.keysRequired`, `.noEndpoint`.
-    package func check() throws(CoordinatorError) {
+    func checkEndpoints() throws(CoordinatorError) {
         guard !endpoints.isEmpty else { throw .noEndpoint }
         for endpoint in endpoints where !endpoint.isLoopback && keys == nil { throw .keysRequired(endpoint) }
     }

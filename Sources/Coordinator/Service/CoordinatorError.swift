@@ -13,6 +13,8 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     case addressInUse(String)
     case cannotListen(ZMQError)
     case cannotServeHTTP(HTTPAddress, reason: String)
+    /// The file with the token for HTTP cannot be made, or is not this user's alone.
+    case httpToken(String)
     case dataDirectory(DataDirectoryError)
     case journal(JournalError)
     case blobs(BlobStoreError)
@@ -33,6 +35,7 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         case .cannotListen(let error), .transport(let error): error.description
         case .cannotServeHTTP(let address, let reason):
             "cannot serve HTTP on \(address): \(reason); choose another address with --http"
+        case .httpToken(let reason): "the token for HTTP cannot be used: \(reason)"
         case .dataDirectory(let error): error.description
         case .journal(let error): error.description
         case .blobs(let error): error.description

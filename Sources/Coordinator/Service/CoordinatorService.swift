@@ -41,7 +41,7 @@ public final class CoordinatorService: Service, Sendable {
         _ configuration: CoordinatorConfiguration, context: ZMQContext? = nil, http: (any CoordinatorHTTP)?, logger: Logger
     ) throws(CoordinatorError) {
         self.http = http
-        try configuration.check()
+        try configuration.checkEndpoints()
         self.configuration = configuration
         self.logger = logger
         ownsContext = context == nil

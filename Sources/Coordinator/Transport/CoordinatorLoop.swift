@@ -108,7 +108,7 @@ final class CoordinatorLoop {
     init(
         _ configuration: CoordinatorConfiguration, context: ZMQContext, mailbox: Mailbox<LoopEvent>, logger: Logger
     ) throws {
-        try configuration.check()
+        try configuration.checkEndpoints()
         // Before anything listens.
         let gatekeeper = try configuration.keys.map { try Gatekeeper($0, context: context) }
         let recovery = try Recovery(configuration, logger: logger)

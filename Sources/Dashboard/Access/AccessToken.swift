@@ -3,23 +3,22 @@ import Foundation
 import Wire
 
 /// What a reader shows to do more than look: 32 random bytes, hexadecimal, in a file that only the coordinator's user may read.
-package struct AccessToken: Sendable {
-    /// Where it is.
-    package let path: String
+struct AccessToken: Sendable {
     private let digest: SHA256.Digest
 
     /// The token in `directory`, made first if there is none.
     ///
     /// - Throws: `CookieError`: the file cannot be made, or is not this user's alone.
-    package static func loadOrCreate(in directory: String) throws(CookieError) -> AccessToken {
-        let bytes = try Cookie.loadOrCreate(directory: directory, named: fileName)
-        return AccessToken(bytes, path: "\(directory)/\(fileName)")
+    static func loadOrCreate(in directory: String) throws(CookieError) -> AccessToken {
+        AccessToken(try Cookie.loadOrCreate(directory: directory, named: fileName))
     }
+
+    /// Where it is.
+    static func path(in directory: String) -> String { "\(directory)/\(fileName)" }
 
     private static let fileName = "http-token"
 
-    init(_ bytes: [UInt8], path: String) {
-        self.path = path
+    init(_ bytes: [UInt8]) {
         digest = SHA256.hash(data: Data(Hexadecimal.text(of: bytes).utf8))
     }
 

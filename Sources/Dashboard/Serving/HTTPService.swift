@@ -10,19 +10,23 @@ import Wire
 /// of whoever asks.
 package struct HTTPService: CoordinatorHTTP {
     package let address: HTTPAddress
-    package let token: AccessToken
+    /// Where the file with the token is.
+    package var tokenPath: String { AccessToken.path(in: directory) }
+    /// The coordinator's data directory.
+    private let directory: String
     let hosts: HostRule
     let readsNeedToken: Bool
     let logger: Logger
 
     /// - Parameters:
+    ///   - directory: the coordinator's data directory, where the token is, or is made.
     ///   - names: what proxies and people call the host besides its own name.
     ///   - readsNeedToken: also who only looks needs the token. Off loopback that is always so.
     package init(
-        _ address: HTTPAddress, token: AccessToken, names: [String] = [], readsNeedToken: Bool = false, logger: Logger
+        _ address: HTTPAddress, directory: String, names: [String] = [], readsNeedToken: Bool = false, logger: Logger
     ) {
         self.address = address
-        self.token = token
+        self.directory = directory
         hosts = HostRule(names: names, hostName: HostName.current)
         self.readsNeedToken = readsNeedToken || !address.isLoopback
         self.logger = logger
@@ -31,10 +35,14 @@ package struct HTTPService: CoordinatorHTTP {
     package func run(_ access: CoordinatorAccess, listening: @escaping @Sendable (HTTPAddress) -> Void) async throws {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
+        let token: AccessToken
+        do throws(CookieError) { token = try AccessToken.loadOrCreate(in: directory) } catch {
+            throw CoordinatorError.httpToken("\(error)")
+        }
         let clients = try LocalClients(access)
         let feed = ClusterFeed(clients.observer, access)
         let application = Application(
-            router: router(access, clients, feed),
+            router: router(access, token, clients, feed),
             configuration: .init(address: .hostname(address.host, port: address.port), serverName: "aop"),
             onServerRunning: { channel in
                 listening(HTTPAddress(host: address.host, port: channel.localAddress?.port ?? address.port))
@@ -54,7 +62,9 @@ package struct HTTPService: CoordinatorHTTP {
         await clients.close()
     }
 
-    private func router(_ access: CoordinatorAccess, _ clients: LocalClients, _ feed: ClusterFeed) -> Router<APIContext> {
+    private func router(
+        _ access: CoordinatorAccess, _ token: AccessToken, _ clients: LocalClients, _ feed: ClusterFeed
+    ) -> Router<APIContext> {
         let registry = PrometheusRegistry()
         let router = Router(context: APIContext.self)
         router.addMiddleware {

@@ -57,7 +57,7 @@ final class ClusterFeed: Sendable {
         do {
             lists = (
                 try await connection.list(limit: HTTPLimits.streamedSubmissions), try await connection.workers(),
-                try await connection.locks()
+                try await connection.firstLocks()
             )
         } catch {
             // It is being stopped, or has too much to do; those who look are told with the next change.

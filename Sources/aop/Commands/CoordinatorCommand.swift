@@ -139,15 +139,15 @@ struct CoordinatorCommand: ToolCommand {
             configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
         OpenFiles.raiseLimit()
-        // Off loopback without keys is refused before anything is made.
-        try configuration.check()
-        let service = try httpService(address, logger)
+        let service = address.map {
+            HTTPService($0, directory: dataDirectory, names: httpNames, readsNeedToken: httpPrivate, logger: logger)
+        }
         let coordinator = try CoordinatorService(configuration, http: service, logger: logger)
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
             ServiceManager().tell(.ready, .status("listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))"))
-            try await announce(addresses, keys: configuration.keys?.authorizedPath, token: service?.token, console)
+            try await announce(addresses, keys: configuration.keys?.authorizedPath, token: service?.tokenPath, console)
         }
         defer { announcement.cancel() }
         let timeIsOver = OneWayFlag()
@@ -167,17 +167,6 @@ struct CoordinatorCommand: ToolCommand {
         return timeIsOver.isRaised ? .timeout : .success
     }
 
-    private func httpService(_ address: HTTPAddress?, _ logger: Logger) throws -> HTTPService? {
-        guard let address else { return nil }
-        do throws(CookieError) {
-            return HTTPService(
-                address, token: try AccessToken.loadOrCreate(in: dataDirectory), names: httpNames, readsNeedToken: httpPrivate,
-                logger: logger)
-        } catch {
-            throw ToolError(.toolError, "token", "the token for HTTP cannot be used: \(error)")
-        }
-    }
-
     /// Goes up once, seen by any thread.
     private final class OneWayFlag: Sendable {
         private let state = Atomic(false)
@@ -186,7 +175,7 @@ struct CoordinatorCommand: ToolCommand {
     }
 
     private func announce(
-        _ addresses: CoordinatorService.Addresses, keys: String?, token: AccessToken?, _ console: Console
+        _ addresses: CoordinatorService.Addresses, keys: String?, token: String?, _ console: Console
     ) async throws {
         switch console.mode {
         case .json, .jsonl:
@@ -194,7 +183,7 @@ struct CoordinatorCommand: ToolCommand {
                 .shape([
                     ("listen", .array(addresses.endpoints.map { .string($0.description) })),
                     ("http", addresses.http.map { .string($0.description) } ?? .null),
-                    ("httpToken", token.map { .string($0.path) } ?? .null),
+                    ("httpToken", token.map { .string($0) } ?? .null),
                     ("data", .string(dataDirectory)), ("pid", .integer(Int64(getpid()))),
                 ]))
         case .quiet: try await console.write(addresses.endpoints.map { "\($0)\n" }.joined())
@@ -204,7 +193,7 @@ struct CoordinatorCommand: ToolCommand {
                 if let keys { console.hint("keys: only who is listed in \(keys) gets in; `aop keys list` shows them") }
                 console.hint("data in \(dataDirectory)")
                 if let http = addresses.http, let token {
-                    console.hint("dashboard at http://\(http)/; to cancel, retry or pause there: the token in \(token.path)")
+                    console.hint("dashboard at http://\(http)/; to cancel, retry or pause there: the token in \(token)")
                     if !http.isLoopback {
                         console.hint("HTTP is not encrypted: across hosts the token can be read on its way; put a proxy with TLS before it")
                     }
@@ -236,7 +225,7 @@ extension ToolError {
         case .keysRequired: self.init(.notPermitted, "keysRequired", error.description)
         case .noEndpoint, .httpAddress: self.init(.usage, "usage", error.description)
         case .addressInUse: self.init(.toolError, "addressInUse", error.description)
-        case .cannotListen, .cannotServeHTTP, .dataDirectory, .journal, .blobs, .transport, .system:
+        case .cannotListen, .cannotServeHTTP, .httpToken, .dataDirectory, .journal, .blobs, .transport, .system:
             self.init(.toolError, "coordinator", error.description)
         }
     }
