@@ -37,6 +37,8 @@ test: dependencies  ## build and run every test
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
+	scripts/check-api.sh "$$($(SWIFT) build --show-bin-path)/aop"
+	scripts/check-dashboard.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-deb.sh --test "$$($(SWIFT) build --show-bin-path)/aop"
 
@@ -68,6 +70,14 @@ deb:  ## the Debian package, with the services
 .PHONY: check-deb
 check-deb:  ## build the Debian package, and try it in containers; `make test` tries one around the test build
 	scripts/check-deb.sh "$$(scripts/build-deb.sh)"
+
+.PHONY: check-api
+check-api:  ## the HTTP API and the metrics of the test build, tried by other people's tools
+	scripts/check-api.sh
+
+.PHONY: check-dashboard
+check-dashboard:  ## the dashboard of the test build in a real browser, with screenshots in .build/screenshots
+	scripts/check-dashboard.sh
 
 .PHONY: check-flood
 check-flood: dependencies  ## measure how much connections with garbage slow a client; FLOOD_SECONDS=n, FLOOD_PAIRS=n, FLOOD_RATE=n

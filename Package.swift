@@ -23,6 +23,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
@@ -82,10 +83,30 @@ let package = Package(
                 "Wire",
                 "CLinux",
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: strict
+        ),
+        // What clients are shown, as JSON.
+        .target(name: "Shapes", dependencies: ["Cluster", "Wire"], swiftSettings: strict),
+        // HTTP: health, metrics, the JSON API and the dashboard.
+        .target(
+            name: "Dashboard",
+            dependencies: [
+                "Cluster",
+                "Coordinator",
+                "GraphFile",
+                "Scheduling",
+                "Shapes",
+                "Wire",
+                "CLinux",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            resources: [.embedInCode("Files")],
             swiftSettings: strict
         ),
         .target(
@@ -146,8 +167,10 @@ let package = Package(
                 "Benchmark",
                 "Cluster",
                 "Coordinator",
+                "Dashboard",
                 "GraphFile",
                 "Settings",
+                "Shapes",
                 "Worker",
                 "Wire",
                 "CLinux",
@@ -233,7 +256,10 @@ let package = Package(
         .testTarget(
             name: "ClusterTests", dependencies: ["AOperation", "Cluster", "Executing", "TrialOperations", "Wire"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
-        .testTarget(name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire"], swiftSettings: strict),
+        .testTarget(
+            name: "DashboardTests", dependencies: ["Coordinator", "Dashboard", "Scheduling", "Shapes", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [

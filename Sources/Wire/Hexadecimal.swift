@@ -1,13 +1,13 @@
 /// Bytes as lowercase hexadecimal digits.
-enum Hexadecimal {
+package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    static func text(of bytes: some Sequence<UInt8>) -> String {
+    package static func text(of bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// Nil unless `text` is an even number of lowercase digits.
-    static func bytes(of text: some StringProtocol) -> [UInt8]? {
+    package static func bytes(of text: some StringProtocol) -> [UInt8]? {
         let values = text.utf8.map { digits.firstIndex(of: $0) }
         guard values.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

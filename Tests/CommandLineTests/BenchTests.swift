@@ -1,6 +1,7 @@
 import ArgumentParser
 import Benchmark
 import Foundation
+import Shapes
 import Testing
 
 @testable import aop

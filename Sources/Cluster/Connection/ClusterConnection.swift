@@ -28,6 +28,8 @@ public final class ClusterConnection: Sendable {
         case network(PeerLink, ZMQContext)
         /// Within the process.
         case memory(any MemoryCarrier)
+        /// To a coordinator with a journal and peers of its own, within the process.
+        case local(any MessageCarrier)
     }
 
     /// The coordinator, if it is in this process.
@@ -49,6 +51,16 @@ public final class ClusterConnection: Sendable {
         let carrier = carrier(core)
         core.use(carrier)
         self.init(endpoint: try Endpoint("ipc:///memory"), cookie: nil, key: nil, core: core, .memory(carrier))
+    }
+
+    /// A client of a coordinator with a journal and peers of its own, in this process.
+    ///
+    /// - Parameter carrier: takes what is sent; it is given where what comes for the connection goes.
+    package convenience init(overLocal carrier: (ConnectionCore) -> any MessageCarrier) throws {
+        let core = ConnectionCore()
+        let carrier = carrier(core)
+        core.use(carrier)
+        self.init(endpoint: try Endpoint("ipc:///local"), cookie: nil, key: nil, core: core, .local(carrier))
     }
 
     /// Connects, trying until `connectTimeout` is over.

@@ -54,6 +54,12 @@ extension ClusterConnection {
         return all
     }
 
+    /// The first page of the locks that somebody holds or waits for: of very many not all.
+    package func firstLocks() async throws -> [WireLockView] {
+        guard case .locks(let page) = try await core.ask(.locks(.init())) else { throw RequestLedger.unexpected }
+        return page.locks
+    }
+
     /// A submission's whole id. Who may not read the submission is told so by the coordinator when it is asked for what the id is needed for.
     func wholeID(of id: String) async throws -> String {
         guard id.utf8.count != Limits.submissionIDBytes || id.hasPrefix("key=") else { return id }
@@ -152,6 +158,22 @@ extension ClusterConnection {
     public func follow(_ id: String) -> AsyncThrowingStream<FollowEvent, any Error> {
         core.follow(id)
     }
+
+    /// One page of the submission's operations, parents before children; `next`: where the next one begins, 0: there is none.
+    package func page(of id: String, path: String, from: Int, limit: Int, failedOnly: Bool) async throws -> WireOperationPage {
+        let request = WireListOperations.with {
+            $0.submission = id
+            $0.path = path
+            $0.from = UInt32(clamping: from)
+            $0.limit = UInt32(clamping: limit)
+            $0.failedOnly = failedOnly
+        }
+        guard case .operations(let page) = try await core.ask(.operations(request)) else { throw RequestLedger.unexpected }
+        return page
+    }
+
+    /// As `follow(_:)`, also of groups, and with when what ends has begun.
+    package func followDetails(of id: String) -> AsyncThrowingStream<FollowEvent, any Error> { core.follow(id, details: true) }
 
     /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
     public func operations(

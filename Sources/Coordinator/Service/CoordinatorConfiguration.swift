@@ -5,8 +5,6 @@ import Wire
 public struct CoordinatorConfiguration: Sendable {
     /// Where peers connect; at least one. Without keys all of them must be on loopback.
     public var endpoints: [Endpoint] = [.standard]
-    /// Where `/healthz` is served; nil: nowhere.
-    public var http: HTTPAddress?
     /// The folder that holds everything that must survive. Made (0700) where it is missing.
     public var dataDirectory: String
     /// What peers must know to be let in; nil: nothing (an ipc socket in a private directory needs none).
@@ -71,11 +69,10 @@ public struct CoordinatorConfiguration: Sendable {
     /// Three heartbeats fit a lease.
     var heartbeatMilliseconds: Int64 { max(10, leaseMilliseconds / 3) }
 
-    /// - Throws: `CoordinatorError.keysRequired`, `.httpOffLoopback`, `.noEndpoint`.
+    /// - Throws: `CoordinatorError.keysRequired`, `.noEndpoint`.
     func checkEndpoints() throws(CoordinatorError) {
         guard !endpoints.isEmpty else { throw .noEndpoint }
         for endpoint in endpoints where !endpoint.isLoopback && keys == nil { throw .keysRequired(endpoint) }
-        if let http, !http.isLoopback { throw .httpOffLoopback(http) }
     }
 }
 

@@ -5,8 +5,6 @@ import Wire
 public enum CoordinatorError: Error, CustomStringConvertible {
     /// Off loopback nobody is let in without keys. The command line exits with 77.
     case keysRequired(Endpoint)
-    /// Off loopback HTTP needs a token, which comes with keys. The command line exits with 77.
-    case httpOffLoopback(HTTPAddress)
     /// A key file is missing or cannot be used. The command line exits with 77.
     case keys(KeyError)
     case noEndpoint
@@ -15,6 +13,8 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     case addressInUse(String)
     case cannotListen(ZMQError)
     case cannotServeHTTP(HTTPAddress, reason: String)
+    /// The file with the token for HTTP cannot be made, or is not this user's alone.
+    case httpToken(String)
     case dataDirectory(DataDirectoryError)
     case journal(JournalError)
     case blobs(BlobStoreError)
@@ -27,9 +27,6 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         case .keysRequired(let endpoint):
             "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys; "
                 + "run `aop keys init`, or listen on \(Endpoint.standard)"
-        case .httpOffLoopback(let address):
-            "refusing to serve HTTP on \(address): other hosts could reach it, and HTTP asks nobody for a key; "
-                + "use 127.0.0.1:\(address.port)"
         case .keys(let error): error.description
         case .noEndpoint: "no endpoint to listen on; name one with --listen, e.g. \(Endpoint.standard)"
         case .httpAddress(let text): "`\(text)` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601"
@@ -38,6 +35,7 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         case .cannotListen(let error), .transport(let error): error.description
         case .cannotServeHTTP(let address, let reason):
             "cannot serve HTTP on \(address): \(reason); choose another address with --http"
+        case .httpToken(let reason): "the token for HTTP cannot be used: \(reason)"
         case .dataDirectory(let error): error.description
         case .journal(let error): error.description
         case .blobs(let error): error.description

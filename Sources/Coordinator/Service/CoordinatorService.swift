@@ -24,13 +24,23 @@ public final class CoordinatorService: Service, Sendable {
     private let ownsContext: Bool
     private let logger: Logger
     private let mailbox: Mailbox<LoopEvent>
+    /// nil: nothing is served over HTTP.
+    private let http: (any CoordinatorHTTP)?
     private let listening = OneShot<Result<Addresses, CoordinatorError>>()
 
     /// - Parameter context: for inproc endpoints: the context that the peers in this process use. nil: one of its own.
     /// - Throws: `CoordinatorError`: an endpoint off loopback, or no descriptor left.
-    public init(
+    public convenience init(
         _ configuration: CoordinatorConfiguration, context: ZMQContext? = nil, logger: Logger
     ) throws(CoordinatorError) {
+        try self.init(configuration, context: context, http: nil, logger: logger)
+    }
+
+    /// - Parameter http: what serves HTTP for it; without that it does not run either.
+    package init(
+        _ configuration: CoordinatorConfiguration, context: ZMQContext? = nil, http: (any CoordinatorHTTP)?, logger: Logger
+    ) throws(CoordinatorError) {
+        self.http = http
         try configuration.checkEndpoints()
         self.configuration = configuration
         self.logger = logger
@@ -114,7 +124,7 @@ public final class CoordinatorService: Service, Sendable {
             _ = await ended.value
             throw error
         case .success(let endpoints):
-            if let http = configuration.http {
+            if let http {
                 try await serve(http, endpoints, ended)
             } else {
                 listening.set(.success(Addresses(endpoints: endpoints, http: nil)))
@@ -125,14 +135,14 @@ public final class CoordinatorService: Service, Sendable {
 
     /// Serves HTTP for as long as the loop runs; without it the coordinator does not run either.
     private func serve(
-        _ http: HTTPAddress, _ endpoints: [Endpoint], _ ended: OneShot<Result<Void, CoordinatorError>>
+        _ http: any CoordinatorHTTP, _ endpoints: [Endpoint], _ ended: OneShot<Result<Void, CoordinatorError>>
     ) async throws(CoordinatorError) {
-        let server = HealthServer(address: http, mailbox: mailbox, logger: logger)
+        let access = CoordinatorAccess(mailbox: mailbox)
         let listening = listening
         let failure = await withTaskGroup(of: Part.self) { group in
             group.addTask {
                 do {
-                    try await server.run { address in
+                    try await http.run(access) { address in
                         listening.set(.success(Addresses(endpoints: endpoints, http: address)))
                     }
                     return .http(nil)

@@ -29,6 +29,11 @@ extension CoordinatorLoop {
         try receive(wire, message.frames, from: peer)
     }
 
+    /// A message of a client within this process.
+    func receive(_ wire: WirePeerMessage, _ frames: [Buffer], fromLocal peer: Peer) throws {
+        try receive(wire, frames, from: peer)
+    }
+
     private func hear(_ peer: Peer) {
         peer.lastHeard = now.boot
         guard peer.isExecutor, peer.heardInStep != stepNumber + 1 else { return }

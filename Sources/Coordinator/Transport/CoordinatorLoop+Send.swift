@@ -228,13 +228,13 @@ extension CoordinatorLoop {
     private func sendNext(_ peer: Peer) throws -> SendResult? {
         if let sentAt = peer.outbox.heartbeat {
             let answer = WireCoordinatorMessage.with { $0.heartbeatAnswer.sentAt = sentAt }
-            let result = try router.send(to: peer.routingID, frames: try answer.frames())
+            let result = try transmit(try answer.frames(), to: peer)
             if result == .sent { peer.outbox.heartbeat = nil }
             return result
         }
         switch peer.outbox.first {
         case .message(let frames, _)?:
-            let result = try router.send(to: peer.routingID, frames: frames)
+            let result = try transmit(frames, to: peer)
             if result == .sent { peer.outbox.removeFirst() }
             return result
         case .storing(let dispatch)?:

@@ -73,10 +73,14 @@ final class CoordinatorLoop {
     private var durable: JournalSequence
     private var wakeAt: Int64?
     private var silenceCheckAt: Int64
-    private let startedAt: Int64
+    let startedAt: Int64
     /// Whose connections have ended; what they still brought is read first.
     private var disconnected: [Peer] = []
     var ledger = ConnectionLedger()
+    var meter = LoopMeter()
+    /// Clients within this process.
+    var locals: [ObjectIdentifier: PeerID] = [:]
+    private var changeWaits = ChangeWaits()
     /// A handshake that has failed; the end of its connection, which says whose, comes next.
     private var failedHandshake: FailedHandshake?
     private var ownPause = OwnPause()
@@ -203,6 +207,7 @@ final class CoordinatorLoop {
             }
             release()
             try flush()
+            changeWaits.tell(version)
             pauseOrResume()
             return true
         case .ending(let deadline, let reason):
@@ -259,8 +264,12 @@ final class CoordinatorLoop {
     private func readMail() throws {
         for event in mailbox.drain() {
             switch event {
-            case .journal(.durable(let sequence)): durable = sequence
-            case .journal(.snapshotNames(let digests)): dropValues(keeping: digests)
+            case .journal(.durable(let sequence)):
+                meter.committed(from: durable, to: sequence)
+                durable = sequence
+            case .journal(.snapshotNames(let digests)):
+                meter.snapshotAt = now.wall
+                dropValues(keeping: digests)
             case .journal(.failed(let error)): throw error
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
@@ -270,7 +279,13 @@ final class CoordinatorLoop {
                 probe.set(
                     Health(
                         epoch: scheduler.epoch, peers: peers.count,
-                        factsInFlight: scheduler.sequence.rawValue - durable.rawValue))
+                        factsInFlight: factsInFlight))
+            case .metrics(let answer): answer.set(metrics())
+            case .local(let link, let message):
+                if case .running = phase { try receive(message, over: link) } else { link.tell(.ended) }
+            case .waitForChange(let since, let waiter): changeWaits.add(waiter, since: since, version: version)
+            case .edges(let id, let from, let limit, let answer):
+                answer.set(scheduler.edges(of: id, from: from, limit: limit).map { EdgePage(edges: $0.edges, next: $0.next) })
             case .shutdown(let reason): end(reason)
             }
         }
@@ -330,7 +345,9 @@ final class CoordinatorLoop {
         let count = isAfterPause ? CoordinatorLimits.messagesAfterPause : CoordinatorLimits.messagesPerStep
         for _ in 0..<count {
             guard bytes < CoordinatorLimits.bytesPerStep, let message = try router.receive() else { break }
-            bytes += message.frames.reduce(0) { $0 + $1.count }
+            let size = message.frames.reduce(0) { $0 + $1.count }
+            bytes += size
+            meter.received(bytes: size)
             try receive(message)
         }
         for peer in ended { forget(peer, "its connection ended") }
@@ -339,7 +356,9 @@ final class CoordinatorLoop {
     private func step() {
         stepNumber += 1
         outputs.removeAll()
+        let began = LoopMeter.now()
         scheduler.step(inputs, at: now, into: &outputs)
+        meter.stepped(inputs: inputs.count, since: began, upTo: outputs.facts.isEmpty ? nil : scheduler.sequence)
         inputs.removeAll(keepingCapacity: true)
         wakeAt = outputs.wakeAt
         if !outputs.facts.isEmpty {
@@ -358,6 +377,12 @@ final class CoordinatorLoop {
         }
         held.append(sends)
     }
+
+    /// Facts decided and not yet on the disk.
+    var factsInFlight: UInt64 { scheduler.sequence.rawValue - durable.rawValue }
+
+    /// Another one whenever something became durable, or somebody came or went.
+    private var version: UInt64 { durable.rawValue &+ peers.changes << 40 }
 
     /// Everything that was decided is on the disk.
     var isAllDurable: Bool { durable == scheduler.sequence }
@@ -408,7 +433,7 @@ final class CoordinatorLoop {
         counters.noteRest(now.boot, logger)
         expireWaits()
         let limit = max(CoordinatorLimits.silenceMilliseconds, 2 * configuration.leaseMilliseconds)
-        for peer in peers.all where now.boot - peer.lastHeard - pauseBefore > limit {
+        for peer in peers.all where peer.local == nil && now.boot - peer.lastHeard - pauseBefore > limit {
             forget(peer, "nothing was heard of it for \(limit / 1000) s")
         }
     }
@@ -440,6 +465,7 @@ final class CoordinatorLoop {
     }
 
     private func sayFarewell(_ reason: String, deadline: Int64) throws {
+        endLocals()
         for peer in peers.all { send(.with { $0.farewell = .with { $0.reason = reason } }, to: peer) }
         try flush()
         while !unflushed.isEmpty && BootClock.milliseconds() < deadline {
@@ -464,6 +490,8 @@ final class CoordinatorLoop {
     }
 
     private func close() {
+        endLocals()
+        changeWaits.end()
         router.close(lingerMilliseconds: 1000)
         monitor.close()
         gatekeeper?.zap.close()

@@ -7,6 +7,14 @@ enum LoopEvent: Sendable {
     case enrolment(EnrolmentDesk.Event)
     /// Somebody asks whether the loop answers.
     case probe(OneShot<Health?>)
+    /// Somebody asks how everything stands.
+    case metrics(OneShot<CoordinatorMetrics?>)
+    /// A client within the process.
+    case local(LocalLink, LocalMessage)
+    /// Somebody within the process waits for anything to change.
+    case waitForChange(since: UInt64, OneShot<UInt64?>)
+    /// What the units of this submission wait for.
+    case edges(String, from: Int, limit: Int, OneShot<EdgePage?>)
     /// End in an orderly way.
     case shutdown(reason: String)
 }

@@ -30,6 +30,8 @@ final class Peer {
     let principal: Principal?
     /// What it may ask.
     let authority: Authority
+    /// A client within this process; nil: it has a connection.
+    let local: LocalLink?
     var role: Role
     /// Boot time.
     var lastHeard: Int64
@@ -47,8 +49,9 @@ final class Peer {
 
     init(
         id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, address: String? = nil,
-        principal: Principal? = nil, authority: Authority = .unlimited, role: Role, now: Int64
+        principal: Principal? = nil, authority: Authority = .unlimited, role: Role, local: LocalLink? = nil, now: Int64
     ) {
+        self.local = local
         self.principal = principal
         self.authority = authority
         self.id = id
@@ -72,6 +75,8 @@ struct PeerTable {
     private var byRoute: [RoutingID: PeerID] = [:]
     private var byFileDescriptor: [Int32: PeerID] = [:]
     private var nextID: UInt64 = 0
+    /// How often somebody came or went.
+    private(set) var changes: UInt64 = 0
 
     var count: Int { byID.count }
     /// In the order in which they came.
@@ -96,12 +101,14 @@ struct PeerTable {
     }
 
     mutating func insert(_ peer: Peer) {
+        changes += 1
         byID[peer.id] = peer
-        byRoute[peer.routingID] = peer.id
+        if peer.local == nil { byRoute[peer.routingID] = peer.id }
         if let descriptor = peer.fileDescriptor { byFileDescriptor[descriptor] = peer.id }
     }
 
     mutating func remove(_ peer: Peer) {
+        changes += 1
         byID[peer.id] = nil
         if byRoute[peer.routingID] == peer.id { byRoute[peer.routingID] = nil }
         if let descriptor = peer.fileDescriptor, byFileDescriptor[descriptor] == peer.id {

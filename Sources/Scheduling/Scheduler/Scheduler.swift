@@ -77,6 +77,9 @@ public struct Scheduler {
     /// Sections of a snapshot that were announced and have not come.
     var missingSections = 0
 
+    /// What has ended since the start.
+    public internal(set) var tally = Tally()
+
     /// To be answered with the end of the step.
     var explanationsAsked: [ExplanationRequest] = []
 
@@ -175,6 +178,7 @@ public struct Scheduler {
         outputs.facts.append(fact)
         if case .submitted = fact {
             let index = durable.submissions.total - 1
+            tally.submitted += 1
             giveClasses(toSubmission: index)
             // What it begins with; the effects say what has come since.
             unfinishedUnits += durable.submissions[index].layout.templates[0].count
@@ -203,10 +207,13 @@ public struct Scheduler {
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
             if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }
-        case .changed(let unit, let at, let errors): noteChange(unit, at: at, errors: errors)
+        case .changed(let unit, let at, let errors):
+            count(unit, at: at)
+            noteChange(unit, at: at, errors: errors)
         case .grown(let count): unfinishedUnits += count
         case .submissionEnded(let number):
             unfinishedUnits -= durable.submissions[durable.index(of: number)].units.count
+            countEnd(of: number)
             misfits[number] = nil
             watchRetention(of: number)
             pending.touch(number)

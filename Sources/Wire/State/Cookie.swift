@@ -8,9 +8,10 @@ public enum Cookie {
 
     /// The cookie in `directory`; nil when there is none.
     ///
+    /// - Parameter name: of the file, for another secret of the same kind.
     /// - Throws: ``CookieError`` when the file is not this user's alone, or does not hold a cookie.
-    public static func load(directory: String = StateDirectory.path()) throws(CookieError) -> [UInt8]? {
-        let path = path(in: directory)
+    public static func load(directory: String = StateDirectory.path(), named name: String = fileName) throws(CookieError) -> [UInt8]? {
+        let path = path(in: directory, name)
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -29,18 +30,20 @@ public enum Cookie {
     /// The cookie in `directory`, made first if there is none. Any number of processes may do so at once: all get the same.
     ///
     /// - Throws: ``CookieError``.
-    public static func loadOrCreate(directory: String = StateDirectory.path()) throws(CookieError) -> [UInt8] {
-        if let cookie = try load(directory: directory) { return cookie }
+    public static func loadOrCreate(
+        directory: String = StateDirectory.path(), named name: String = fileName
+    ) throws(CookieError) -> [UInt8] {
+        if let cookie = try load(directory: directory, named: name) { return cookie }
         do {
             try StateDirectory.create(directory)
         } catch {
             throw .system(error)
         }
-        try create(in: directory)
-        guard let cookie = try load(directory: directory) else {
+        try create(in: directory, name)
+        guard let cookie = try load(directory: directory, named: name) else {
             throw .system(
                 SystemCallError(
-                    operation: "open", subject: path(in: directory), errno: ENOENT, remedy: "it was removed just now: try again"))
+                    operation: "open", subject: path(in: directory, name), errno: ENOENT, remedy: "it was removed just now: try again"))
         }
         return cookie
     }
@@ -51,7 +54,10 @@ public enum Cookie {
         return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    private static func path(in directory: String) -> String { "\(directory)/cookie" }
+    /// Of the file in its directory.
+    public static let fileName = "cookie"
+
+    private static func path(in directory: String, _ name: String) -> String { "\(directory)/\(name)" }
 
     private static func parse(_ descriptor: Int32, path: String) throws(CookieError) -> [UInt8] {
         var text = [UInt8](repeating: 0, count: 2 * count + 2)
@@ -72,11 +78,12 @@ public enum Cookie {
     }
 
     /// Writes a new cookie beside its place and links it there, so that nobody ever sees half of one and the first wins.
-    private static func create(in directory: String) throws(CookieError) {
+    private static func create(in directory: String, _ name: String) throws(CookieError) {
+        let path = path(in: directory, name)
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         let suffix = UInt64.random(in: .min ... .max, using: &generator)
-        let temporary = "\(path(in: directory)).\(getpid()).\(String(suffix, radix: 16))"
+        let temporary = "\(path).\(getpid()).\(String(suffix, radix: 16))"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .system(SystemCallError(operation: "open", subject: temporary, errno: errno)) }
         defer { unlink(temporary) }
@@ -85,8 +92,8 @@ public enum Cookie {
             throw .system(SystemCallError(operation: "close", subject: temporary, errno: errno))
         }
         if let failure { throw .system(failure) }
-        guard link(temporary, path(in: directory)) == 0 || errno == EEXIST else {
-            throw .system(SystemCallError(operation: "link", subject: path(in: directory), errno: errno))
+        guard link(temporary, path) == 0 || errno == EEXIST else {
+            throw .system(SystemCallError(operation: "link", subject: path, errno: errno))
         }
     }
 

@@ -8,6 +8,9 @@ public struct RoutingID: Hashable, Sendable, CustomStringConvertible {
 
     private let storage: Storage
 
+    /// Of no connection.
+    package static let none = RoutingID(UnsafeRawBufferPointer(start: nil, count: 0))
+
     init(_ bytes: UnsafeRawBufferPointer) {
         if bytes.count <= 8 {
             var value: UInt64 = 0

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Benchmark
 import Foundation
+import Shapes
 
 struct BenchCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Benchmark
+import Shapes
 
 // The JSON of `bench`. One object per workload and size; of the library's its own figures are those of its first variant.
 

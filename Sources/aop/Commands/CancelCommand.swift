@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cluster
+import Shapes
 import Wire
 
 struct CancelCommand: ToolCommand {

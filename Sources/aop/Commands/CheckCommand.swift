@@ -2,6 +2,7 @@ import ArgumentParser
 import Cluster
 import Coordinator
 import GraphFile
+import Shapes
 import Wire
 
 struct CheckCommand: ToolCommand {

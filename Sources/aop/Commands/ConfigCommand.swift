@@ -2,6 +2,7 @@ import ArgumentParser
 import CLinux
 import Foundation
 import Settings
+import Shapes
 import Wire
 import Worker
 

@@ -1,9 +1,11 @@
 import ArgumentParser
 import Coordinator
+import Dashboard
 import Foundation
 import Logging
 import ServiceLifecycle
 import Settings
+import Shapes
 import Synchronization
 import Wire
 
@@ -34,10 +36,18 @@ struct CoordinatorCommand: ToolCommand {
 
     @Option(help: "Where workers and clients connect; may be repeated. (default: \(Endpoint.standard))", transform: Endpoint.argument)
     var listen: [Endpoint] = Settings.list(.listen).compactMap(Endpoint.init(argument:))
-    @Option(help: "Where HTTP is served: /healthz. off: nowhere.")
+    @Option(
+        help: "Where HTTP is served: the dashboard, its JSON API, /metrics and /healthz. Off loopback it takes the token. off: nowhere.")
     var http: String = Settings.text(.http) ?? "127.0.0.1:7601"
     @Flag(name: .customLong("no-http"), help: "Serve no HTTP.")
     var noHTTP = false
+    @Option(
+        name: .customLong("http-name"),
+        help: ArgumentHelp(
+            "A name by which browsers reach the dashboard, besides the host's own and its addresses; may be repeated.", valueName: "name"))
+    var httpNames: [String] = []
+    @Flag(name: .customLong("http-private"), help: "Also who only looks over HTTP needs the token; off loopback that is always so.")
+    var httpPrivate = false
     @OptionGroup var data: DataOption
     @Option(
         help: ArgumentHelp(
@@ -86,12 +96,9 @@ struct CoordinatorCommand: ToolCommand {
 
     /// Nil: HTTP is served nowhere.
     ///
-    /// - Throws: `CoordinatorError` where it is no address, or one that other hosts reach.
+    /// - Throws: `CoordinatorError` where it is no address.
     static func address(ofHTTP text: String) throws(CoordinatorError) -> HTTPAddress? {
-        guard text != "off" else { return nil }
-        let address = try HTTPAddress(text)
-        guard address.isLoopback else { throw .httpOffLoopback(address) }
-        return address
+        text == "off" ? nil : try HTTPAddress(text)
     }
 
     var isPartOfARun: Bool { privateDirectory != nil }
@@ -117,8 +124,7 @@ struct CoordinatorCommand: ToolCommand {
         configuration.snapshotBytes = snapshotBytes
         configuration.retentionMilliseconds = retain.milliseconds
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
-        configuration.http = noHTTP ? nil : try Self.address(ofHTTP: http)
-        // Off loopback is refused before anything is made.
+        let address = noHTTP ? nil : try Self.address(ofHTTP: http)
         let logger = Logger(label: "aop.coordinator")
         if privateDirectory == nil {
             do throws(KeyError) {
@@ -133,12 +139,15 @@ struct CoordinatorCommand: ToolCommand {
             configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
         OpenFiles.raiseLimit()
-        let coordinator = try CoordinatorService(configuration, logger: logger)
+        let service = address.map {
+            HTTPService($0, directory: dataDirectory, names: httpNames, readsNeedToken: httpPrivate, logger: logger)
+        }
+        let coordinator = try CoordinatorService(configuration, http: service, logger: logger)
         if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
             ServiceManager().tell(.ready, .status("listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))"))
-            try await announce(addresses, keys: configuration.keys?.authorizedPath, console)
+            try await announce(addresses, keys: configuration.keys?.authorizedPath, token: service?.tokenPath, console)
         }
         defer { announcement.cancel() }
         let timeIsOver = OneWayFlag()
@@ -165,13 +174,16 @@ struct CoordinatorCommand: ToolCommand {
         var isRaised: Bool { state.load(ordering: .acquiring) }
     }
 
-    private func announce(_ addresses: CoordinatorService.Addresses, keys: String?, _ console: Console) async throws {
+    private func announce(
+        _ addresses: CoordinatorService.Addresses, keys: String?, token: String?, _ console: Console
+    ) async throws {
         switch console.mode {
         case .json, .jsonl:
             try await console.writeValue(
                 .shape([
                     ("listen", .array(addresses.endpoints.map { .string($0.description) })),
                     ("http", addresses.http.map { .string($0.description) } ?? .null),
+                    ("httpToken", token.map { .string($0) } ?? .null),
                     ("data", .string(dataDirectory)), ("pid", .integer(Int64(getpid()))),
                 ]))
         case .quiet: try await console.write(addresses.endpoints.map { "\($0)\n" }.joined())
@@ -179,7 +191,13 @@ struct CoordinatorCommand: ToolCommand {
             try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
             if privateDirectory == nil {
                 if let keys { console.hint("keys: only who is listed in \(keys) gets in; `aop keys list` shows them") }
-                console.hint("data in \(dataDirectory)\(addresses.http.map { ", health at http://\($0)/healthz" } ?? "")")
+                console.hint("data in \(dataDirectory)")
+                if let http = addresses.http, let token {
+                    console.hint("dashboard at http://\(http)/; to cancel, retry or pause there: the token in \(token)")
+                    if !http.isLoopback {
+                        console.hint("HTTP is not encrypted: across hosts the token can be read on its way; put a proxy with TLS before it")
+                    }
+                }
                 console.hint("next, in other terminals: aop worker · aop submit FILE --wait")
             }
         }
@@ -204,10 +222,10 @@ extension ToolError {
     init(_ error: CoordinatorError) {
         switch error {
         case .keys: self.init(.notPermitted, "key", error.description)
-        case .keysRequired, .httpOffLoopback: self.init(.notPermitted, "keysRequired", error.description)
+        case .keysRequired: self.init(.notPermitted, "keysRequired", error.description)
         case .noEndpoint, .httpAddress: self.init(.usage, "usage", error.description)
         case .addressInUse: self.init(.toolError, "addressInUse", error.description)
-        case .cannotListen, .cannotServeHTTP, .dataDirectory, .journal, .blobs, .transport, .system:
+        case .cannotListen, .cannotServeHTTP, .httpToken, .dataDirectory, .journal, .blobs, .transport, .system:
             self.init(.toolError, "coordinator", error.description)
         }
     }

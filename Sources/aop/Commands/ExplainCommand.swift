@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cluster
+import Shapes
 
 struct ExplainCommand: ToolCommand {
     static let configuration = CommandConfiguration(

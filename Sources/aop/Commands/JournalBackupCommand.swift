@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordinator
 import Foundation
+import Shapes
 
 struct JournalBackupCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordinator
+import Shapes
 import Wire
 
 struct JournalCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cluster
 import Foundation
+import Shapes
 import Wire
 
 struct LogsCommand: ToolCommand {
@@ -47,15 +48,6 @@ struct LogsCommand: ToolCommand {
             }
         }
         return .success
-    }
-}
-
-extension WireOutputRecord {
-    var json: JSONValue {
-        .object([
-            ("path", .string(path)), ("attempt", .integer(Int64(attemptNumber))), ("stream", .string(stream.word)),
-            ("at", .time(at)), ("text", .string(String(decoding: bytes, as: UTF8.self))), ("truncated", .bool(truncated)),
-        ])
     }
 }
 

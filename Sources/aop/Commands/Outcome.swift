@@ -1,4 +1,5 @@
 import Cluster
+import Shapes
 import Wire
 
 /// Shows what a submission, or a part of it, gave: the same for `run`, `submit --wait`, `wait` and `result`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Cluster
+import Shapes
 
 struct PauseCommand: ToolCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Shapes
 import Worker
 
 /// The program: an executor if a supervisor started it as one, else the command line.

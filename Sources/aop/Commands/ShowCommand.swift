@@ -1,10 +1,9 @@
 import ArgumentParser
 import Cluster
+import Shapes
 import Wire
 
 struct ShowCommand: ToolCommand {
-    enum Operations: String, ExpressibleByArgument, CaseIterable, Sendable { case none, failed, all }
-
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "One submission: its state, and its operations.",
@@ -17,7 +16,7 @@ struct ShowCommand: ToolCommand {
     @Argument(help: "A submission's id, a unique prefix of it, or `last`.")
     var id: String
     @Option(help: "Which operations to list: none, failed or all.")
-    var operations: Operations = .all
+    var operations: ShownOperations = .all
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
@@ -25,7 +24,7 @@ struct ShowCommand: ToolCommand {
         try await connection.withConnection { connection in
             if console.isJSON {
                 let result = try await connection.result(of: id)
-                try await console.writeValue(.shape(result.members + showMembers(result)), connection: connection)
+                try await console.writeValue(.shape(result.members + result.showMembers(operations)), connection: connection)
                 return
             }
             let view = try await connection.show(id)
@@ -37,24 +36,6 @@ struct ShowCommand: ToolCommand {
             try await console.write(table(OperationTree(listed, isPartial: operations == .failed), style: console.outStyle))
         }
         return .success
-    }
-
-    private func showMembers(_ result: SubmissionResult) -> [(String, JSONValue)] {
-        let shown = result.operations.depthFirst().map(\.view).filter { view in
-            switch operations {
-            case .none: false
-            case .failed: view.state == .failed && !view.path.isEmpty
-            case .all: !view.path.isEmpty
-            }
-        }
-        var paths: [UInt32: String] = [:]
-        for node in result.operations.nodes { paths[node.view.unit] = node.view.path }
-        return [
-            ("submittedAt", .time(result.submission.submittedAt)), ("finishedAt", .time(result.submission.finishedAt)),
-            ("principal", .optional(result.submission.principal)),
-            ("cancelReason", .optional(result.submission.cancelReason)),
-            ("operations", .array(shown.map { $0.json(producedBy: $0.added.hasProducer ? paths[$0.added.producer] : nil) })),
-        ]
     }
 
     private func head(_ view: WireSubmissionView, style: Style) -> String {
@@ -109,3 +90,5 @@ struct ShowCommand: ToolCommand {
         return "\n" + table.text + stages(of: views)
     }
 }
+
+extension ShownOperations: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Cluster
 import GraphFile
+import Shapes
 
 struct SubmitCommand: ToolCommand {
     static let configuration = CommandConfiguration(

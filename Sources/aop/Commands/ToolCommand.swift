@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import Settings
+import Shapes
 import UnixSignals
 import Worker
 

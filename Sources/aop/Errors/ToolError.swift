@@ -1,5 +1,6 @@
 import Cluster
 import GraphFile
+import Shapes
 import Wire
 
 /// Why a command could not do what it was asked: what happened, to which object, and what to do next.

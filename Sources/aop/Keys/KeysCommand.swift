@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Settings
+import Shapes
 import Wire
 
 struct KeysCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Settings
+import Shapes
 import Wire
 
 struct KeysJoinCommand: ToolCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Shapes
 import Wire
 
 struct KeysListCommand: ToolCommand {

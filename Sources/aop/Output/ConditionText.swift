@@ -1,3 +1,4 @@
+import Shapes
 import Wire
 
 /// Conditions as text.
@@ -10,26 +11,8 @@ enum ConditionText {
 }
 
 extension WireConditionView {
-    private var word: String {
-        switch finding {
-        case .satisfied: "satisfied"
-        case .failed: "failed"
-        case .ignored: "ignored"
-        case .notNow: "notNow"
-        case .UNRECOGNIZED: "unknown"
-        }
-    }
-
     /// As a stage of an operation's way.
     var text: String {
         "\(PlainText.of(key)): \(word) (\(evaluator.isEmpty ? "coordinator" : evaluator))\(reason.isEmpty ? "" : ": \(PlainText.of(reason))")"
-    }
-
-    /// An element of an operation's `conditions`.
-    var json: JSONValue {
-        .object([
-            ("condition", .string(key)), ("verdict", .string(word)), ("reason", .optional(reason)),
-            ("evaluator", .string(evaluator.isEmpty ? "coordinator" : evaluator)), ("at", .time(at)), ("until", .time(until)),
-        ])
     }
 }

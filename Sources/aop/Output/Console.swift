@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Shapes
 import Synchronization
 import Worker
 

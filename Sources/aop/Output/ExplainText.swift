@@ -1,3 +1,4 @@
+import Shapes
 import Wire
 
 /// An explanation as a person reads it: one sentence, then what is in the way with what to do about it, or what led to the end;

@@ -1,5 +1,7 @@
+import Cluster
 import Dispatch
 import Foundation
+import Shapes
 import Synchronization
 
 /// Writes to a file descriptor in the order of the calls, from a queue of its own: a slow reader at the other end of a
@@ -72,5 +74,12 @@ final class FileOutput: Sendable {
                 }
             }
         }
+    }
+}
+
+extension JSONWriter {
+    /// - Parameter connection: where large values come from; nil: there are none.
+    init(_ output: FileOutput, connection: ClusterConnection? = nil) {
+        self.init(connection: connection) { try await output.write($0) }
     }
 }

@@ -1,4 +1,5 @@
 import Coordinator
+import Shapes
 
 /// What was found in a journal, for people and for programs.
 enum JournalText {

@@ -1,3 +1,4 @@
+import Shapes
 import Wire
 
 /// Locks as text.

@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Shapes
 import Wire
 
 /// Shows what an operation has sent: an element a line.

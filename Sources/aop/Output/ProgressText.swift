@@ -7,9 +7,3 @@ enum ProgressText {
         return progress.hasMessage ? "\(percent): \(PlainText.of(progress.message))" : percent
     }
 }
-
-extension WireProgress {
-    var json: JSONValue {
-        .object([("fraction", .number(fraction)), ("message", hasMessage ? .string(message) : .null), ("at", .time(at))])
-    }
-}

@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Shapes
 import Wire
 
 /// The results a person wants to see: of an ordered group its last child's value, of another group a table of its

@@ -1,3 +1,4 @@
+import Shapes
 import Wire
 
 /// What an operation or group waits for, or how far it has come, in a line; empty: nothing that can be said.

@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Shapes
 import Wire
 
 /// Shows a submission's progress on standard error: a live area on a terminal, a line per state change elsewhere.

@@ -1,3 +1,4 @@
+import Shapes
 import Wire
 
 /// The live area of a terminal as lines, for a given width: pure.

@@ -1,6 +1,7 @@
 import Cluster
 import Foundation
 import GraphFile
+import Shapes
 import Synchronization
 import UnixSignals
 import Wire

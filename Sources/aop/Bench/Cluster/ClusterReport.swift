@@ -1,3 +1,5 @@
+import Shapes
+
 /// What `bench` says of clusters.
 struct ClusterReport {
     let floor: MachineFloor

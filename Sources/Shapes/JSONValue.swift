@@ -1,7 +1,7 @@
 import Wire
 
 /// A JSON value whose members keep their order.
-indirect enum JSONValue: Sendable {
+package indirect enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -12,13 +12,13 @@ indirect enum JSONValue: Sendable {
     /// The value of an operation: its bytes are written when it is their turn, however many there are.
     case value(WireValue)
 
-    static func optional(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
+    package static func optional(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
 
     /// Milliseconds since 1970 as RFC 3339 in UTC; 0 is null.
-    static func time(_ milliseconds: Int64) -> JSONValue {
+    package static func time(_ milliseconds: Int64) -> JSONValue {
         milliseconds == 0 ? .null : .string(TimeText.rfc3339(milliseconds))
     }
 
     /// A duration in seconds, to the millisecond.
-    static func seconds(milliseconds: Int64) -> JSONValue { .number(Double(milliseconds) / 1000) }
+    package static func seconds(milliseconds: Int64) -> JSONValue { .number(Double(milliseconds) / 1000) }
 }

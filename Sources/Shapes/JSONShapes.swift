@@ -5,13 +5,13 @@ import Wire
 
 extension JSONValue {
     /// An object that carries the schema's number.
-    static func shape(_ members: [(String, JSONValue)]) -> JSONValue {
+    package static func shape(_ members: [(String, JSONValue)]) -> JSONValue {
         .object([("schema", .integer(1))] + members)
     }
 }
 
 extension WireCounts {
-    var json: JSONValue {
+    package var json: JSONValue {
         .object([
             ("total", .integer(Int64(total))), ("succeeded", .integer(Int64(succeeded))),
             ("failed", .integer(Int64(failed))), ("cancelled", .integer(Int64(cancelled))),
@@ -22,17 +22,17 @@ extension WireCounts {
 
 extension WireSubmissionView {
     /// How long it took, or has been going on.
-    var durationMilliseconds: Int64 {
+    package var durationMilliseconds: Int64 {
         max(0, (finishedAt == 0 ? WallClock.milliseconds() : finishedAt) - submittedAt)
     }
 
     /// Members that every shape of a submission begins with.
-    var commonMembers: [(String, JSONValue)] {
+    package var commonMembers: [(String, JSONValue)] {
         [("id", .string(id)), ("name", .string(name)), ("state", .string(state.word)), ("counts", counts.json)]
     }
 
     /// An element of `list`.
-    var listJSON: JSONValue {
+    package var listJSON: JSONValue {
         .object(
             commonMembers + [
                 ("submittedAt", .time(submittedAt)), ("duration", .seconds(milliseconds: durationMilliseconds)),
@@ -42,7 +42,7 @@ extension WireSubmissionView {
 
 extension SubmissionResult {
     /// Members of `run`, `submit --wait`, `wait`, `result ID`.
-    var members: [(String, JSONValue)] {
+    package var members: [(String, JSONValue)] {
         submission.commonMembers + [
             ("duration", .seconds(milliseconds: submission.durationMilliseconds)),
             ("value", operations.json(valueOf: 0)),
@@ -53,7 +53,7 @@ extension SubmissionResult {
 
 extension OperationTree {
     /// The value of a node: an operation's own, a group's children's as an array, null where there is none.
-    func json(valueOf index: Int) -> JSONValue {
+    package func json(valueOf index: Int) -> JSONValue {
         guard nodes.indices.contains(index) else { return .null }
         let node = nodes[index]
         // One that has joined another group has that one's values.
@@ -64,7 +64,7 @@ extension OperationTree {
 
 extension FailedOperation {
     /// The leading error with the operation's path; further ones, where there are, in `further`.
-    var json: JSONValue {
+    package var json: JSONValue {
         let all = errors.map { JSONValue.members(of: $0, path: path) }
         guard var members = all.first else { return .null }
         if all.count > 1 { members.append(("further", .array(all.dropFirst().map(JSONValue.object)))) }
@@ -73,7 +73,7 @@ extension FailedOperation {
 }
 
 extension JSONValue {
-    static func members(of error: WireOperationFailure, path: String) -> [(String, JSONValue)] {
+    package static func members(of error: WireOperationFailure, path: String) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("path", .string(path)),
             ("origin", error.origin.isEmpty || error.origin == path ? .null : .string(error.origin)),
@@ -95,7 +95,7 @@ extension WireOperationView {
     /// An element of `show`'s `operations`.
     ///
     /// - Parameter producedBy: path of the operation that has produced it while the graph ran; nil: it was there before.
-    func json(producedBy: String?) -> JSONValue {
+    package func json(producedBy: String?) -> JSONValue {
         .object([
             ("path", .string(path)),
             ("type", .string(kind == .operation ? type : kind.word)),
@@ -126,12 +126,12 @@ extension WireOperationView {
 
 extension WireHistoryEntry {
     /// An element of an operation's `history`.
-    var json: JSONValue { .object([("at", .time(at)), ("event", .string(event)), ("text", .string(text))]) }
+    package var json: JSONValue { .object([("at", .time(at)), ("event", .string(event)), ("text", .string(text))]) }
 }
 
 extension WireLockView {
     /// An element of `locks`, and of the `locks` of an operation that waits for them.
-    var json: JSONValue {
+    package var json: JSONValue {
         .object([
             ("key", .string(key)), ("limit", .integer(Int64(limit))), ("scope", .optional(scope)),
             (
@@ -153,7 +153,7 @@ extension WireLockView {
 }
 
 extension WireWorkerView {
-    var json: JSONValue {
+    package var json: JSONValue {
         .object([
             ("id", .string(id)), ("host", .string(host)), ("pid", .integer(Int64(pid))), ("state", .string(state)),
             ("slots", .integer(Int64(slots))), ("running", .integer(Int64(running))),

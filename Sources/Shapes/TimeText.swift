@@ -1,15 +1,15 @@
 import Foundation
 
 /// Times and durations as people and scripts read them.
-enum TimeText {
+package enum TimeText {
     /// Milliseconds since 1970 as `2026-11-21T09:30:00.125Z`.
-    static func rfc3339(_ milliseconds: Int64) -> String {
+    package static func rfc3339(_ milliseconds: Int64) -> String {
         let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
         return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     /// `85 ms`, `12.3 s`, `3 min 05 s`, `2 h 07 min`.
-    static func duration(milliseconds: Int64) -> String {
+    package static func duration(milliseconds: Int64) -> String {
         if milliseconds < 1000 { return "\(max(0, milliseconds)) ms" }
         let tenths = max(0, milliseconds) / 100
         let seconds = tenths / 10
@@ -21,7 +21,7 @@ enum TimeText {
     }
 
     /// How long ago, or `-` for never.
-    static func age(_ milliseconds: Int64, now: Int64) -> String {
+    package static func age(_ milliseconds: Int64, now: Int64) -> String {
         milliseconds == 0 ? "-" : "\(duration(milliseconds: now - milliseconds)) ago"
     }
 

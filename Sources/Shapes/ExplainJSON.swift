@@ -2,7 +2,7 @@ import Wire
 
 extension WireExplanation {
     /// Of `explain`.
-    var members: [(String, JSONValue)] {
+    package var members: [(String, JSONValue)] {
         [
             ("id", .string(submission)), ("operation", .string(path.isEmpty ? submission : "\(submission)/\(path)")),
             ("type", .optional(kind == .operation || kind == .decider ? type : kind.word)),
@@ -17,7 +17,7 @@ extension WireExplanation {
 
 extension WireBlocker {
     /// An element of `blockers`: with the keys that its kind has.
-    var json: JSONValue {
+    package var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("kind", .string(kind)), ("text", .string(text)), ("remedy", .optional(remedy)),
         ]

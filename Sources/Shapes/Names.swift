@@ -3,7 +3,7 @@ import Wire
 // The words of the wire's enumerations in text and JSON output. They are part of the stable output: scripts compare them.
 
 extension WireSubmissionState {
-    var word: String {
+    package var word: String {
         switch self {
         case .pending: "pending"
         case .running: "running"
@@ -17,7 +17,7 @@ extension WireSubmissionState {
 }
 
 extension WireOperationState {
-    var word: String {
+    package var word: String {
         switch self {
         case .blocked: "blocked"
         case .locking: "locking"
@@ -36,7 +36,7 @@ extension WireOperationState {
 }
 
 extension WireOutputStream {
-    var word: String {
+    package var word: String {
         switch self {
         case .stdout: "stdout"
         case .stderr: "stderr"
@@ -48,7 +48,7 @@ extension WireOutputStream {
 
 extension WireOperationView.Kind {
     /// What a group is called in the `type` column; operations have a type of their own.
-    var word: String {
+    package var word: String {
         switch self {
         case .operation: "operation"
         case .group: "group"

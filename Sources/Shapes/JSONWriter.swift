@@ -2,34 +2,35 @@ import Cluster
 import Foundation
 import Wire
 
-/// Writes JSON values to a descriptor as they are walked; operations' values stream through, so that a result of any
+/// Writes JSON values as they are walked; operations' values stream through, so that a result of any
 /// size needs a few parts of it in memory.
-struct JSONWriter {
+package struct JSONWriter {
     private static let bufferBytes = 64 * 1024
 
-    private let output: FileOutput
+    private let output: (Data) async throws -> Void
     /// Where large values come from; nil: there are none.
     private let connection: ClusterConnection?
     private var buffer = Data()
 
-    init(_ output: FileOutput, connection: ClusterConnection? = nil) {
-        self.output = output
+    /// - Parameter output: takes the text, part by part.
+    package init(connection: ClusterConnection? = nil, output: @escaping (Data) async throws -> Void) {
         self.connection = connection
+        self.output = output
     }
 
     /// One value on one line.
-    mutating func writeLine(_ value: JSONValue) async throws {
+    package mutating func writeLine(_ value: JSONValue) async throws {
         try await write(value)
         append("\n")
         try await flush()
     }
 
-    mutating func write(_ value: JSONValue) async throws {
+    package mutating func write(_ value: JSONValue) async throws {
         switch value {
         case .null: append("null")
         case .bool(let value): append(value ? "true" : "false")
         case .integer(let value): append(String(value))
-        case .number(let value): append(value.isFinite ? Self.text(of: value) : "null")
+        case .number(let value): append(Self.text(of: value))
         case .string(let text): writeString(text)
         case .array(let elements):
             append("[")
@@ -54,10 +55,10 @@ struct JSONWriter {
         try await flushIfLarge()
     }
 
-    mutating func flush() async throws {
+    package mutating func flush() async throws {
         let full = buffer
         buffer = Data()
-        try await output.write(full)
+        try await output(full)
     }
 
     // MARK: operations' values
@@ -108,15 +109,17 @@ struct JSONWriter {
         append("\"")
     }
 
-    private static func text(of number: Double) -> String {
-        number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
+    /// A number as JSON; what is none is null.
+    package static func text(of number: Double) -> String {
+        guard number.isFinite else { return "null" }
+        return number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : String(number)
     }
 }
 
 /// The characters of a JSON string that cannot stand for themselves. Works on any part of a UTF-8 text.
-enum JSONEscape {
+package enum JSONEscape {
     /// Appends what needs no escape in whole stretches: values can be large.
-    static func append(_ bytes: Data, to buffer: inout Data) {
+    package static func append(_ bytes: Data, to buffer: inout Data) {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(bytes.count + bytes.count / 8 + 16)
         bytes.withUnsafeBytes { bytes in
@@ -150,10 +153,12 @@ enum JSONEscape {
 }
 
 /// Base64 of bytes that come in parts of any length.
-struct Base64Stream {
+package struct Base64Stream {
     private var rest = Data()
 
-    mutating func append(_ bytes: Data, to buffer: inout Data) {
+    package init() {}
+
+    package mutating func append(_ bytes: Data, to buffer: inout Data) {
         rest.append(bytes)
         let whole = rest.count / 3 * 3
         guard whole > 0 else { return }
@@ -161,7 +166,7 @@ struct Base64Stream {
         rest = Data(rest.dropFirst(whole))
     }
 
-    mutating func finish(to buffer: inout Data) {
+    package mutating func finish(to buffer: inout Data) {
         buffer.append(rest.base64EncodedData())
         rest = Data()
     }

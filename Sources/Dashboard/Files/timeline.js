@@ -1,0 +1,106 @@
+// Who ran what when: a line for each slot of a worker that was used.
+
+import { h, replace, state } from "./dom.js";
+import { clock, duration } from "./format.js";
+
+const ROW = 18, LEFT = 132, TOP = 26;
+
+export class TimelineView {
+  constructor(work, onOpen) {
+    this.work = work;
+    this.onOpen = onOpen;
+    this.canvas = h("canvas", { role: "img", "aria-label": "The timeline of the operations; the list of operations has the same as text." });
+    this.info = h("p", { class: "graph-info", "aria-live": "off" }, h("span", { class: "muted" }, "Point at a bar to see what it is."));
+    this.scroll = h("div", { class: "timeline-scroll" }, this.canvas);
+    this.empty = h("p", { class: "empty", hidden: true }, "Nothing has begun yet.");
+    this.element = h("div", { class: "timeline" }, this.scroll, this.empty, this.info);
+    this.bars = [];
+    this.observer = new ResizeObserver(() => this.update());
+    this.observer.observe(this.scroll);
+    this.timer = setInterval(() => { if (this.isMoving) this.update(); }, 1000);
+    this.canvas.addEventListener("pointermove", (event) => this.show(this.at(event)));
+    this.canvas.addEventListener("click", (event) => { const bar = this.at(event); if (bar) this.onOpen(bar.node); });
+  }
+
+  close() { this.observer.disconnect(); clearInterval(this.timer); }
+
+  update() {
+    const now = Date.now(), lanes = new Map();
+    const begun = this.work.operations.filter((node) => node.startedAt)
+      .map((node) => ({ node, from: Date.parse(node.startedAt), to: node.finishedAt ? Date.parse(node.finishedAt) : now }))
+      .sort((a, b) => a.from - b.from);
+    this.empty.hidden = begun.length > 0;
+    this.scroll.hidden = begun.length === 0;
+    if (!begun.length) return;
+    this.isMoving = begun.some((bar) => !bar.node.finishedAt);
+    for (const bar of begun) {
+      const worker = bar.node.worker || "–";
+      if (!lanes.has(worker)) lanes.set(worker, []);
+      const own = lanes.get(worker);
+      let lane = own.find((one) => one.end <= bar.from);
+      if (!lane) { lane = { end: 0, bars: [] }; own.push(lane); }
+      lane.end = bar.to;
+      lane.bars.push(bar);
+    }
+    this.start = begun[0].from;
+    this.end = Math.max(this.start + 1, ...[...lanes.values()].flat().map((lane) => lane.end));
+    const rows = [];
+    for (const [worker, own] of [...lanes].sort((a, b) => a[0].localeCompare(b[0], "en", { numeric: true }))) {
+      own.forEach((lane, index) => rows.push({ label: index === 0 ? worker : "", bars: lane.bars }));
+    }
+    this.paint(rows);
+  }
+
+  paint(rows) {
+    const ratio = devicePixelRatio || 1, style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(name).trim();
+    const width = Math.max(320, this.scroll.clientWidth - 32), height = TOP + rows.length * ROW + 8;
+    this.canvas.width = width * ratio;
+    this.canvas.height = height * ratio;
+    this.canvas.style.width = `${width}px`;
+    this.canvas.style.height = `${height}px`;
+    const context = this.canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.font = "12px system-ui, sans-serif";
+    const scale = (width - LEFT - 12) / (this.end - this.start);
+    context.fillStyle = colour("--muted");
+    context.strokeStyle = colour("--line");
+    const steps = Math.max(2, Math.floor((width - LEFT) / 120));
+    for (let i = 0; i <= steps; i += 1) {
+      const x = LEFT + ((width - LEFT - 12) * i) / steps;
+      context.beginPath();
+      context.moveTo(x + 0.5, TOP - 6);
+      context.lineTo(x + 0.5, height);
+      context.stroke();
+      context.textAlign = i === 0 ? "left" : i === steps ? "right" : "center";
+      context.fillText(duration(((this.end - this.start) * i) / steps / 1000), x, 14);
+    }
+    context.textAlign = "left";
+    this.bars = [];
+    const states = {};
+    rows.forEach((row, index) => {
+      const y = TOP + index * ROW;
+      context.fillStyle = colour("--ink");
+      let label = row.label;
+      while (label.length > 3 && context.measureText(label).width > LEFT - 14) label = `…${label.slice(2)}`;
+      context.fillText(label, 0, y + 12);
+      for (const bar of row.bars) {
+        const x = LEFT + (bar.from - this.start) * scale, w = Math.max(1.5, (bar.to - bar.from) * scale - 0.5);
+        context.fillStyle = states[bar.node.state] ??= colour(`--state-${bar.node.state}`);
+        context.fillRect(x, y + 2, w, ROW - 5);
+        this.bars.push({ x, y, w: Math.max(w, 3), node: bar.node, from: bar.from, to: bar.to });
+      }
+    });
+  }
+
+  at(event) {
+    const r = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - r.left, event.clientY - r.top];
+    return this.bars.findLast((bar) => x >= bar.x && x <= bar.x + bar.w && y >= bar.y && y < bar.y + ROW) ?? null;
+  }
+
+  show(bar) {
+    this.canvas.style.cursor = bar ? "pointer" : "";
+    if (bar) replace(this.info, state(bar.node.state), h("strong", {}, bar.node.path), h("span", { class: "muted" }, `${clock(bar.node.startedAt)} · ${duration((bar.to - bar.from) / 1000)} · ${bar.node.worker ?? "–"}`));
+  }
+}
