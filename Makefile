@@ -82,6 +82,21 @@ soak: dependencies  ## simulate clusters in virtual time, each with faults of it
 	$(SWIFT) build -c release --product aop-sim
 	.build/release/aop-sim --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
 
+.PHONY: fuzz
+fuzz: dependencies  ## random inputs for what reads others' bytes; TARGET=name (default all), INPUTS=n (default 1000000), FUZZER=own
+	scripts/fuzz.sh
+
+.PHONY: check-corruption
+check-corruption: export AOP_CORRUPTION_OFFSETS = $(or $(OFFSETS),10000)
+check-corruption: export AOP_CORRUPTION_SEED = $(or $(SEED),1)
+check-corruption: dependencies  ## damage a journal in many places, and start on it; OFFSETS=n (default 10000), SEED=n
+	$(SWIFT) test --filter CorruptionTests.damageAnywhere
+
+.PHONY: check-disk-faults
+check-disk-faults: export AOP_DISK_FAULT_POINTS = $(or $(POINTS),60)
+check-disk-faults: dependencies  ## let the disk of a real coordinator fail from the n-th call on; POINTS=n (default 60)
+	$(SWIFT) test --filter SystemTests.DiskFaults
+
 .PHONY: format
 format:  ## put the sources into the project's format
 	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)

@@ -65,6 +65,8 @@ final class CoordinatorLoop {
 
     private let directory: DataDirectory
     private let database: JournalDatabase
+    /// nil: nothing is recorded.
+    private let recorder: FlightRecorder?
     private var phase = Phase.running
     private var held = HeldSends()
     private var outputs: Outputs
@@ -135,6 +137,7 @@ final class CoordinatorLoop {
         self.monitor = monitor
         directory = recovery.directory
         database = recovery.database
+        recorder = recovery.recorder
         incarnation = recovery.incarnation
         scheduler = recovery.scheduler
         outputs = recovery.outputs
@@ -338,6 +341,7 @@ final class CoordinatorLoop {
         stepNumber += 1
         outputs.removeAll()
         scheduler.step(inputs, at: now, into: &outputs)
+        recorder?.step(inputs, at: now, outputs, sequence: scheduler.sequence)
         inputs.removeAll(keepingCapacity: true)
         wakeAt = outputs.wakeAt
         if !outputs.facts.isEmpty {
@@ -475,6 +479,7 @@ final class CoordinatorLoop {
         output.close()
         elements.close()
         enrolments?.close()
+        recorder?.close()
     }
 }
 
