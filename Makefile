@@ -101,6 +101,21 @@ chaos: dependencies  ## kill and freeze real processes as often as the promises 
 	AOP_CHAOS=long AOP_TEST_PRODUCTS="$$($(SWIFT) build -c release --show-bin-path)" AOP_TEST_LIMIT=10800 \
 		scripts/run-tests.sh --filter 'SystemTests.Chaos'
 
+.PHONY: fuzz
+fuzz: dependencies  ## random inputs for what reads others' bytes; TARGET=name (default all), INPUTS=n (default 1000000), FUZZER=own
+	scripts/fuzz.sh
+
+.PHONY: check-corruption
+check-corruption: export AOP_CORRUPTION_OFFSETS = $(or $(OFFSETS),10000)
+check-corruption: export AOP_CORRUPTION_SEED = $(or $(SEED),1)
+check-corruption: dependencies  ## damage a journal in many places, and start on it; OFFSETS=n (default 10000), SEED=n
+	$(SWIFT) test --filter CorruptionTests.damageAnywhere
+
+.PHONY: check-disk-faults
+check-disk-faults: export AOP_DISK_FAULT_POINTS = $(or $(POINTS),60)
+check-disk-faults: dependencies  ## let the disk of a real coordinator fail from the n-th call on; POINTS=n (default 60)
+	$(SWIFT) test --filter SystemTests.DiskFaults
+
 .PHONY: format
 format:  ## put the sources into the project's format
 	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)

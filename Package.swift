@@ -160,6 +160,17 @@ let package = Package(
             dependencies: ["Simulator", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict
         ),
+        // What others write, and all code that reads it.
+        .target(
+            name: "Fuzzing",
+            dependencies: ["Cluster", "Coordinator", "Executing", "GraphFile", "Scheduling", "Settings", "Wire", "Worker"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "aop-fuzz",
+            dependencies: ["Fuzzing", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict
+        ),
         .target(name: "Benchmark", dependencies: ["AOperation", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "aop",
@@ -255,6 +266,7 @@ let package = Package(
             name: "WorkerTests", dependencies: ["AOperation", "Executing", "LocalHTTPServer", "Worker", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "ClusterTests", dependencies: ["AOperation", "Cluster", "Executing", "TrialOperations", "Wire"], swiftSettings: strict),
+        .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"], exclude: ["Corpus"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire"], swiftSettings: strict),

@@ -10,6 +10,8 @@ enum CoordinatorLimits {
     static let keysSettleMilliseconds: Int64 = 500
     /// Milliseconds that an enrolment waits while a command changes the authorised keys; the joiner tries again.
     static let keysLockMilliseconds: Int64 = 2000
+    /// Connections that have said hello; more are refused, and try again. Each has tables and an outbox of its own.
+    static let connections = 20_000
     /// Messages taken from the socket before a step: bounds the latency of what waits for that step.
     static let messagesPerStep = 2000
     /// Bytes taken from the socket before a step: bounds memory while peers send large values.

@@ -6,6 +6,8 @@ enum FileLimits {
     static let fileBytes = 64 << 20
     /// Scalars, lists and maps of one file, aliases counted as often as they are used: what stops alias bombs.
     static let values = 10_000_000
+    /// Entries of one list: no group and no forEach has more.
+    static let listEntries = max(Limits.graphNodes, Limits.forEachElements)
     /// Groups within groups, as the coordinator accepts them.
     static let nestingDepth = Limits.nestingDepth
     /// Lists and maps within each other in the text: a nested group takes two of them, the rest is for values.

@@ -52,7 +52,8 @@ extension Scheduler {
             case .delay(let unit, _): delayed.insert(unit)
             case .deadline(let unit, _): limited.insert(unit)
             case .postponement(let unit, _): delayed.insert(unit)
-            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout, .turn, .retention:
+            case .retry, .lease, .orphanLimit, .lockLease, .reattachOver, .attemptTimeout, .groupTimeout, .queueTimeout, .turn, .retention,
+                .room:
                 break
             }
         }

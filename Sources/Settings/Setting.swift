@@ -15,6 +15,8 @@ public enum Setting: String, CaseIterable, Sendable {
     case diskReserve = "disk-reserve"
     case snapshotBytes = "snapshot-bytes"
     case retain
+    case retainBytes = "retain-bytes"
+    case flightRecorder = "flight-recorder"
     case connect
     case processes
     case slots
@@ -75,6 +77,8 @@ public enum Setting: String, CaseIterable, Sendable {
         case .diskReserve: Row(variable: "AOP_DISK_RESERVE", form: .number(Self.byteCounts), users: .coordinator)
         case .snapshotBytes: Row(variable: "AOP_SNAPSHOT_BYTES", form: .number(Self.byteCounts), users: .coordinator)
         case .retain: Row(variable: "AOP_RETAIN", form: .retention, users: .coordinator)
+        case .retainBytes: Row(variable: "AOP_RETAIN_BYTES", form: .number(Self.byteCounts), users: .coordinator)
+        case .flightRecorder: Row(variable: "AOP_FLIGHT_RECORDER", form: .number(Self.byteCounts), users: .coordinator)
         case .connect: Row(variable: "AOP_CONNECT", form: .endpoint, users: .worker)
         case .processes: Row(variable: "AOP_PROCESSES", form: .number(1...4096), users: .worker)
         case .slots: Row(variable: "AOP_SLOTS", form: .number(1...4096), users: .worker)

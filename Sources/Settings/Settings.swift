@@ -54,13 +54,7 @@ public struct Settings: Sendable {
             }
             do throws(GraphFileErrors) {
                 for entry in try FlatFile(path: path).entries {
-                    let place = "\(path):\(entry.position.line)"
-                    guard let setting = Setting(rawValue: entry.name) else {
-                        let hint = Suggestions.hint(for: entry.name, among: Setting.allCases.map(\.name))
-                        problems.append("\(place): unknown setting `\(entry.name)`\(hint); `aop config show` lists all of them")
-                        continue
-                    }
-                    if let problem = setting.problem(entry.texts) { problems.append("\(place): \(setting.name) \(problem)") }
+                    guard let setting = Self.setting(of: entry, in: path, &problems) else { continue }
                     if values[setting] == nil, !settled.contains(setting) {
                         values[setting] = Value(texts: entry.texts, origin: .file(path: path, line: entry.position.line))
                     }
@@ -71,6 +65,29 @@ public struct Settings: Sendable {
         }
         guard problems.isEmpty else { throw SettingsError(problems: problems) }
         (self.values, self.files) = (values, files)
+    }
+
+    /// - Returns: nil: there is no setting of that name.
+    private static func setting(of entry: FlatFile.Entry, in path: String, _ problems: inout [String]) -> Setting? {
+        let place = "\(path):\(entry.position.line)"
+        guard let setting = Setting(rawValue: entry.name) else {
+            let hint = Suggestions.hint(for: entry.name, among: Setting.allCases.map(\.name))
+            problems.append("\(place): unknown setting `\(entry.name)`\(hint); `aop config show` lists all of them")
+            return nil
+        }
+        if let problem = setting.problem(entry.texts) { problems.append("\(place): \(setting.name) \(problem)") }
+        return setting
+    }
+
+    /// What is wrong with the content of a configuration file.
+    package static func problems(of bytes: [UInt8], path: String) -> [String] {
+        var problems: [String] = []
+        do throws(GraphFileErrors) {
+            for entry in try FlatFile(bytes: bytes, path: path).entries { _ = setting(of: entry, in: path, &problems) }
+        } catch {
+            problems += error.errors.map { "\($0)" }
+        }
+        return problems
     }
 
     /// Where files are looked for that nobody names: the user's, then the host's.

@@ -63,6 +63,9 @@ private func decode<Message: Envelope>(_ frames: [Buffer], limitBytes: Int) thro
             what: "a message", bytes: first.count, limit: limitBytes == Limits.helloBytes ? "helloBytes" : "messageBytes",
             limitBytes: limitBytes)
     }
+    if Message.self == WirePeerMessage.self, first.count > Limits.inlineGraphBytes {
+        try first.withUnsafeBytes { bytes throws(WireError) in try MessageScan.checkGraphs(in: bytes) }
+    }
     var options = BinaryDecodingOptions()
     options.messageDepthLimit = Limits.messageDepth
     options.discardUnknownFields = true

@@ -6,6 +6,8 @@ public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooManyFrames(Int)
     /// `what` is larger than the limit named.
     case tooLarge(what: String, bytes: Int, limit: String, limitBytes: Int)
+    /// A graph of more nodes than `Limits.graphNodes`.
+    case tooManyNodes(Int)
     /// The first frame is not the Protocol Buffers form of the envelope.
     case undecodable(String)
     /// A well-formed envelope whose body this version does not know, from a newer peer: skip it.
@@ -23,6 +25,8 @@ public enum WireError: Error, Hashable, Sendable, CustomStringConvertible {
             "a message of \(count) or more frames; the protocol has at most \(Limits.messageFrames)"
         case .tooLarge(let what, let bytes, let limit, let limitBytes):
             "\(what) of \(bytes) bytes is larger than Limits.\(limit) (\(limitBytes) bytes)"
+        case .tooManyNodes(let count):
+            "\(count) nodes in one graph; the limit is \(Limits.graphNodes) (graphNodes)"
         case .undecodable(let reason):
             "a message that is not of the aop protocol, version \(ProtocolVersion.major): \(reason)"
         case .unknownBody:

@@ -26,6 +26,20 @@ import Wire
         }
     }
 
+    @Test func connectionsBeyondTheLimit_areRefused_untilOneGoes() async throws {
+        try await TestCoordinator.run(in: path) {
+            $0.connectionsMax = 1
+        } _: { coordinator in
+            let first = try coordinator.peer()
+            _ = try first.attach(.client, incarnation: 1)
+            let second = try coordinator.peer()
+            try second.hello(.client, incarnation: 2)
+            let refusal = try second.expect { if case .refusal(let refusal) = $0.body { refusal } else { nil } }
+            #expect(refusal.code == .limit && !refusal.isFinal)
+            #expect(refusal.message.hasPrefix("1 connections are open; the limit is 1 (connections)"))
+        }
+    }
+
     @Test func messageBeforeHello_isAnsweredWithHelloWanted() async throws {
         try await TestCoordinator.run(in: path) { coordinator in
             let peer = try coordinator.peer()

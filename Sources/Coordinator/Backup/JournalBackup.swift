@@ -36,10 +36,14 @@ public struct JournalBackup: Sendable {
         let unfinished = "\(destination).unfinished-\(getpid())"
         guard mkdir(unfinished, 0o700) == 0 else { throw DurableFiles.failure(unfinished, "make the directory") }
         do {
+            let acknowledged = try JournalWitness.acknowledged(in: source)
             try Self.copy(source, to: unfinished)
             verification = try JournalVerification(dataDirectory: unfinished, hashingValues: true)
             guard verification.problems.isEmpty else {
                 throw BackupError.notWhole(path: source, problems: verification.problems)
+            }
+            guard verification.facts >= acknowledged else {
+                throw JournalError.lostRecords(path: source + "/journal.sqlite", acknowledged: acknowledged, found: verification.facts)
             }
             try DurableFiles.sync(directory: unfinished)
             try DurableFiles.rename(unfinished, to: destination)

@@ -13,7 +13,7 @@ public struct JournalRestore: Sendable {
     /// In a data directory: the backup is being put in its place, and the coordinator must not start.
     static func marker(in dataDirectory: String) -> String { dataDirectory + "/restoring" }
 
-    private static let files = ["elements.sqlite", "output.sqlite", "blobs", "journal.sqlite"]
+    private static let files = ["elements.sqlite", "output.sqlite", "blobs", "journal.acknowledged", "journal.sqlite"]
     private static let companions = ["", "-wal", "-shm"]
 
     /// Reads all of the backup, copies it, and then exchanges the files. One that was interrupted is repeated by another call; until then

@@ -151,7 +151,8 @@ private struct BlobWorker {
                 .graph(
                     pull,
                     Self.reading { () throws(TranslationError) in
-                        try Graph(wire: try Self.decode(WireGraph.self, bytes))
+                        try Self.checkNodes(of: bytes)
+                        return try Graph(wire: try Self.decode(WireGraph.self, bytes))
                     }))
         case .elements:
             let bytes = try blob.file.contents()
@@ -169,6 +170,11 @@ private struct BlobWorker {
         _ body: () throws(TranslationError) -> Value
     ) -> Result<Value, TranslationError> {
         do throws(TranslationError) { return .success(try body()) } catch { return .failure(error) }
+    }
+
+    /// Before it is decoded, which costs many times its size.
+    private static func checkNodes(of graph: Data) throws(TranslationError) {
+        do { try graph.withUnsafeBytes { try MessageScan.checkGraph($0) } } catch { throw TranslationError("\(error)") }
     }
 
     private static func decode<Message: SwiftProtobuf.Message>(

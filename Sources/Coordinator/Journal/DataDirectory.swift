@@ -6,6 +6,7 @@ import Foundation
 /// DIR/                        0700 when we make it
 ///   coordinator.lock          flock; the process id of its holder
 ///   journal.sqlite  -wal -shm every decision, in order: the state of the cluster
+///   journal.acknowledged      how far it went when somebody was told of it
 ///   blobs/ab/cdef…            large values, named by the SHA-256 of their content
 ///   blobs/incoming/           values on their way in; emptied at each start
 ///   output.sqlite   -wal -shm what commands print, bounded

@@ -8,6 +8,8 @@ final class JournalDatabase: Sendable {
     /// How the last process left SQLite's log.
     let logFinding: WriteAheadLogCheck.Finding
     let queue: DatabaseQueue
+    /// nil: nothing is written.
+    private let witness: JournalWitness?
 
     /// WAL pages after which a commit copies them into the database file (4 KiB each): about 16 MiB.
     static let checkpointPages = 4096
@@ -22,6 +24,7 @@ final class JournalDatabase: Sendable {
         self.path = path
         try directory.prepareFile(path)
         logFinding = try WriteAheadLogCheck.inspect(path + "-wal")
+        witness = try JournalWitness(directory)
         queue = try JournalDatabase.reporting(path, "open the journal") {
             try DatabaseQueue(path: path, configuration: Self.configuration)
         }
@@ -44,6 +47,7 @@ final class JournalDatabase: Sendable {
     init(readingOnly directory: DataDirectory) throws(JournalError) {
         let path = directory.journalPath
         self.path = path
+        witness = nil
         logFinding = try WriteAheadLogCheck.inspect(path + "-wal")
         queue = try JournalDatabase.reporting(path, "open the journal") {
             var configuration = Configuration()
@@ -52,6 +56,24 @@ final class JournalDatabase: Sendable {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.read { try JournalSchema.schema.checkReadable($0, path: path) }
             return queue
+        }
+    }
+
+    /// What there is in a locked directory, before anything in it is changed.
+    enum Found {
+        case nothing
+        /// Written by an earlier release: what is in it is seen when it has been brought to the newest schema.
+        case earlier
+        case journal(JournalDatabase)
+    }
+
+    /// - Throws: `JournalError`.
+    static func look(at directory: DataDirectory) throws(JournalError) -> Found {
+        var status = stat()
+        guard stat(directory.journalPath, &status) == 0, status.st_size > 0 else { return .nothing }
+        do throws(JournalError) { return .journal(try JournalDatabase(readingOnly: directory)) } catch {
+            guard case .olderSchema(_, let number) = error else { throw error }
+            return number == 0 ? .nothing : .earlier
         }
     }
 
@@ -123,12 +145,12 @@ final class JournalDatabase: Sendable {
         }
     }
 
-    /// Commits the batches as one transaction: all of them are on the disk when this returns.
+    /// Commits the batches as one transaction: all of them are on the disk when this returns, and the witness knows of them.
     ///
     /// - Returns: where the journal ends then.
     /// - Throws: `JournalError.database`. What is on the disk is then unknown: nothing may be acknowledged any more.
     func commit(_ batches: [JournalBatch], after end: JournalEnd) throws(JournalError) -> JournalEnd {
-        try reporting("commit to the journal") {
+        let end = try reporting("commit to the journal") {
             var end = end
             try queue.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
@@ -147,6 +169,8 @@ final class JournalDatabase: Sendable {
             }
             return end
         }
+        try witness?.note(end)
+        return end
     }
 
     /// Bytes of the batches behind `start`.
@@ -173,7 +197,10 @@ final class JournalDatabase: Sendable {
     /// Closes the connection; the WAL is copied into the file.
     ///
     /// - Throws: `JournalError.database`.
-    func close() throws(JournalError) { try reporting("close the journal") { try queue.close() } }
+    func close() throws(JournalError) {
+        try reporting("close the journal") { try queue.close() }
+        try witness?.sync()
+    }
 
     func reporting<Result>(_ action: String, _ body: () throws -> Result) throws(JournalError) -> Result {
         try Self.reporting(path, action, body)
@@ -183,7 +210,11 @@ final class JournalDatabase: Sendable {
         _ path: String, _ action: String, _ body: () throws -> Result
     ) throws(JournalError) -> Result {
         do { return try body() } catch let error as JournalError { throw error } catch let error as DatabaseError {
-            throw .database(path: path, action: action, reason: error.message ?? "SQLite result \(error.resultCode)")
+            let reason = error.message ?? "SQLite result \(error.resultCode)"
+            switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: throw .damagedFile(path: path, action: action, reason: reason)
+            default: throw .database(path: path, action: action, reason: reason)
+            }
         } catch {
             throw .database(path: path, action: action, reason: "\(error)")
         }

@@ -14,6 +14,14 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
     case damagedSnapshot(path: String, sequence: UInt64, reason: String)
     /// SQLite's write-ahead log has committed transactions behind a damaged place; SQLite would drop them silently.
     case damagedLog(path: String, frame: Int, commitsBehind: Int)
+    /// SQLite cannot make sense of its own file.
+    case damagedFile(path: String, action: String, reason: String)
+    /// Others were told of facts up to `acknowledged`, and the journal ends at `found`.
+    case lostRecords(path: String, acknowledged: UInt64, found: UInt64)
+    /// Others were told of another fact under this sequence.
+    case otherJournal(path: String, sequence: UInt64)
+    /// Large values that acknowledged outcomes name are not there; `place` is one of those that had them.
+    case missingValues(path: String, count: Int, place: String)
     /// A fact that reads well but does not fit the state its predecessors left.
     case misfit(path: String, sequence: UInt64, reason: String)
     case database(path: String, action: String, reason: String)
@@ -36,6 +44,16 @@ public enum JournalError: Error, Equatable, CustomStringConvertible {
         case .damagedLog(let path, let frame, let commits):
             "\(path): frame \(frame) of the write-ahead log is damaged and \(commits) committed transactions stand "
                 + "behind it, which SQLite would drop. \(Self.remedy)"
+        case .damagedFile(let path, let action, let reason):
+            "\(path): cannot \(action): \(reason): the file is damaged. \(Self.remedy)"
+        case .lostRecords(let path, let acknowledged, let found):
+            "\(path): it ends at fact \(found), and \(acknowledged) were acknowledged: its end is lost. \(Self.remedy)"
+        case .otherJournal(let path, let sequence):
+            "\(path): its fact \(sequence) is another one than was acknowledged. \(Self.remedy)"
+        case .missingValues(let path, let count, let place):
+            "\(path): \(count) large value\(count == 1 ? "" : "s") that the journal names \(count == 1 ? "is" : "are") missing or cut off, "
+                + "that of \(place) among them. Nothing was changed. Put the files back from a backup of the data directory, or give up the "
+                + "submissions that have them: aop journal prune --submission ID; aop journal verify lists them all"
         case .misfit(let path, let sequence, let reason):
             "\(path): fact \(sequence) does not fit what came before it (\(reason)). \(Self.remedy)"
         case .database(let path, let action, let reason):

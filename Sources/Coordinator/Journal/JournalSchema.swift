@@ -40,7 +40,8 @@ struct Schema: Sendable {
 
     /// - Throws: `JournalError.newerSchema`, and `.olderSchema` when the file has to be brought to the newest layout first.
     func checkReadable(_ database: Database, path: String) throws {
-        let present = try present(in: database, path: path)
+        let hasVersions = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'schema_versions')")
+        let present = hasVersions == true ? try present(in: database, path: path) : 0
         guard present == migrations.count else { throw JournalError.olderSchema(path: path, number: present) }
     }
 

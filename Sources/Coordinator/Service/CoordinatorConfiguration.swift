@@ -32,6 +32,12 @@ public struct CoordinatorConfiguration: Sendable {
     public var snapshotBytes: Int64 = 64 << 20
     /// Submissions that have ended are forgotten after this time, with their results, output and partial results; nil: never.
     public var retentionMilliseconds: Int64? = 7 * 24 * 3_600_000
+    /// Bytes that the submissions which have ended may take, with their values; beyond them those that ended first are forgotten. nil: any.
+    public var retentionBytes: Int64? = 10 << 30
+    /// Bytes of recordings of what the scheduler is told, for `JournalReplay`, of all starts together; 0: nothing is recorded.
+    public var flightRecorderBytes: Int64 = 0
+    /// Connections that may have said hello at a time; more are refused, and try again.
+    var connectionsMax = CoordinatorLimits.connections
     /// Operation names every worker has.
     public var builtInOperations = builtInOperationsDefault
     /// Condition types that every worker has.
@@ -55,6 +61,7 @@ public struct CoordinatorConfiguration: Sendable {
         configuration.reconnectMaximumMilliseconds = reconnectMaximumMilliseconds
         configuration.graceMillisecondsDefault = graceMilliseconds
         configuration.retentionMilliseconds = retentionMilliseconds
+        configuration.retentionBytes = retentionBytes
         configuration.pageBytes = Limits.pageBytes
         configuration.graphLimits = Self.graphLimits
         configuration.builtInOperations = builtInOperations

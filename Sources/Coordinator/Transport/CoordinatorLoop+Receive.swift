@@ -236,6 +236,12 @@ extension CoordinatorLoop {
         case .executor, .supervisor, .client: break
         case .unspecified, .UNRECOGNIZED: return refusal(.malformed, "the role \(hello.role.rawValue) is unknown")
         }
+        guard peers.count < configuration.connectionsMax else {
+            return refusal(
+                .limit,
+                "\(peers.count) connections are open; the limit is \(configuration.connectionsMax) (connections): try again later, or use "
+                    + "fewer, larger workers")
+        }
         guard hello.incarnation != 0 else { return refusal(.malformed, "a hello without an incarnation") }
         guard hello.host.utf8.count <= CoordinatorLimits.nameBytes,
             hello.productVersion.utf8.count <= CoordinatorLimits.nameBytes

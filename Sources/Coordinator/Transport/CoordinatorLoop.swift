@@ -67,6 +67,8 @@ final class CoordinatorLoop {
 
     private let directory: DataDirectory
     private let database: JournalDatabase
+    /// nil: nothing is recorded.
+    private let recorder: FlightRecorder?
     private var phase = Phase.running
     private var held = HeldSends()
     private var outputs: Outputs
@@ -141,6 +143,7 @@ final class CoordinatorLoop {
         self.monitor = monitor
         directory = recovery.directory
         database = recovery.database
+        recorder = recovery.recorder
         incarnation = recovery.incarnation
         scheduler = recovery.scheduler
         outputs = recovery.outputs
@@ -359,6 +362,7 @@ final class CoordinatorLoop {
         let began = LoopMeter.now()
         scheduler.step(inputs, at: now, into: &outputs)
         meter.stepped(inputs: inputs.count, since: began, upTo: outputs.facts.isEmpty ? nil : scheduler.sequence)
+        recorder?.step(inputs, at: now, outputs, sequence: scheduler.sequence)
         inputs.removeAll(keepingCapacity: true)
         wakeAt = outputs.wakeAt
         if !outputs.facts.isEmpty {
@@ -505,6 +509,7 @@ final class CoordinatorLoop {
         output.close()
         elements.close()
         enrolments?.close()
+        recorder?.close()
     }
 }
 

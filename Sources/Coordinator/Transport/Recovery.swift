@@ -18,6 +18,8 @@ struct Recovery {
     let submissionIDs: [SubmissionNumber: String]
     /// What the scheduler wants after its start.
     let outputs: Outputs
+    /// nil: nothing is recorded.
+    let recorder: FlightRecorder?
 
     /// Locks the directory, folds the journal and commits the new epoch. Nobody can connect before this has returned.
     ///
@@ -28,19 +30,22 @@ struct Recovery {
         guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
             throw DataDirectoryError.restoring(path: directory.path)
         }
+        var scheduler = Scheduler(configuration.scheduling)
+        // Nothing is changed before it is certain that nothing is missing.
+        let found = try Self.look(directory, &scheduler)
+        blobs = try BlobStore(path: directory.blobsPath)
+        try Self.checkValues(of: scheduler, in: blobs, directory)
         database = try JournalDatabase(directory)
-        if case .tornTail(let commits) = database.logFinding {
+        if case .tornTail(let commits) = found?.log ?? database.logFinding {
             logger.notice(
                 """
                 the last process ended while it was writing: an unfinished transaction behind \(commits) whole ones was \
                 dropped; nobody had been told of it
                 """)
         }
-        blobs = try BlobStore(path: directory.blobsPath)
         var output = try OutputDatabase(directory)
         var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
-        var scheduler = Scheduler(configuration.scheduling)
-        let (snapshot, folded) = try Self.fold(database, into: &scheduler)
+        let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
         // What the last process did not come to.
         try output.forget(output.submissions.filter(scheduler.isForgotten))
         try elements.forget(elements.submissions.filter(scheduler.isForgotten))
@@ -50,10 +55,20 @@ struct Recovery {
         incarnation = Incarnation(random.next())
         var outputs = Outputs()
         let now = Instant(boot: BootClock.milliseconds(), wall: WallClock.milliseconds())
+        var sections: [[UInt8]] = []
+        if configuration.flightRecorderBytes > 0, scheduler.sequence != .none { scheduler.writeSnapshot { sections.append($0) } }
         scheduler.start(at: now, incarnation: incarnation, into: &outputs)
         var batch = JournalBatch(after: folded.sequence)
         for fact in outputs.facts { batch.append(fact) }
         end = try database.commit([batch], after: folded)
+        if configuration.flightRecorderBytes > 0 {
+            recorder = try FlightRecorder(
+                in: directory, epoch: scheduler.epoch, configuration: configuration.scheduling, sections: sections,
+                bytesMax: configuration.flightRecorderBytes, logger: logger)
+        } else {
+            recorder = nil
+        }
+        recorder?.start(at: now, incarnation: incarnation, outputs, sequence: scheduler.sequence)
         self.scheduler = scheduler
         self.outputs = outputs
         submissionIDs = scheduler.submissionIDs
@@ -63,6 +78,42 @@ struct Recovery {
             \(snapshot.map { " behind a snapshot of \($0.end.sequence.rawValue)" } ?? ""), \(submissionIDs.count) submissions, in \
             \(BootClock.milliseconds() - began) ms; epoch \(scheduler.epoch)
             """)
+    }
+
+    /// What the journal says, and how it was left.
+    private struct Finding {
+        let snapshot: Snapshot?
+        let end: JournalEnd
+        let log: WriteAheadLogCheck.Finding
+    }
+
+    /// Reads the journal without changing anything.
+    ///
+    /// - Returns: nil: there is none of this release's schema.
+    /// - Throws: `JournalError`: it is not what was acknowledged.
+    private static func look(_ directory: DataDirectory, _ scheduler: inout Scheduler) throws(JournalError) -> Finding? {
+        switch try JournalDatabase.look(at: directory) {
+        case .nothing:
+            try JournalWitness.check(in: directory, reaches: .empty)
+            return nil
+        case .earlier: return nil
+        case .journal(let reader):
+            let (snapshot, end) = try fold(reader, into: &scheduler)
+            try JournalWitness.check(in: directory, reaches: end)
+            try reader.close()
+            return Finding(snapshot: snapshot, end: end, log: reader.logFinding)
+        }
+    }
+
+    /// - Throws: `JournalError.missingValues`.
+    private static func checkValues(of scheduler: Scheduler, in blobs: BlobStore, _ directory: DataDirectory) throws(JournalError) {
+        var missing: [BlobDigest: String] = [:]
+        scheduler.forEachStoredValue { bytes, size, place in
+            guard let digest = BlobDigest(bytes), !blobs.contains(BlobKey(digest: digest, size: size)) else { return }
+            missing[digest] = place
+        }
+        guard let place = missing.values.min() else { return }
+        throw .missingValues(path: directory.blobsPath, count: missing.count, place: place)
     }
 
     /// Brings a scheduler to the state that the journal says.

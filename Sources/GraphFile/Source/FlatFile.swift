@@ -15,9 +15,16 @@ package struct FlatFile: Sendable {
     ///
     /// - Throws: ``GraphFileErrors``: it cannot be read, is no such map, or has a name twice.
     package init(path: String) throws(GraphFileErrors) {
-        do throws(SourceProblem) {
-            self.entries = try Self.entries(FileContents.read(path: path))
-        } catch {
+        let bytes: [UInt8]
+        do throws(SourceProblem) { bytes = try FileContents.read(path: path) } catch {
+            throw GraphFileErrors([GraphFileError(file: path, position: error.position, message: error.message)])
+        }
+        try self.init(bytes: bytes, path: path)
+    }
+
+    /// - Parameter path: for the errors.
+    package init(bytes: [UInt8], path: String) throws(GraphFileErrors) {
+        do throws(SourceProblem) { entries = try Self.entries(bytes) } catch {
             throw GraphFileErrors([GraphFileError(file: path, position: error.position, message: error.message)])
         }
     }

@@ -89,6 +89,12 @@ private struct SourceComposer {
             root = index
             return
         }
+        guard open[last].isMapping || open[last].members.count < FileLimits.listEntries else {
+            throw SourceProblem(
+                position: position,
+                message: "a list has more than \(FileLimits.listEntries) entries up to here; let a `forEach` over a producer make the nodes"
+            )
+        }
         open[last].members.append(index)
         open[last].height = max(open[last].height, values[index].height)
         open[last].weight += Int(values[index].weight)

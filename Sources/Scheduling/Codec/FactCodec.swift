@@ -278,7 +278,7 @@ extension ByteWriter {
         }
     }
 
-    private mutating func write(outcome: AttemptOutcome) {
+    mutating func write(outcome: AttemptOutcome) {
         switch outcome {
         case .success(let payload):
             write(UInt8(0))
@@ -461,7 +461,7 @@ extension ByteReader {
         return value
     }
 
-    private mutating func outcome() throws(DecodingFailure) -> AttemptOutcome {
+    mutating func outcome() throws(DecodingFailure) -> AttemptOutcome {
         switch try byte() {
         case 0: return .success(try payload())
         case 1: return .failure(try list { reader throws(DecodingFailure) in try reader.failure() })

@@ -114,6 +114,9 @@ struct FollowerTable {
     private var byPeer: [PeerID: [SubmissionNumber]] = [:]
 
     func isFollowed(_ number: SubmissionNumber) -> Bool { bySubmission[number] != nil }
+    /// How many submissions it follows.
+    func count(of peer: PeerID) -> Int { byPeer[peer]?.count ?? 0 }
+    func follows(_ peer: PeerID, _ number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.peer == peer } ?? false }
     func followers(of number: SubmissionNumber) -> [Follower] { bySubmission[number] ?? [] }
     func wantsDetails(of number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.wantsDetails } ?? false }
 

@@ -171,6 +171,7 @@ extension Scheduler {
             case .postponement(let unit, let until): postponementDue(unit, until)
             case .turn(let line): turnDue(line)
             case .retention(let number): retentionDue(number, &outputs)
+            case .room: roomDue(&outputs)
             }
         }
     }

@@ -73,6 +73,7 @@ extension Scheduler {
                 .sessionOver("the graph has hosted code, and the session of the process that submits it is not open; submit it again"))
         }
         if let busy = lackOfRoom(for: graph) { return .failed(.busy(busy)) }
+        if let full = lackOfKeys(for: graph) { return .failed(.refused(message: full, errors: [])) }
         whenAdmitted(&self, &outputs)
         let number = SubmissionNumber(UInt32(durable.submissions.total + 1))
         let id = drawID()
@@ -97,6 +98,20 @@ extension Scheduler {
         guard unfinishedUnits + graph.nodes.count > configuration.unitsMax else { return nil }
         return
             "\(unfinishedUnits) units are unfinished, \(graph.nodes.count) more would exceed the limit of \(configuration.unitsMax); try again later"
+    }
+
+    /// Why no more keys can be known; nil: there is room. Keys are never forgotten: who waited for one, and when it was used last, counts
+    /// for whoever names it next.
+    private func lackOfKeys(for graph: Graph) -> String? {
+        var more: Set<String> = []
+        for node in graph.nodes where node.hasOptions {
+            for exclusion in node.options.exclusive where durable.locks.numbers[exclusion.key] == nil { more.insert(exclusion.key) }
+        }
+        let known = durable.locks.keys.count + durable.rates.records.count
+        guard !more.isEmpty, known + more.count > configuration.keysMax else { return nil }
+        return
+            "\(known) keys of locks and rate limits are known, \(more.count) more would exceed the limit of \(configuration.keysMax) (keys); "
+            + "name keys that are there already: one for each thing that is protected, not for each submission"
     }
 
     /// Ten characters of Crockford's base 32 in lower case.
@@ -289,6 +304,14 @@ extension Scheduler {
         switch resolve(text, by: authority) {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
+            // 0 is the coordinator itself.
+            let isFull = peer.rawValue != 0 && followers.count(of: peer) >= configuration.followsPerPeerMax
+            guard !isFull || followers.follows(peer, number) else {
+                return .failed(
+                    .busy(
+                        "this connection follows \(configuration.followsPerPeerMax) submissions (followsPerPeer); unfollow some, or use another "
+                            + "connection"))
+            }
             followers.add(peer, to: number, details: details)
             return .following(view(of: number))
         }

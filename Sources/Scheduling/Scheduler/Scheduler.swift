@@ -20,10 +20,16 @@ public struct Scheduler {
         public var crashLimit = 5
         /// What has ended is forgotten after this time on the wall clock; nil: never.
         public var retentionMilliseconds: Int64?
+        /// When the submissions that have ended take more than so many bytes (``KeptSubmission/bytes``), the oldest are forgotten; nil: never.
+        public var retentionBytes: Int64?
         /// Content of one page of an answer, in bytes.
         public var pageBytes = 1 << 20
         /// Units of unfinished submissions held in memory; above it submissions are answered with "busy".
         public var unitsMax = 5_000_000
+        /// Keys of locks and rate limits that were ever named; a submission that names more is refused.
+        public var keysMax = 1_000_000
+        /// Submissions that one connection follows; more are answered with "busy".
+        public var followsPerPeerMax = 10_000
         public var graphLimits = GraphLimits()
         /// Operation names that every worker has.
         public var builtInOperations: [String] = []
@@ -79,6 +85,8 @@ public struct Scheduler {
 
     /// What has ended since the start.
     public internal(set) var tally = Tally()
+    /// Those that have ended, while there is a limit to what they take.
+    var kept = KeptSubmissions()
 
     /// To be answered with the end of the step.
     var explanationsAsked: [ExplanationRequest] = []
@@ -216,6 +224,7 @@ public struct Scheduler {
             countEnd(of: number)
             misfits[number] = nil
             watchRetention(of: number)
+            watchRoom(for: number)
             pending.touch(number)
         }
     }
@@ -241,6 +250,7 @@ public struct Scheduler {
             let number = durable.submissions[index].number
             guard durable.submissions[index].outcome == nil else {
                 watchRetention(of: number)
+                watchRoom(for: number)
                 continue
             }
             unfinishedUnits += durable.submissions[index].units.count

@@ -26,6 +26,8 @@ struct TimerQueue {
         case postponement(UnitID, Int64)
         /// The submission that has ended is to be forgotten.
         case retention(SubmissionNumber)
+        /// What has ended takes too much room.
+        case room
         /// The front of a rate limit's line may start.
         case turn(Int32)
     }
@@ -63,7 +65,7 @@ extension TimerQueue.Reason {
         case .retry(let unit, _), .attemptTimeout(let unit, _), .groupTimeout(let unit, _), .delay(let unit, _), .deadline(let unit, _),
             .queueTimeout(let unit, _), .postponement(let unit, _):
             unit
-        case .lease, .orphanLimit, .lockLease, .reattachOver, .retention, .turn: nil
+        case .lease, .orphanLimit, .lockLease, .reattachOver, .retention, .room, .turn: nil
         }
     }
 }

@@ -88,7 +88,7 @@ extension DurableState {
 }
 
 extension ByteWriter {
-    fileprivate mutating func write(worker: WorkerIdentity) {
+    mutating func write(worker: WorkerIdentity) {
         write(worker.incarnation.rawValue)
         write(worker.name)
         write(worker.host)
@@ -99,7 +99,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    fileprivate mutating func workerIdentity() throws(DecodingFailure) -> WorkerIdentity {
+    mutating func workerIdentity() throws(DecodingFailure) -> WorkerIdentity {
         WorkerIdentity(
             incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32(),
             supervisor: Incarnation(try unsigned()), isSubmitter: try flag())

@@ -21,6 +21,7 @@ extension Scheduler {
         let index = durable.index(of: number)
         nodeClasses[index] = []
         misfits[number] = nil
+        kept.remove(number)
     }
 
     private static let retentionLookMilliseconds: Int64 = 600_000

@@ -81,18 +81,21 @@ public struct AuthorizedKeys: Sendable, Hashable {
     }
 
     /// - Throws: ``KeyError`` with the line that cannot be read, or because the file is not this user's alone.
-    public init(contentsOf path: String) throws(KeyError) {
+    public init(contentsOf path: String) throws(KeyError) { try self.init(text: PrivateFile.read(path), path: path) }
+
+    /// - Parameter path: for the errors.
+    package init(text: String, path: String) throws(KeyError) {
         var principals: [Principal] = []
         var enrolments: [Enrolment] = []
         var names: [PublicKey: String] = [:]
         var layout = AuthorizedLayout()
-        for (number, text, isRemark) in KeyLines.every(try PrivateFile.read(path)) {
+        for (number, content, isRemark) in KeyLines.every(text) {
             guard !isRemark else {
-                layout.add(remark: text)
+                layout.add(remark: content)
                 continue
             }
             func malformed(_ problem: String) -> KeyError { .malformed(path: path, line: number, problem: problem) }
-            let line = try AuthorizedLine(text, malformed)
+            let line = try AuthorizedLine(content, malformed)
             if let other = names.updateValue(line.name, forKey: line.key) {
                 throw malformed("the key is there twice; it is also the one of `\(other)`")
             }
@@ -110,7 +113,7 @@ public struct AuthorizedKeys: Sendable, Hashable {
     public var isEmpty: Bool { principals.isEmpty && enrolments.isEmpty }
 
     /// As it stands in the file.
-    var text: String { layout.text(principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)) }
+    package var text: String { layout.text(principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)) }
 
     public func write(to path: String, replaces: Bool) throws(KeyError) {
         try PrivateFile.write(text, to: path, replaces: replaces)

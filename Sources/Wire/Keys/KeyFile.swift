@@ -32,9 +32,11 @@ public struct KeyFile: Sendable {
     }
 
     /// - Throws: ``KeyError``: it is missing, is not this user's alone, or holds no key.
-    public init(contentsOf path: String) throws(KeyError) {
+    public init(contentsOf path: String) throws(KeyError) { try self.init(text: PrivateFile.read(path), path: path) }
+
+    package init(text: String, path: String) throws(KeyError) {
         var values: [Substring: Substring] = [:]
-        for (number, line) in KeyLines.of(try PrivateFile.read(path)) {
+        for (number, line) in KeyLines.of(text) {
             let (word, value) = KeyLines.split(line)
             guard ["name", "public-key", "secret-key", "server-key", "token"].contains(word) else {
                 // Not the word itself: it may be a secret that lost its place.

@@ -123,7 +123,7 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         case .secrets: for value in values { _ = try secretsDirectory(value) }
         case .grace: for value in values { _ = try graceMilliseconds(value) }
         case .logLevel, .color, .coordinator, .connectTimeout, .keyFile, .keys, .listen, .http, .data, .partialResultBytes, .diskReserve,
-            .snapshotBytes, .retain, .connect, .processes, .slots, .shell:
+            .snapshotBytes, .retain, .retainBytes, .flightRecorder, .connect, .processes, .slots, .shell:
             break
         }
     }

@@ -112,6 +112,8 @@ struct ConfigShowCommand: ToolCommand {
         case .diskReserve: ["\(CoordinatorCommand.Defaults.diskReserve)"]
         case .snapshotBytes: ["\(CoordinatorCommand.Defaults.snapshotBytes)"]
         case .retain: [RetentionArgument.standard.defaultValueDescription]
+        case .retainBytes: ["\(CoordinatorCommand.Defaults.retainBytes)"]
+        case .flightRecorder: ["\(CoordinatorCommand.Defaults.flightRecorder)"]
         case .processes: ["1"]
         case .slots: ["\(clinux_processor_count())"]
         case .grace: ["30s"]

@@ -32,6 +32,8 @@ struct CoordinatorCommand: ToolCommand {
         static let partialResultBytes: Int64 = 1 << 30
         static let diskReserve: Int64 = 1 << 30
         static let snapshotBytes: Int64 = 64 << 20
+        static let retainBytes: Int64 = 10 << 30
+        static let flightRecorder: Int64 = 0
     }
 
     @Option(help: "Where workers and clients connect; may be repeated. (default: \(Endpoint.standard))", transform: Endpoint.argument)
@@ -75,6 +77,16 @@ struct CoordinatorCommand: ToolCommand {
     var retain = Settings.text(.retain).flatMap(RetentionArgument.init(argument:)) ?? .standard
     @Option(
         help: ArgumentHelp(
+            "Bytes that submissions which have ended may take, with their values; beyond them those that ended first are forgotten. 0: any.",
+            valueName: "bytes"))
+    var retainBytes: Int64 = Settings.number(.retainBytes) ?? Defaults.retainBytes
+    @Option(
+        help: ArgumentHelp(
+            "Bytes of recordings of what the scheduler is told, for `aop journal replay`, the oldest of which go. 0: nothing is recorded.",
+            valueName: "bytes"))
+    var flightRecorder: Int64 = Settings.number(.flightRecorder) ?? Defaults.flightRecorder
+    @Option(
+        help: ArgumentHelp(
             "Serve one run: no cookie on a socket, end with standard input, remove this directory at the end.", visibility: .hidden))
     var privateDirectory: String?
     @OptionGroup var output: OutputOptions
@@ -82,6 +94,8 @@ struct CoordinatorCommand: ToolCommand {
     func validate() throws {
         guard partialResultBytes > 0 else { throw ValidationError("--partial-result-bytes is \(partialResultBytes): it must be positive") }
         guard snapshotBytes >= 0 else { throw ValidationError("--snapshot-bytes is \(snapshotBytes): it must be 0 or more") }
+        guard retainBytes >= 0 else { throw ValidationError("--retain-bytes is \(retainBytes): it must be 0 or more") }
+        guard flightRecorder >= 0 else { throw ValidationError("--flight-recorder is \(flightRecorder): it must be 0 or more") }
         guard diskReserve >= 0 else { throw ValidationError("--disk-reserve is \(diskReserve): it must be 0 or more") }
         try Self.check(listen: listen)
     }
@@ -123,6 +137,8 @@ struct CoordinatorCommand: ToolCommand {
         configuration.partialResultBytes = partialResultBytes
         configuration.snapshotBytes = snapshotBytes
         configuration.retentionMilliseconds = retain.milliseconds
+        configuration.retentionBytes = retainBytes == 0 ? nil : retainBytes
+        configuration.flightRecorderBytes = flightRecorder
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         let address = noHTTP ? nil : try Self.address(ofHTTP: http)
         let logger = Logger(label: "aop.coordinator")

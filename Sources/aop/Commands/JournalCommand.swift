@@ -6,14 +6,17 @@ import Wire
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal",
-        abstract: "A coordinator's journal: back it up, put a backup in its place, check that it is whole.",
+        abstract: "A coordinator's journal: back it up, put a backup in its place, check that it is whole, forget what has ended.",
         discussion: """
             Examples:
               aop journal backup /var/backups/aop-monday
               aop journal verify --data /var/backups/aop-monday --values
               aop journal restore /var/backups/aop-monday
             """,
-        subcommands: [JournalBackupCommand.self, JournalRestoreCommand.self, JournalVerifyCommand.self])
+        subcommands: [
+            JournalBackupCommand.self, JournalRestoreCommand.self, JournalVerifyCommand.self, JournalPruneCommand.self,
+            JournalExportCommand.self, JournalReplayCommand.self,
+        ])
 }
 
 struct JournalVerifyCommand: ToolCommand {

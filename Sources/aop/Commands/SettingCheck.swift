@@ -23,6 +23,7 @@ enum SettingCheck {
             case .connectTimeout: return unreadable(texts, as: DurationArgument.self, "write a duration as 30s, 1m30s or 500ms")
             case .retain: return unreadable(texts, as: RetentionArgument.self, "write it as 7d, 12h or 1h30m, at least 1m, or forever")
             case .logLevel, .color, .coordinator, .connect, .keyFile, .keys, .data, .partialResultBytes, .diskReserve, .snapshotBytes,
+                .retainBytes, .flightRecorder,
                 .processes, .slots, .shell:
                 // `Settings` has read these with what their commands use, or they name what only the command's user may see.
                 break

@@ -36,6 +36,8 @@ enum JournalWork {
             throw ToolError(.toolError, "dataDirectory", "\(error)")
         } catch let error as JournalError {
             throw ToolError(.toolError, "journal", "\(error)")
+        } catch let error as BlobStoreError {
+            throw ToolError(.toolError, "blobs", "\(error)")
         } catch let error as BackupError {
             if case .noJournal = error { throw ToolError(.notFound, "notFound", "\(error)") }
             throw ToolError(.toolError, "backup", "\(error)")

@@ -1,0 +1,140 @@
+import Foundation
+import Logging
+import Scheduling
+import Wire
+
+/// Forgets submissions that have ended, in a directory on which no coordinator runs: what retention does by itself, now.
+public struct JournalPrune: Sendable {
+    /// Which ones.
+    public enum Choice: Sendable, Hashable {
+        /// Those that ended before this: milliseconds since 1970.
+        case endedBefore(Int64)
+        /// Those that ended first, until the rest takes no more than so many bytes (``KeptSubmission/bytes``).
+        case keepingBytes(Int64)
+        /// These, by their whole ids.
+        case submissions([String])
+    }
+
+    /// Of the journal.
+    public let path: String
+    /// Those that are known no more, the first that ended first.
+    public let forgotten: [KeptSubmission]
+    /// Of those that were chosen, the ids of which something may still come or of which there is nothing.
+    public let refused: [String]
+    /// What those take that have ended and stay.
+    public let keptBytes: Int64
+    /// Large values that nothing names any more.
+    public let removedValues: Int
+    public let removedValueBytes: UInt64
+    /// Why the file still has its size; nil: it has become smaller, or nothing was forgotten.
+    public let notCompacted: String?
+
+    /// - Parameters:
+    ///   - isDryRun: nothing is changed.
+    ///   - now: milliseconds since 1970.
+    /// - Throws: `DataDirectoryError` (a coordinator runs on it), `JournalError`, `BlobStoreError`. What was forgotten by then stays so; the rest
+    ///   is done by the next start, or by the same call.
+    /// - Complexity: O(facts), and the size of the state.
+    public init(
+        dataDirectory: String, _ choice: Choice, isDryRun: Bool = false, at now: Int64 = WallClock.milliseconds(),
+        logger: Logger = Logger(label: "aop.journal")
+    ) throws {
+        let directory = try DataDirectory(path: dataDirectory)
+        guard !DurableFiles.isThere(JournalRestore.marker(in: directory.path)) else {
+            throw DataDirectoryError.restoring(path: directory.path)
+        }
+        path = directory.journalPath
+        let scheduling = CoordinatorConfiguration(dataDirectory: dataDirectory).scheduling
+        var scheduler = Scheduler(scheduling)
+        let reader = try JournalDatabase(readingOnly: directory)
+        let end = try Recovery.fold(reader, into: &scheduler).end
+        try JournalWitness.check(in: directory, reaches: end)
+        try reader.close()
+        let ended = scheduler.keptSubmissions
+        let chosen = Self.choose(choice, of: ended)
+        forgotten = chosen.filter(\.mayBeForgotten)
+        var refused = chosen.filter { !$0.mayBeForgotten }.map(\.id)
+        if case .submissions(let ids) = choice { refused += ids.filter { id in !ended.contains { $0.id == id } } }
+        self.refused = refused
+        keptBytes = ended.reduce(0) { $0 + $1.bytes } - forgotten.reduce(0) { $0 + $1.bytes }
+        guard !isDryRun, !forgotten.isEmpty else {
+            (removedValues, removedValueBytes, notCompacted) = (0, 0, nil)
+            return
+        }
+        let before = Self.values(of: scheduler)
+        let database = try JournalDatabase(directory)
+        var batch = JournalBatch(after: end.sequence)
+        for submission in forgotten {
+            let fact = Fact.forgotten(submission.number, at: now)
+            do { try scheduler.restore(fact) } catch {
+                throw JournalError.misfit(path: database.path, sequence: batch.last.next.rawValue, reason: "\(error)")
+            }
+            batch.append(fact)
+        }
+        let newEnd = try database.commit([batch], after: end)
+        let numbers = forgotten.map(\.number)
+        var output = try OutputDatabase(directory)
+        try output.forget(numbers)
+        var elements = try ElementDatabase(directory, totalBytesMax: .max)
+        try elements.forget(numbers)
+        // The facts go when a snapshot stands for them.
+        let maker = SnapshotMaker(scheduling: scheduling, path: database.path, logger: logger) { try $0(database) }
+        _ = try maker.make(upTo: newEnd.sequence)
+        (removedValues, removedValueBytes) = try Self.remove(before.subtracting(Self.values(of: scheduler)), below: directory.blobsPath)
+        notCompacted = database.compact()
+        try database.close()
+    }
+
+    private static func choose(_ choice: Choice, of ended: [KeptSubmission]) -> [KeptSubmission] {
+        switch choice {
+        case .endedBefore(let time): return ended.filter { $0.endedAt < time }
+        case .submissions(let ids): return ended.filter { ids.contains($0.id) }
+        case .keepingBytes(let limit):
+            var bytes = ended.reduce(0) { $0 + $1.bytes }
+            var chosen: [KeptSubmission] = []
+            for submission in ended where submission.mayBeForgotten && bytes > limit {
+                chosen.append(submission)
+                bytes -= submission.bytes
+            }
+            return chosen
+        }
+    }
+
+    private static func values(of scheduler: Scheduler) -> Set<BlobDigest> {
+        var digests: Set<BlobDigest> = []
+        scheduler.forEachStoredValue { bytes, _, _ in
+            if let digest = BlobDigest(bytes) { digests.insert(digest) }
+        }
+        return digests
+    }
+
+    private static func remove(_ digests: Set<BlobDigest>, below root: String) throws(BlobStoreError) -> (Int, UInt64) {
+        var (count, bytes) = (0, UInt64(0))
+        for digest in digests {
+            let name = digest.hexadecimal
+            let path = "\(root)/\(name.prefix(2))/\(name.dropFirst(2))"
+            var status = stat()
+            guard stat(path, &status) == 0 else { continue }
+            guard unlink(path) == 0 else { throw BlobStoreError(path: path, action: "remove", reason: DataDirectory.reason(errno)) }
+            (count, bytes) = (count + 1, bytes + UInt64(status.st_size))
+        }
+        return (count, bytes)
+    }
+}
+
+extension JournalDatabase {
+    /// Gives the disk back what the file does not need, for which as much room is needed once more.
+    ///
+    /// - Returns: why that was not done; nil: it was. Nothing is lost either way.
+    func compact() -> String? {
+        do throws(JournalError) {
+            try reporting("compact the file") {
+                try queue.writeWithoutTransaction { database in
+                    try database.execute(sql: "VACUUM")
+                    _ = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+                }
+            }
+            return nil
+        } catch { return "\(error)" }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Logging
+import Scheduling
+import Wire
+
+/// Records what a scheduler is told, with the readings of both clocks, and a digest of what it decides, for `JournalReplay`.
+///
+/// Each start of a coordinator has a file of its own below `flight/`; together they take at most the limit: the oldest go when a new one begins, and a recording
+/// that reaches it ends there. What cannot be written is logged and ends the recording: no work depends on it.
+final class FlightRecorder {
+    private enum Job: Sendable {
+        case row([UInt8])
+    }
+
+    private let jobs = WorkQueue<Job>()
+    private let thread: OSThread
+
+    /// Begins a recording: the rows of the state that is begun with, which is behind the journal and has not been started.
+    ///
+    /// - Parameters:
+    ///   - sections: of a snapshot.
+    ///   - bytesMax: of all recordings together.
+    /// - Throws: `DataDirectoryError`, `ThreadError`: the directory cannot be used.
+    init(
+        in directory: DataDirectory, epoch: UInt32, configuration: Scheduler.Configuration, sections: [[UInt8]], bytesMax: Int64,
+        logger: Logger
+    ) throws {
+        let folder = Recording.folder(in: directory.path)
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw DataDirectoryError.notWritable(path: folder, reason: DataDirectory.reason(errno))
+        }
+        try Self.makeRoom(in: folder, bytesMax)
+        let path = "\(folder)/\(epoch).flight"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DataDirectoryError.notWritable(path: path, reason: DataDirectory.reason(errno)) }
+        do throws(ThreadError) {
+            thread = try OSThread(name: "aop-flight") { [jobs] in
+                var writer = FlightWriter(descriptor: descriptor, path: path, bytesMax: bytesMax, logger: logger)
+                while case .jobs(let list) = jobs.take() {
+                    for case .row(let row) in list { writer.write(row) }
+                }
+                Foundation.close(descriptor)
+            }
+        } catch {
+            Foundation.close(descriptor)
+            throw error
+        }
+        post(.configuration(configuration.recorded))
+        for section in sections { post(.section(section)) }
+    }
+
+    private func post(_ row: Recording.Row) { jobs.post(.row(Recording.encode(row))) }
+
+    func start(at now: Instant, incarnation: Incarnation, _ outputs: Outputs, sequence: JournalSequence) {
+        post(.start(now, incarnation: incarnation.rawValue, Recording.Decisions(outputs, sequence: sequence)))
+    }
+
+    func step(_ inputs: [Input], at now: Instant, _ outputs: Outputs, sequence: JournalSequence) {
+        post(.step(now, inputs: InputCodec.encode(inputs), Recording.Decisions(outputs, sequence: sequence)))
+    }
+
+    /// Waits until all of it is written.
+    func close() {
+        jobs.close()
+        thread.join()
+    }
+
+    /// Removes the oldest until half of the room is free.
+    private static func makeRoom(in folder: String, _ bytesMax: Int64) throws {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            throw DataDirectoryError.notWritable(path: folder, reason: "\(error)")
+        }
+        var files: [(path: String, epoch: UInt64, bytes: Int64)] = []
+        for name in names where name.hasSuffix(".flight") {
+            var status = stat()
+            guard let epoch = UInt64(name.dropLast(".flight".count)), stat("\(folder)/\(name)", &status) == 0 else { continue }
+            files.append(("\(folder)/\(name)", epoch, Int64(status.st_size)))
+        }
+        var bytes = files.reduce(0) { $0 + $1.bytes }
+        for file in files.sorted(by: { $0.epoch < $1.epoch }) where bytes > bytesMax / 2 {
+            guard unlink(file.path) == 0 else { throw DataDirectoryError.notWritable(path: file.path, reason: DataDirectory.reason(errno)) }
+            bytes -= file.bytes
+        }
+    }
+}
+
+/// What the recorder's thread does.
+private struct FlightWriter {
+    let descriptor: Int32
+    let path: String
+    /// Of this file: half of all.
+    private let bytesMax: Int64
+    private let logger: Logger
+    private var bytes: Int64 = 0
+    private var hasEnded = false
+
+    init(descriptor: Int32, path: String, bytesMax: Int64, logger: Logger) {
+        (self.descriptor, self.path, self.bytesMax, self.logger) = (descriptor, path, bytesMax / 2, logger)
+    }
+
+    mutating func write(_ row: [UInt8]) {
+        guard !hasEnded else { return }
+        guard bytes + Int64(row.count) <= bytesMax else {
+            logger.notice("the flight recording \(path) has \(bytes) bytes and ends here (--flight-recorder)")
+            put(Recording.encode(.full))
+            hasEnded = true
+            return
+        }
+        put(row)
+    }
+
+    private mutating func put(_ row: [UInt8]) {
+        var rest = row[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                logger.error("the flight recording \(path) cannot be written and ends here: \(DataDirectory.reason(errno))")
+                hasEnded = true
+                return
+            }
+            rest = rest.dropFirst(count)
+            bytes += Int64(count)
+        }
+    }
+}

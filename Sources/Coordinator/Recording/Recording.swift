@@ -1,0 +1,134 @@
+import Foundation
+import Scheduling
+import Wire
+
+/// The file of a flight recorder: what one coordinator's scheduler was told from its start on, and what it decided.
+///
+/// A row is its length (32 bits, little endian), its bytes, and the first eight bytes of their SHA-256. The first rows are the configuration and the sections of
+/// the state behind the journal at the start; then comes the start, then one row for each step. The last one may be cut off.
+enum Recording {
+    enum Row {
+        case configuration([UInt8])
+        case section([UInt8])
+        /// The start, of this incarnation.
+        case start(Instant, incarnation: UInt64, Decisions)
+        case step(Instant, inputs: [UInt8], Decisions)
+        /// Nothing more was recorded: the limit was reached.
+        case full
+    }
+
+    /// What came out of a step.
+    struct Decisions: Equatable {
+        /// Behind its facts.
+        let sequence: UInt64
+        /// SHA-256 of the facts, as the journal has them.
+        let facts: [UInt8]
+        /// SHA-256 of what was sent, to whom and after which fact.
+        let sends: [UInt8]
+
+        init(sequence: UInt64, facts: [UInt8], sends: [UInt8]) { (self.sequence, self.facts, self.sends) = (sequence, facts, sends) }
+
+        init(_ outputs: Outputs, sequence: JournalSequence) {
+            var (facts, sends) = (BlobHasher(), BlobHasher())
+            for fact in outputs.facts { facts.update(Self.framed(FactCodec.encode(fact))) }
+            for send in outputs.sends {
+                sends.update(Self.framed(Array("\(send.to.rawValue) \(send.after.rawValue) \(send.message)".utf8)))
+            }
+            self.init(sequence: sequence.rawValue, facts: facts.finalize().bytes, sends: sends.finalize().bytes)
+        }
+
+        private static func framed(_ bytes: [UInt8]) -> [UInt8] { Recording.littleEndian(UInt64(bytes.count)) + bytes }
+    }
+
+    /// A file that is no recording, or of another release.
+    struct Malformed: Error, CustomStringConvertible { let description: String }
+
+    static func folder(in dataDirectory: String) -> String { dataDirectory + "/flight" }
+
+    // MARK: Bytes
+
+    private static let hashBytes = 8
+    private static let kinds: (configuration: UInt8, section: UInt8, start: UInt8, step: UInt8, full: UInt8) = (1, 2, 3, 4, 5)
+
+    static func encode(_ row: Row) -> [UInt8] {
+        var body: [UInt8]
+        switch row {
+        case .configuration(let bytes): body = [kinds.configuration, InputCodec.version] + bytes
+        case .section(let bytes): body = [kinds.section] + bytes
+        case .start(let at, let incarnation, let decisions):
+            body = [kinds.start] + encode(at) + littleEndian(incarnation) + encode(decisions)
+        case .step(let at, let inputs, let decisions): body = [kinds.step] + encode(at) + encode(decisions) + inputs
+        case .full: body = [kinds.full]
+        }
+        var hasher = BlobHasher()
+        hasher.update(body)
+        let hash = hasher.finalize().bytes.prefix(hashBytes)
+        let length = (0..<4).map { UInt8(truncatingIfNeeded: body.count >> (8 * $0)) }
+        return length + body + hash
+    }
+
+    private static func encode(_ at: Instant) -> [UInt8] {
+        littleEndian(UInt64(bitPattern: at.boot)) + littleEndian(UInt64(bitPattern: at.wall))
+    }
+
+    private static func encode(_ decisions: Decisions) -> [UInt8] { littleEndian(decisions.sequence) + decisions.facts + decisions.sends }
+
+    fileprivate static func littleEndian(_ value: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+    }
+
+    /// Reads the rows of a file in their order, up to one that is cut off.
+    ///
+    /// - Throws: `Malformed`, and what `each` throws.
+    static func read(_ bytes: [UInt8], _ each: (Row) throws -> Void) throws {
+        var rest = bytes[...]
+        var isFirst = true
+        while rest.count >= 4 {
+            let count = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= 4 + count + hashBytes else { return }
+            let body = rest.dropFirst(4).prefix(count)
+            rest = rest.dropFirst(4 + count)
+            var hasher = BlobHasher()
+            hasher.update(Array(body))
+            guard hasher.finalize().bytes.prefix(hashBytes) == rest.prefix(hashBytes)[...] else {
+                throw Malformed(description: "a row of the recording is damaged, at byte \(bytes.count - rest.count - count)")
+            }
+            rest = rest.dropFirst(hashBytes)
+            let row = try decode(body)
+            if isFirst {
+                guard case .configuration = row else { throw Malformed(description: "it is no recording") }
+                isFirst = false
+            }
+            try each(row)
+        }
+    }
+
+    private static func decode(_ body: ArraySlice<UInt8>) throws -> Row {
+        var rest = body
+        func take(_ count: Int) throws -> [UInt8] {
+            guard rest.count >= count else { throw Malformed(description: "a row of the recording is too short") }
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+        func number() throws -> UInt64 { try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+        func instant() throws -> Instant { Instant(boot: Int64(bitPattern: try number()), wall: Int64(bitPattern: try number())) }
+        func decisions() throws -> Decisions { Decisions(sequence: try number(), facts: try take(32), sends: try take(32)) }
+        switch try take(1)[0] {
+        case kinds.configuration:
+            let version = try take(1)[0]
+            guard version == InputCodec.version else {
+                throw Malformed(description: "it is of another release (version \(version), this one reads \(InputCodec.version))")
+            }
+            return .configuration(Array(rest))
+        case kinds.section: return .section(Array(rest))
+        case kinds.start:
+            let (at, incarnation) = (try instant(), try number())
+            return .start(at, incarnation: incarnation, try decisions())
+        case kinds.step:
+            let (at, decided) = (try instant(), try decisions())
+            return .step(at, inputs: Array(rest), decided)
+        case kinds.full: return .full
+        case let other: throw Malformed(description: "\(other) is no kind of row; is the recording of a newer release?")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Coordinator
+
+struct JournalReplayCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Tell a scheduler once more what a coordinator's was told, and compare what it decides.",
+        discussion: """
+            Needs a recording, which `aop coordinator --flight-recorder BYTES` makes from its start on. Exits 1 with the first step that comes to
+            something else than it did then. It may be of a coordinator that runs.
+
+            Examples:
+              aop journal replay
+              aop journal replay /var/lib/aop/flight/1803600000.flight -o json
+            """)
+
+    @Argument(help: "The recording; without it the newest one of the data directory.", completion: .file())
+    var recording: String?
+    @OptionGroup var data: DataOption
+    @OptionGroup var output: OutputOptions
+
+    func execute(_ console: Console) async throws -> ExitStatus {
+        guard let path = recording ?? JournalReplay.recordings(in: data.path).first else {
+            throw ToolError(
+                .notFound, "notFound", "there is no recording in \(data.path); one is made by a coordinator with --flight-recorder BYTES")
+        }
+        let replay: JournalReplay
+        do { replay = try await JournalWork.run { try JournalReplay(recording: path) } } catch let error as RecordingError {
+            throw ToolError(.toolError, "recording", "\(error)")
+        }
+        switch console.mode {
+        case .json, .jsonl: try await console.writeValue(json(replay))
+        case .quiet: break
+        case .text: try await console.write(text(replay))
+        }
+        guard let difference = replay.difference else { return .success }
+        throw ToolError(
+            .toolError, "replay",
+            "step \(difference.step) of \(path) came to other \(difference.isInFacts ? "facts" : "messages") than it did then: keep the recording, and "
+                + "report it with the release (`aop --version`)")
+    }
+
+    private func text(_ replay: JournalReplay) -> String {
+        var lines = [replay.path, "  \(replay.steps) steps, \(replay.inputs) inputs, \(replay.facts) facts"]
+        if !replay.isWhole { lines.append("  it ended at its limit; what came later was not recorded") }
+        if let difference = replay.difference {
+            lines.append("  step \(difference.step): fact \(difference.sequences.then) then, \(difference.sequences.now) now")
+            lines += difference.facts.map { "    now: \(PlainText.of($0))" }
+        } else {
+            lines.append("the same decisions, step by step")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func json(_ replay: JournalReplay) -> JSONValue {
+        let difference = replay.difference.map { difference in
+            JSONValue.shape([
+                ("step", .integer(Int64(difference.step))), ("sequenceThen", .integer(Int64(clamping: difference.sequences.then))),
+                ("sequenceNow", .integer(Int64(clamping: difference.sequences.now))), ("inFacts", .bool(difference.isInFacts)),
+                ("factsNow", .array(difference.facts.map { .string($0) })),
+            ])
+        }
+        return .shape([
+            ("path", .string(replay.path)), ("steps", .integer(Int64(replay.steps))), ("inputs", .integer(Int64(replay.inputs))),
+            ("facts", .integer(Int64(clamping: replay.facts))), ("whole", .bool(replay.isWhole)), ("difference", difference ?? .null),
+        ])
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import Coordinator
+
+/// A journal that was damaged is read whole, or refused: it is never read with something missing that was acknowledged.
+@Suite struct CorruptionTests {
+    let temporary: TemporaryDirectory
+    init() throws { temporary = try TemporaryDirectory() }
+
+    /// `AOP_CORRUPTION_OFFSETS` says how many places, `AOP_CORRUPTION_SEED` with which seed the first one is drawn.
+    private static func number(_ variable: String, or standard: Int) -> Int {
+        ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? standard
+    }
+
+    @Test func damageAnywhere_losesNothingThatWasAcknowledged() throws {
+        let directory = try DamagedDirectory(in: temporary.path)
+        let first = Self.number("AOP_CORRUPTION_SEED", or: 1)
+        var outcomes: [String: Int] = [:]
+        for seed in first..<first + Self.number("AOP_CORRUPTION_OFFSETS", or: 40) {
+            let damage = try directory.damage(UInt64(seed))
+            do {
+                switch try directory.start(with: damage) {
+                case .recovered(cut: false): outcomes["whole", default: 0] += 1
+                case .recovered(cut: true): outcomes["without a transaction that nobody was told of", default: 0] += 1
+                case .refused: outcomes["refused", default: 0] += 1
+                case .damagedValue: outcomes["a large value is damaged, and found", default: 0] += 1
+                }
+            } catch { Issue.record("\(error)") }
+        }
+        print("damaged journals: \(outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))")
+        #expect(outcomes["whole", default: 0] > 0 && outcomes["refused", default: 0] > 0)
+    }
+
+    private func makeDatabase() throws -> (JournalDatabase, DataDirectory) {
+        let directory = try DataDirectory(path: temporary.path + "/data")
+        return (try JournalDatabase(directory), directory)
+    }
+
+    private func configuration() -> CoordinatorConfiguration { CoordinatorConfiguration(dataDirectory: temporary.path + "/data") }
+
+    /// What SQLite would drop without a word: its log's last transaction, of which others were told.
+    @Test func lastTransactionThatWasAcknowledged_isMissed() throws {
+        do {
+            let (database, _) = try makeDatabase()
+            var end = JournalEnd.empty
+            for index in 0..<5 { end = try database.commit([batch(Facts.types(index..<index + 1), after: end)], after: end) }
+            try FileManager.default.copyItem(atPath: temporary.path + "/data", toPath: temporary.path + "/copy")
+        }
+        let log = temporary.path + "/copy/journal.sqlite-wal"
+        var content = try Data(contentsOf: URL(fileURLWithPath: log))
+        content[content.count - 10] ^= 1
+        try content.write(to: URL(fileURLWithPath: log))
+        try? FileManager.default.removeItem(atPath: temporary.path + "/copy/journal.sqlite-shm")
+        let error = try #require(throws: JournalError.self) {
+            try Recovery(CoordinatorConfiguration(dataDirectory: temporary.path + "/copy"), logger: TestCoordinator.quiet)
+        }
+        #expect(error == .lostRecords(path: temporary.path + "/copy/journal.sqlite", acknowledged: 5, found: 4))
+        #expect("\(error)".contains("it ends at fact 4, and 5 were acknowledged") && "\(error)".contains("put a backup of it in its place"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == content, "it may be looked at again")
+    }
+
+    @Test func emptyFileInPlaceOfAJournal_isRefused() throws {
+        do {
+            let (database, _) = try makeDatabase()
+            _ = try database.commit([batch(Facts.types(0..<3), after: .empty)], after: .empty)
+            try database.close()
+        }
+        try Data().write(to: URL(fileURLWithPath: temporary.path + "/data/journal.sqlite"))
+        #expect(throws: JournalError.lostRecords(path: temporary.path + "/data/journal.sqlite", acknowledged: 3, found: 0)) {
+            try Recovery(configuration(), logger: TestCoordinator.quiet)
+        }
+    }
+
+    @Test func anotherJournalOfTheSameLength_isRefused() throws {
+        let (database, directory) = try makeDatabase()
+        let end = try database.commit([batch(Facts.types(0..<1), after: .empty)], after: .empty)
+        try database.close()
+        try JournalWitness(directory).note(JournalEnd(sequence: end.sequence, chain: [UInt8](repeating: 7, count: 32)))
+        #expect(throws: JournalError.otherJournal(path: directory.journalPath, sequence: 1)) {
+            try JournalWitness.check(in: directory, reaches: end)
+        }
+        // One that says less than the journal, and one that is no witness, say nothing.
+        try JournalWitness(directory).note(.empty)
+        try JournalWitness.check(in: directory, reaches: end)
+        try Data([1, 2, 3]).write(to: URL(fileURLWithPath: JournalWitness.path(in: directory)))
+        try JournalWitness.check(in: directory, reaches: end)
+    }
+}

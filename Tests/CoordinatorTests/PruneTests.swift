@@ -1,0 +1,127 @@
+import Foundation
+import Scheduling
+import Testing
+import Wire
+
+@testable import Coordinator
+
+/// What is forgotten and printed of a directory on which no coordinator runs.
+@Suite struct PruneTests {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/data" }
+    init() throws { temporary = try TemporaryDirectory() }
+
+    /// Three submissions, of which the first two have ended, the first with a large value.
+    private func makeData() async throws -> [String] {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, client) = (try coordinator.peer(), try coordinator.peer())
+            _ = try worker.attach(.executor, incarnation: 1)
+            _ = try client.attach(.client, incarnation: 2)
+            defer {
+                worker.close()
+                client.close()
+            }
+            let first = try client.submit(.group([.noop("a")]), key: "1")
+            let value = Data(repeating: 7, count: 100_000)
+            let assignment = try worker.assignments(1)[0]
+            try worker.report(
+                assignment.unit, assignment.attempt,
+                .ended(
+                    .with {
+                        $0.startedAt = 1
+                        $0.endedAt = 2
+                        $0.outcome = .success(.blob(value))
+                    }))
+            try worker.give(value)
+            try worker.acknowledgement(of: assignment.unit)
+            let second = try client.submit(.group([.noop("b")]), key: "2")
+            try worker.succeed(try worker.assignments(1)[0])
+            let third = try client.submit(.group([.noop("c")]), key: "3")
+            _ = try worker.assignments(1)
+            return [first, second, third]
+        }
+    }
+
+    private func known() async throws -> [String] {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 3)
+            defer { client.close() }
+            let response = try client.request(1, .list(.with { $0.limit = 100 }))
+            guard case .submissions(let list)? = response.body else { throw Timeout(what: "not listed: \(response)") }
+            return list.submissions.map(\.id)
+        }
+    }
+
+    private var values: Int {
+        let files = FileManager.default.enumerator(atPath: path + "/blobs")?.compactMap { $0 as? String } ?? []
+        return files.filter { $0.contains("/") && !$0.hasPrefix("incoming") }.count
+    }
+
+    @Test func named_areForgotten_withTheirValues_andTheRestGoesOn() async throws {
+        let ids = try await makeData()
+        #expect(values == 1)
+        let dry = try JournalPrune(dataDirectory: path, .submissions([ids[0], ids[2], "nothere000"]), isDryRun: true)
+        #expect(dry.forgotten.map(\.id) == [ids[0]])
+        #expect(Set(dry.refused) == [ids[2], "nothere000"], "what runs stays, whoever asks")
+        #expect(values == 1 && dry.removedValues == 0)
+        let pruned = try JournalPrune(dataDirectory: path, .submissions([ids[0]]))
+        #expect(pruned.forgotten.map(\.id) == [ids[0]] && pruned.removedValues == 1 && pruned.removedValueBytes == 100_000)
+        #expect(pruned.notCompacted == nil)
+        #expect(values == 0)
+        #expect(try JournalVerification(dataDirectory: path, hashingValues: true).problems.isEmpty)
+        #expect(try await known() == [ids[2], ids[1]])
+    }
+
+    @Test func byAge_andBySize() async throws {
+        let ids = try await makeData()
+        #expect(try JournalPrune(dataDirectory: path, .endedBefore(1)).forgotten.isEmpty)
+        let all = try JournalPrune(dataDirectory: path, .keepingBytes(0), isDryRun: true)
+        #expect(all.forgotten.map(\.id) == [ids[0], ids[1]] && all.keptBytes == 0)
+        let one = try JournalPrune(dataDirectory: path, .keepingBytes(1_000))
+        #expect(one.forgotten.map(\.id) == [ids[0]], "the first one that ended is the large one")
+        let rest = try JournalPrune(dataDirectory: path, .endedBefore(.max))
+        #expect(rest.forgotten.map(\.id) == [ids[1]])
+        #expect(try await known() == [ids[2]])
+    }
+
+    /// The way out when a value was lost: a coordinator does not start without it.
+    @Test func missingValue_isRefusedAtTheStart_andItsSubmissionCanBeGivenUp() async throws {
+        let ids = try await makeData()
+        let files = FileManager.default.enumerator(atPath: path + "/blobs")?.compactMap { $0 as? String } ?? []
+        for file in files where file.contains("/") { try FileManager.default.removeItem(atPath: path + "/blobs/" + file) }
+        let error = try #require(throws: JournalError.self) {
+            try Recovery(CoordinatorConfiguration(dataDirectory: path), logger: TestCoordinator.quiet)
+        }
+        guard case .missingValues(_, 1, "\(ids[0])/a") = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect("\(error)".contains("aop journal prune --submission"))
+        _ = try JournalPrune(dataDirectory: path, .submissions([ids[0]]))
+        #expect(try await known() == [ids[2], ids[1]])
+    }
+
+    @Test func export_printsEveryFact_asJSON() async throws {
+        let ids = try await makeData()
+        var lines: [String] = []
+        let export = try JournalExport(dataDirectory: path) { lines.append($0) }
+        #expect(export.first == 1 && Int(export.facts) == lines.count && lines.count > 6)
+        var kinds: Set<String> = []
+        for (index, line) in lines.enumerated() {
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(object["sequence"] as? Int == index + 1)
+            kinds.formUnion(try #require(object["fact"] as? [String: Any], "\(line)").keys)
+        }
+        #expect(kinds.isSuperset(of: ["epochStarted", "workerMet", "submitted", "assigned", "attemptEnded"]), "\(kinds)")
+        #expect(lines.contains { $0.contains("\"id\":\"\(ids[0])\"") })
+    }
+
+    @Test func strings_areEscaped() throws {
+        let line = FactJSON.line(.lockSeized(UnitID(SubmissionNumber(1), 2), key: "a\"\\\n\u{1}ü", reason: "", at: -5), sequence: 9)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect("\(object)".contains("ü"))
+        let fact = try #require((object["fact"] as? [String: Any])?["lockSeized"] as? [String: Any])
+        #expect(fact["key"] as? String == "a\"\\\n\u{1}ü" && fact["at"] as? Int == -5)
+    }
+}

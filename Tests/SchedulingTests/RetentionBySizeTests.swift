@@ -1,0 +1,70 @@
+import Scheduling
+import Testing
+
+/// What has ended takes a bounded room.
+@Suite struct RetentionBySizeTests {
+    private static func configuration(_ bytes: Int64) -> Scheduler.Configuration {
+        var configuration = Scheduler.Configuration()
+        configuration.retentionBytes = bytes
+        return configuration
+    }
+
+    private func graph(_ id: String) -> Graph { Sketch.group("root", [.op(id)]).graph() }
+
+    private func ids(_ cluster: inout FakeCluster) -> [String] {
+        if case .submissions(let views, _)? = cluster.ask(.list(before: "", limit: 0)) { views.map(\.id) } else { [] }
+    }
+
+    /// What a submission of one operation takes.
+    private func size() -> Int64 {
+        var cluster = FakeCluster(.init())
+        cluster.attach(1, slots: 4)
+        _ = cluster.submit(graph("a"), key: "k")
+        cluster.end("a")
+        return cluster.scheduler.keptSubmissions[0].bytes
+    }
+
+    @Test func whatEndedFirst_isForgottenFirst_onceThereIsTooMuch() {
+        var cluster = FakeCluster(Self.configuration(2 * size()))
+        cluster.attach(1, slots: 4)
+        let running = cluster.submit(graph("runs"), key: "0") ?? "none"
+        var ended: [String] = []
+        for number in 1...4 {
+            ended.append(cluster.submit(graph("n\(number)"), key: "\(number)") ?? "none")
+            cluster.end("n\(number)")
+            cluster.advance(1_000)
+        }
+        #expect(ids(&cluster) == ended.reversed() + [running], "within the first minute nothing is forgotten")
+        cluster.advance(130_000)
+        #expect(ids(&cluster) == [ended[3], ended[2], running])
+        #expect(cluster.scheduler.isForgotten(SubmissionNumber(2)) && cluster.scheduler.isForgotten(SubmissionNumber(3)))
+        cluster.advance(1_000_000)
+        #expect(ids(&cluster) == [ended[3], ended[2], running], "the rest has room")
+    }
+
+    @Test func whatIsFollowed_stays_andARestartGoesOn() throws {
+        var cluster = FakeCluster(Self.configuration(0))
+        cluster.attach(1, slots: 4)
+        let followed = cluster.submit(graph("followed"), key: "1") ?? "none"
+        let other = cluster.submit(graph("other"), key: "2") ?? "none"
+        _ = cluster.ask(.follow(submission: followed))
+        cluster.end("followed")
+        cluster.end("other")
+        cluster.advance(200_000)
+        #expect(ids(&cluster) == [followed], "\(other) is not followed")
+        try cluster.restart(after: 1_000)
+        cluster.reattach(1, slots: 4)
+        cluster.advance(200_000)
+        #expect(ids(&cluster) == [], "nobody follows it any more")
+        #expect(cluster.scheduler.keptSubmissions.isEmpty)
+    }
+
+    @Test func largeValues_count() {
+        var cluster = FakeCluster(.init())
+        cluster.attach(1, slots: 4)
+        _ = cluster.submit(graph("a"), key: "k")
+        cluster.end("a", .success(Payload(encoding: .bytes, storage: .blob(digest: [UInt8](repeating: 1, count: 32), size: 5_000_000))))
+        let kept = cluster.scheduler.keptSubmissions
+        #expect(kept.count == 1 && kept[0].mayBeForgotten && kept[0].bytes > 5_000_000 && kept[0].bytes < 5_001_000)
+    }
+}

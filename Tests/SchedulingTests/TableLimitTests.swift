@@ -1,0 +1,51 @@
+import Scheduling
+import Testing
+
+/// Tables that would grow for ever have an end.
+@Suite struct TableLimitTests {
+    private func locked(_ key: String) -> Graph { Sketch.group("root", [.op("a", exclusive: [Exclusion(key: key)])]).graph() }
+
+    private func submit(_ cluster: inout FakeCluster, _ graph: Graph, key: String) -> Reply? {
+        cluster.ask(.submit(key: key, name: "", graph: graph, waitForWorkers: true))
+    }
+
+    @Test func keysBeyondTheLimit_areRefused_andThoseThatAreKnownGoOn() throws {
+        var configuration = Scheduler.Configuration()
+        configuration.keysMax = 2
+        var cluster = FakeCluster(configuration)
+        #expect(cluster.submit(locked("one"), key: "1") != nil)
+        #expect(cluster.submit(locked("two"), key: "2") != nil)
+        guard case .failed(.refused(let message, _))? = submit(&cluster, locked("three"), key: "3") else {
+            Issue.record("it was not refused")
+            return
+        }
+        #expect(message.hasPrefix("2 keys of locks and rate limits are known, 1 more would exceed the limit of 2 (keys); "))
+        #expect(cluster.submit(locked("two"), key: "4") != nil)
+        try cluster.restart()
+        guard case .failed(.refused)? = submit(&cluster, locked("three"), key: "3") else {
+            Issue.record("it was not refused after a restart")
+            return
+        }
+    }
+
+    @Test func followsBeyondTheLimit_areBusy() {
+        var configuration = Scheduler.Configuration()
+        configuration.followsPerPeerMax = 1
+        var cluster = FakeCluster(configuration)
+        let graph = Sketch.group("root", [.op("a")]).graph()
+        let (one, other) = (cluster.submit(graph, key: "1") ?? "none", cluster.submit(graph, key: "2") ?? "none")
+        guard case .following? = cluster.ask(.follow(submission: one)),
+            case .following? = cluster.ask(.follow(submission: one, details: true)),
+            case .failed(.busy(let text))? = cluster.ask(.follow(submission: other))
+        else {
+            Issue.record("the limit does not hold")
+            return
+        }
+        #expect(text.contains("follows 1 submissions (followsPerPeer)"))
+        _ = cluster.ask(.unfollow(submission: one))
+        guard case .following? = cluster.ask(.follow(submission: other)) else {
+            Issue.record("there is room again, and it is not used")
+            return
+        }
+    }
+}
