@@ -34,6 +34,7 @@ test: dependencies  ## build and run every test
 	scripts/check-links.sh
 	$(SWIFT) build --build-tests
 	scripts/check-determinism.sh
+	scripts/check-instructions.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
@@ -81,6 +82,10 @@ stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says h
 soak: dependencies  ## simulate clusters in virtual time, each with faults of its own; RUNS=n (default 100000), SEED=n
 	$(SWIFT) build -c release --product aop-sim
 	.build/release/aop-sim --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
+
+.PHONY: check-instructions
+check-instructions: dependencies  ## count the instructions of fixed work, beside what it took; `make test` does so, too
+	scripts/check-instructions.sh
 
 .PHONY: format
 format:  ## put the sources into the project's format
