@@ -34,6 +34,7 @@ test: dependencies  ## build and run every test
 	scripts/check-links.sh
 	$(SWIFT) build --build-tests
 	scripts/check-determinism.sh
+	scripts/check-instructions.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
@@ -115,6 +116,10 @@ check-corruption: dependencies  ## damage a journal in many places, and start on
 check-disk-faults: export AOP_DISK_FAULT_POINTS = $(or $(POINTS),60)
 check-disk-faults: dependencies  ## let the disk of a real coordinator fail from the n-th call on; POINTS=n (default 60)
 	$(SWIFT) test --filter SystemTests.DiskFaults
+
+.PHONY: check-instructions
+check-instructions: dependencies  ## count the instructions of fixed work, beside what it took; `make test` does so, too
+	scripts/check-instructions.sh
 
 .PHONY: format
 format:  ## put the sources into the project's format

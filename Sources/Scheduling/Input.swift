@@ -89,6 +89,18 @@ public struct ExecutorAttachment: Sendable {
     }
 }
 
+/// How much a follower is told.
+public enum FollowDepth: Int, Comparable, Sendable {
+    /// That the submission has ended.
+    case end
+    /// What becomes of its operations as well.
+    case operations
+    /// What becomes of its groups as well, and the values.
+    case everything
+
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
 public enum Request: Sendable {
     /// `cancelled`: nodes that are cancelled before any of it can start. `submitter`: where its hosted code is.
     case submit(
@@ -104,8 +116,7 @@ public enum Request: Sendable {
     case list(before: String, limit: Int)
     case show(submission: String)
     case operations(OperationQuery)
-    /// `details`: the events tell of groups too, and bring the values.
-    case follow(submission: String, details: Bool = false)
+    case follow(submission: String, FollowDepth = .operations)
     case unfollow(submission: String)
     case workers
     /// Submits the graph of a submission that has ended again, under this key; `force`: operations of it that are kept from

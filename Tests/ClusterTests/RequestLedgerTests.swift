@@ -100,6 +100,23 @@ import Wire
         expect(ledger.received(last).isEmpty)
     }
 
+    @Test func followForTheEnd_isToldNothingElse_whateverComes() {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, actions) = ledger.follow("abc", .end)
+        guard case .send(let request) = actions.first else { return #expect(Bool(false), "nothing was sent") }
+        #expect(request.follow.endOnly && !request.follow.details)
+        _ = ledger.received(following(id, "abc"))
+        var events = WireEvents.with {
+            $0.submission = "abc"
+            $0.view = view("abc")
+            $0.events = [.with { $0.path = "a" }]
+        }
+        expect(ledger.received(events).isEmpty)
+        events.view = view("abc", .succeeded)
+        expect(ledger.received(events).last == .endFollow(id, nil))
+    }
+
     @Test func follow_ofNothing_endsWithTheError() {
         var ledger = RequestLedger()
         _ = ledger.attached()

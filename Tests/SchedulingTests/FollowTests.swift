@@ -9,16 +9,16 @@ import Testing
         }
     }
 
-    private func cluster(details: Bool) -> FakeCluster {
+    private func cluster(_ depth: FollowDepth) -> FakeCluster {
         var cluster = FakeCluster()
         cluster.submit(Sketch.group("root", [Sketch.group("inner", [.op("a")])]).graph())
-        _ = cluster.ask(.follow(submission: "last", details: details))
+        _ = cluster.ask(.follow(submission: "last", depth))
         cluster.attach(1)
         return cluster
     }
 
     @Test func details_areGroupsAndValues() {
-        var cluster = cluster(details: true)
+        var cluster = cluster(.everything)
         cluster.end("inner/a", .success(text("A")))
         #expect(events(cluster).map(\.path) == ["inner/a", "inner", ""])
         #expect(events(cluster).map(\.isGroup) == [false, true, true])
@@ -27,17 +27,34 @@ import Testing
     }
 
     @Test func withoutDetails_thereAreOnlyOperations() {
-        var cluster = cluster(details: false)
+        var cluster = cluster(.operations)
         cluster.end("inner/a", .success(text("A")))
         #expect(events(cluster).map(\.path) == ["inner/a"])
         #expect(events(cluster).first?.value == nil)
     }
 
+    @Test func endOnly_isOneMessage() {
+        var cluster = cluster(.end)
+        cluster.begin("inner/a")
+        cluster.end("inner/a", .success(text("A")))
+        let batches = cluster.sends.compactMap { send in if case .events(let batch) = send.message { batch } else { nil } }
+        #expect(batches.map(\.view.state) == [.succeeded])
+        #expect(batches.map(\.events.count) == [0])
+    }
+
+    @Test func whoFollowsForTheEnd_mayAskForMore() {
+        var cluster = cluster(.end)
+        _ = cluster.ask(.follow(submission: "last", .operations))
+        _ = cluster.ask(.follow(submission: "last", .end))
+        cluster.end("inner/a", .success(text("A")))
+        #expect(events(cluster).map(\.path) == ["inner/a"])
+    }
+
     @Test func whatRuns_isToldWhenItsWorkerIsBackAfterARestart() throws {
-        var cluster = cluster(details: true)
+        var cluster = cluster(.everything)
         cluster.begin("inner/a")
         try cluster.restart()
-        _ = cluster.ask(.follow(submission: "last", details: true))
+        _ = cluster.ask(.follow(submission: "last", .everything))
         #expect(cluster.state("inner/a") == .queued)
         cluster.reattach(1)
         #expect(events(cluster).map(\.path) == ["inner/a"])

@@ -248,7 +248,7 @@ import Testing
         }
         var cluster = FakeCluster()
         cluster.submit(Sketch.group("root", [.preparing(group, [0: .group("?probe.0", [.op("x")])])]).graph())
-        _ = cluster.ask(.follow(submission: "last", details: true))
+        _ = cluster.ask(.follow(submission: "last", .everything))
         cluster.jump(1_000)
         cluster.step([])
         let events = cluster.sends.flatMap { send -> [UnitEvent] in

@@ -293,7 +293,7 @@ import Testing
     @Test func followersWithDetails_areToldWhatIsNew_inOrder() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.group("g", [.op("a")])]).graph())
-        _ = cluster.ask(.follow(submission: "last", details: true))
+        _ = cluster.ask(.follow(submission: "last", .everything))
         cluster.end("g/a", .production(.void, .of(.group("h", [.op("x")]))))
         let events = cluster.sends.flatMap { send in if case .events(let batch) = send.message { batch.events } else { [UnitEvent]() } }
         let added = events.filter { $0.added != nil }

@@ -160,7 +160,7 @@ import Testing
         var cluster = FakeCluster()
         cluster.attach(1)
         cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
-        _ = cluster.ask(.follow(submission: "last", details: false))
+        _ = cluster.ask(.follow(submission: "last"))
         func told() -> [UnitEvent] {
             cluster.sends.flatMap { send -> [UnitEvent] in
                 if case .events(let batch) = send.message { batch.events.filter { $0.path == "a" } } else { [] }

@@ -133,7 +133,8 @@ package final class ConnectionCore: Sendable {
 
     // MARK: requests
 
-    func ask(_ body: WireRequest.OneOf_Body) async throws -> WireResponse.OneOf_Body {
+    /// - Parameter next: called when the request is on its way: what it asks for is asked after it.
+    func ask(_ body: WireRequest.OneOf_Body, then next: () -> Void = {}) async throws -> WireResponse.OneOf_Body {
         let asked = Mutex<UInt64?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -144,6 +145,7 @@ package final class ConnectionCore: Sendable {
                     return actions
                 }
                 perform(actions)
+                next()
                 // The cancellation handler may have run before there was anything to abandon.
                 if Task.isCancelled { abandonRequest(asked.withLock { $0 }) }
             }
@@ -163,10 +165,10 @@ package final class ConnectionCore: Sendable {
 
     // MARK: following
 
-    func follow(_ submission: String, details: Bool = false) -> AsyncThrowingStream<FollowEvent, any Error> {
+    func follow(_ submission: String, _ depth: FollowDepth = .operations) -> AsyncThrowingStream<FollowEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream<FollowEvent, any Error>.makeStream()
         let (id, actions) = state.withLock { state in
-            let (id, actions) = state.ledger.follow(submission, details: details)
+            let (id, actions) = state.ledger.follow(submission, depth)
             state.followers[id] = continuation
             return (id, actions)
         }

@@ -23,8 +23,7 @@ struct RequestLedger {
     private struct Followed {
         /// As the user named it, until the coordinator has told the whole id.
         var submission: String
-        /// Events tell of groups too, and bring values.
-        var wantsDetails: Bool
+        var depth: FollowDepth
         var isAnswered = false
     }
 
@@ -43,15 +42,15 @@ struct RequestLedger {
     }
 
     /// Follows a submission; its events are delivered under the id.
-    mutating func follow(_ submission: String, details: Bool = false) -> (id: UInt64, actions: [Action]) {
+    mutating func follow(_ submission: String, _ depth: FollowDepth = .operations) -> (id: UInt64, actions: [Action]) {
         let request = draw(
             .follow(
                 .with {
                     $0.submission = submission
-                    $0.details = details
+                    $0.ask(for: depth)
                 }))
         if case .ended(let error) = connection { return (request.id, [.endFollow(request.id, error)]) }
-        follows[request.id] = Followed(submission: submission, wantsDetails: details)
+        follows[request.id] = Followed(submission: submission, depth: depth)
         return (request.id, take(request))
     }
 
@@ -80,7 +79,7 @@ struct RequestLedger {
             pending[id] = .with {
                 $0.id = id
                 $0.follow.submission = followed.submission
-                $0.follow.details = followed.wantsDetails
+                $0.follow.ask(for: followed.depth)
             }
         }
         return pending.keys.sorted().compactMap { pending[$0].map(Action.send) }
@@ -116,9 +115,11 @@ struct RequestLedger {
     mutating func received(_ events: WireEvents) -> [Action] {
         follows.keys.sorted().flatMap { id -> [Action] in
             guard let followed = follows[id], followed.isAnswered, followed.submission == events.submission else { return [] }
+            // Told to somebody else on this connection, or by a coordinator that does not know that only the end is wanted.
+            if followed.depth == .end, !events.view.state.isFinal { return [] }
             // What was left out is in the view.
-            if events.missed, followed.wantsDetails { return deliver(.view(events.view), to: id, view: events.view) }
-            let told = followed.wantsDetails ? events.events : Self.withoutDetails(events.events)
+            if events.missed, followed.depth == .everything { return deliver(.view(events.view), to: id, view: events.view) }
+            let told = followed.depth == .everything ? events.events : Self.withoutDetails(events.events)
             return deliver(.events(told, events.view), to: id, view: events.view)
         }
     }
@@ -187,6 +188,23 @@ struct RequestLedger {
         case .some(let body): .success(body)
         case nil: .failure(unexpected)
         }
+    }
+}
+
+/// How much of a submission a follower is told.
+enum FollowDepth {
+    /// Its end.
+    case end
+    /// What becomes of its operations as well.
+    case operations
+    /// What becomes of its groups as well, and values.
+    case everything
+}
+
+extension WireFollow {
+    fileprivate mutating func ask(for depth: FollowDepth) {
+        details = depth == .everything
+        endOnly = depth == .end
     }
 }
 

@@ -181,7 +181,7 @@ final class SubmissionSession: Sendable {
     // MARK: Following
 
     private func follow(_ id: String) async throws {
-        for try await event in connection.core.follow(id, details: true) {
+        for try await event in connection.core.follow(id, .everything) {
             switch event {
             case .view: try await reconcile(id)
             case .events(let events, _): try await apply(events.map(NodeReport.init))

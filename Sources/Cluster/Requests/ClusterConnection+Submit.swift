@@ -33,11 +33,35 @@ extension ClusterConnection {
         try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [])
     }
 
+    /// Hands in a graph, waits until all of it has ended, and gives its outcome with all values.
+    ///
+    /// As `submit`, ``outcome(of:)`` and ``result(of:path:)`` one after another, with half the ways there and back. It goes on across
+    /// restarts of the coordinator; when the task is cancelled, only the waiting ends.
+    /// - Parameters: as of `submit`.
+    /// - Throws: `ClusterError`, as the three; `CancellationError`.
+    public func run(
+        _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false
+    ) async throws -> SubmissionResult {
+        let key = key ?? UUID().uuidString
+        var followed: AsyncThrowingStream<FollowEvent, any Error>?
+        // Its id is not known yet, but its key is.
+        let submitted = try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: []) {
+            followed = core.follow("key=\(key)", .end)
+        }
+        let view = if let followed { try await Self.outcome(in: followed) } else { try await outcome(of: submitted.id) }
+        var views: [WireOperationView] = []
+        for try await page in operations(of: submitted.id, withValues: true) { views += page }
+        return SubmissionResult(submission: view, operations: OperationTree(views))
+    }
+
     /// - Parameters:
     ///   - cancelled: nodes that are cancelled from the outset, by index in the graph.
     ///   - submitter: where the graph's hosted code is; 0: it has none.
+    ///   - next: called when the graph is on its way: what is asked for comes to the coordinator after it. Not called for a graph that
+    ///     the coordinator has to fetch.
     func submit(
-        _ graph: WireGraph, key: String?, name: String?, waitForWorkers: Bool, cancelled: [UInt32], submitter: UInt64 = 0
+        _ graph: WireGraph, key: String?, name: String?, waitForWorkers: Bool, cancelled: [UInt32], submitter: UInt64 = 0,
+        then next: () -> Void = {}
     ) async throws -> SubmittedGraph {
         var submit = WireSubmit()
         submit.submitter = submitter
@@ -48,7 +72,7 @@ extension ClusterConnection {
         let serialized: Data = try graph.serializedBytes()
         guard serialized.count > Limits.inlineGraphBytes else {
             submit.graph = graph
-            return try await send(submit)
+            return try await send(submit, then: next)
         }
         let digest = Data(BlobDigest(hashing: serialized).bytes)
         submit.graphBlob.digest = digest
@@ -58,8 +82,8 @@ extension ClusterConnection {
         return try await send(submit)
     }
 
-    private func send(_ submit: WireSubmit) async throws -> SubmittedGraph {
-        guard case .submitted(let submitted) = try await core.ask(.submit(submit)) else { throw RequestLedger.unexpected }
+    private func send(_ submit: WireSubmit, then next: () -> Void = {}) async throws -> SubmittedGraph {
+        guard case .submitted(let submitted) = try await core.ask(.submit(submit), then: next) else { throw RequestLedger.unexpected }
         return SubmittedGraph(id: submitted.id, isExisting: submitted.existing, warnings: submitted.warnings)
     }
 

@@ -46,7 +46,12 @@ extension ClusterConnection {
 
     /// Waits until the submission has its outcome, across restarts of the coordinator, and gives its final view.
     public func outcome(of id: String) async throws -> WireSubmissionView {
-        for try await event in follow(id) {
+        try await Self.outcome(in: core.follow(id, .end))
+    }
+
+    /// The final view among what a follower is told.
+    static func outcome(in events: AsyncThrowingStream<FollowEvent, any Error>) async throws -> WireSubmissionView {
+        for try await event in events {
             switch event {
             case .view(let view), .events(_, let view): if view.state.isFinal { return view }
             case .interrupted: break

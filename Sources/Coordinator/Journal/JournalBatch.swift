@@ -26,10 +26,11 @@ struct JournalBatch: Sendable {
     var isEmpty: Bool { last < first }
 
     mutating func append(_ fact: Fact) {
-        let bytes = FactCodec.encode(fact)
-        let count = UInt32(bytes.count)
-        for shift in stride(from: UInt32(0), to: 32, by: 8) { body.append(UInt8(truncatingIfNeeded: count >> shift)) }
-        body += bytes
+        let start = body.count
+        body += [0, 0, 0, 0]
+        FactCodec.append(fact, to: &body)
+        let count = UInt32(body.count - start - 4)
+        for byte in 0..<4 { body[start + byte] = UInt8(truncatingIfNeeded: count >> UInt32(8 * byte)) }
         last = last.next
     }
 

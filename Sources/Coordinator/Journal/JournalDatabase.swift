@@ -153,17 +153,13 @@ final class JournalDatabase: Sendable {
         let end = try reporting("commit to the journal") {
             var end = end
             try queue.writeWithoutTransaction { database in
+                // A statement by itself is a transaction, and mostly there is one: it has no others begun and ended around it.
+                guard batches.count > 1 else {
+                    for batch in batches { try Self.insert(batch, &end, database) }
+                    return
+                }
                 try database.inTransaction(.immediate) {
-                    let insert = try database.cachedStatement(
-                        sql: "INSERT INTO journal (first, last, body, chain) VALUES (?, ?, ?, ?)")
-                    for batch in batches {
-                        let chain = batch.chain(after: end.chain)
-                        try insert.execute(arguments: [
-                            Int64(bitPattern: batch.first.rawValue), Int64(bitPattern: batch.last.rawValue),
-                            Data(batch.body), Data(chain),
-                        ])
-                        end = JournalEnd(sequence: batch.last, chain: chain)
-                    }
+                    for batch in batches { try Self.insert(batch, &end, database) }
                     return .commit
                 }
             }
@@ -171,6 +167,15 @@ final class JournalDatabase: Sendable {
         }
         try witness?.note(end)
         return end
+    }
+
+    private static func insert(_ batch: JournalBatch, _ end: inout JournalEnd, _ database: Database) throws {
+        let insert = try database.cachedStatement(sql: "INSERT INTO journal (first, last, body, chain) VALUES (?, ?, ?, ?)")
+        let chain = batch.chain(after: end.chain)
+        try insert.execute(arguments: [
+            Int64(bitPattern: batch.first.rawValue), Int64(bitPattern: batch.last.rawValue), Data(batch.body), Data(chain),
+        ])
+        end = JournalEnd(sequence: batch.last, chain: chain)
     }
 
     /// Bytes of the batches behind `start`.

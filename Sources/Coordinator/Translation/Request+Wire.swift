@@ -57,7 +57,8 @@ enum ClientRequest {
                         limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly)))
         case .follow(let follow):
             try Self.checkText(follow.submission, "the submission's id")
-            self = .scheduler(.follow(submission: follow.submission, details: follow.details))
+            let depth = follow.details ? FollowDepth.everything : follow.endOnly ? .end : .operations
+            self = .scheduler(.follow(submission: follow.submission, depth))
         case .unfollow(let unfollow):
             try Self.checkText(unfollow.submission, "the submission's id")
             self = .scheduler(.unfollow(submission: unfollow.submission))

@@ -58,10 +58,10 @@ extension SpoolHost {
     /// The reader comes to wait: before it looks again the host follows the submission.
     private func beginWatch(_ read: ReadRequest) {
         watches[read.submission, default: 0] += 1
-        var wantsDetails = false
-        // Ends of groups are told to those who want details.
-        if case .output(let path, _, _) = read.reading { wantsDetails = !path.isEmpty }
-        askInternally(.follow(submission: read.submission, details: wantsDetails))
+        var depth = FollowDepth.operations
+        // Ends of groups are told to those who want everything.
+        if case .output(let path, _, _) = read.reading, !path.isEmpty { depth = .everything }
+        askInternally(.follow(submission: read.submission, depth))
     }
 
     /// The reader waits no more.

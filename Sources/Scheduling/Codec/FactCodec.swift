@@ -6,6 +6,14 @@ public enum FactCodec {
         return writer.bytes
     }
 
+    /// Appends what `encode` gives, without a buffer of its own.
+    public static func append(_ fact: Fact, to bytes: inout [UInt8]) {
+        var writer = ByteWriter()
+        swap(&writer.bytes, &bytes)
+        writer.write(fact: fact)
+        swap(&writer.bytes, &bytes)
+    }
+
     /// - Throws: `DecodingFailure`; any bytes are safe to pass.
     public static func decode(_ bytes: ArraySlice<UInt8>) throws(DecodingFailure) -> Fact {
         var reader = ByteReader(bytes)

@@ -1,5 +1,6 @@
 /// Conditions: judged when a unit could start, anew for each attempt.
 extension Submission {
+    @inline(__always)  // else the submission is copied for the call
     func hasConditions(_ unit: Int) -> Bool {
         let node = Int(units[unit].node)
         guard layout.graph.nodes[node].hasOptions else { return false }
@@ -150,6 +151,7 @@ extension Submission {
             typeName: "\(condition.key).Error", host: verdict.evaluator, image: verdict.image, origin: path(of: unit))
     }
 
+    @inline(__always)  // else the submission is copied for the call
     func conditionViews(of unit: Int) -> [ConditionView] {
         guard !verdicts.isEmpty, let verdicts = verdicts[Int32(unit)] else { return [] }
         let conditions = conditions(of: unit)

@@ -37,14 +37,20 @@ extension Scheduler {
         // What was given out in this step, and is to stop: an executor that does not know of it would start it afterwards.
         sendStops(after, &outputs) { $1.contains($0) }
         for number in pending.touched.sorted() {
-            let followers = followers.followers(of: number)
+            let hasEnded = durable.submissions[durable.index(of: number)].outcome != nil
+            let followers = followers.followers(of: number).filter { hasEnded || $0.depth > .end }
             guard !followers.isEmpty else { continue }
             let view = view(of: number)
             let batch = EventBatch(submission: view.id, events: pending.events[number] ?? [], view: view)
-            let plain = followers.contains { !$0.wantsDetails } ? batch.withoutDetails : batch
+            let plain = followers.contains { $0.depth == .operations } ? batch.withoutDetails : batch
             for follower in followers {
-                let batch = follower.wantsDetails ? batch : plain
-                outputs.sends.append(.init(to: follower.peer, message: .events(batch), after: after))
+                let told: EventBatch
+                switch follower.depth {
+                case .end: told = EventBatch(submission: view.id, events: [], view: view)
+                case .operations: told = plain
+                case .everything: told = batch
+                }
+                outputs.sends.append(.init(to: follower.peer, message: .events(told), after: after))
             }
         }
         pending = PendingSends()
@@ -63,7 +69,7 @@ extension Scheduler {
     /// - Parameter progress: it has said how far it has come, and its state has not changed.
     /// - Parameter isNew: it was not in the graph before.
     mutating func noteChange(_ unit: UnitID, at: Int64, errors: [Failure], progress: Progress? = nil, isNew: Bool = false) {
-        guard followers.isFollowed(unit.submission) else { return }
+        guard followers.wantOperations(of: unit.submission) else { return }
         pending.touch(unit.submission)
         let submission = durable.index(of: unit.submission)
         // Who decides is shown to nobody, but has its place among the units.
@@ -106,8 +112,7 @@ extension EventBatch {
 struct FollowerTable {
     struct Follower {
         let peer: PeerID
-        /// Groups' events as well, and values.
-        var wantsDetails: Bool
+        var depth: FollowDepth
     }
 
     private var bySubmission: [SubmissionNumber: [Follower]] = [:]
@@ -118,15 +123,16 @@ struct FollowerTable {
     func count(of peer: PeerID) -> Int { byPeer[peer]?.count ?? 0 }
     func follows(_ peer: PeerID, _ number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.peer == peer } ?? false }
     func followers(of number: SubmissionNumber) -> [Follower] { bySubmission[number] ?? [] }
-    func wantsDetails(of number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.wantsDetails } ?? false }
+    func wantOperations(of number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.depth > .end } ?? false }
+    func wantsDetails(of number: SubmissionNumber) -> Bool { bySubmission[number]?.contains { $0.depth == .everything } ?? false }
 
-    /// One who follows already may ask for details by following again.
-    mutating func add(_ peer: PeerID, to number: SubmissionNumber, details: Bool) {
-        if let place = bySubmission[number]?.firstIndex(where: { $0.peer == peer }) {
-            if details { bySubmission[number]?[place].wantsDetails = true }
+    /// One who follows already may ask for more by following again.
+    mutating func add(_ peer: PeerID, to number: SubmissionNumber, _ depth: FollowDepth) {
+        if let place = bySubmission[number]?.firstIndex(where: { $0.peer == peer }), let known = bySubmission[number]?[place].depth {
+            bySubmission[number]?[place].depth = max(known, depth)
             return
         }
-        bySubmission[number, default: []].append(Follower(peer: peer, wantsDetails: details))
+        bySubmission[number, default: []].append(Follower(peer: peer, depth: depth))
         byPeer[peer, default: []].append(number)
     }
 

@@ -49,8 +49,9 @@ extension Scheduler {
     }
 
     func canTake(_ worker: Int) -> Bool {
-        let session = workers.sessions[worker]
-        return session.isAttached && session.isAccepting && !session.isSuspected && !session.isExclusive
+        // In its place: a copy would count references to all that a session holds.
+        workers.sessions[worker].isAttached && workers.sessions[worker].isAccepting && !workers.sessions[worker].isSuspected
+            && !workers.sessions[worker].isExclusive
     }
 
     /// The next unit that still waits and that this executor can run.
@@ -180,8 +181,9 @@ extension Scheduler {
         emit(.assigned(unit, attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
         workers.sessions[worker].units.append(unit)
         noteServed(unit, by: worker)
-        pending.dispatches[worker, default: []].append(
-            durable.submissions[index].assignment(of: unit.index, attempt, resources: durable.resources.holding(of: unit)))
+        let resources = durable.resources.holdingCount > 0 ? durable.resources.holding(of: unit) : []
+        let assignment = durable.submissions[index].assignment(of: unit.index, attempt, resources: resources)
+        pending.dispatches[worker, default: []].append(assignment)
         return true
     }
 

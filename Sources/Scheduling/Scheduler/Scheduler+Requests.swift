@@ -26,8 +26,8 @@ extension Scheduler {
             reply = resolving(submission, by: authority) { number in .submission(view(of: number)) }
         case .operations(let query):
             reply = resolving(query.submission, by: authority) { number in operations(query, of: number, for: authority) }
-        case .follow(let submission, let details):
-            reply = follow(submission, details: details, by: authority, request.peer)
+        case .follow(let submission, let depth):
+            reply = follow(submission, depth, by: authority, request.peer)
         case .unfollow(let submission):
             reply = unfollow(submission, by: authority, request.peer)
         case .workers:
@@ -145,8 +145,13 @@ extension Scheduler {
         if case .connected = soundness { faults += unsatisfiable(graph) + typeFaults(graph) }
         let known = durable.knownTypes.union(configuration.builtInOperations)
         var unknown: [AdmissionError] = []
+        var last = ""
         for (index, node) in graph.nodes.enumerated() {
-            guard let operation = node.registered, !known.contains(operation.type) else { continue }
+            guard let operation = node.registered, operation.type != last else { continue }
+            guard !known.contains(operation.type) else {
+                last = operation.type
+                continue
+            }
             let path = isWellFormed ? graph.path(of: index) : ""
             unknown.append(
                 AdmissionError(
@@ -300,7 +305,7 @@ extension Scheduler {
         }
     }
 
-    private mutating func follow(_ text: String, details: Bool, by authority: Authority, _ peer: PeerID) -> Reply {
+    private mutating func follow(_ text: String, _ depth: FollowDepth, by authority: Authority, _ peer: PeerID) -> Reply {
         switch resolve(text, by: authority) {
         case .failed(let failure): return .failed(failure)
         case .found(let number):
@@ -312,7 +317,7 @@ extension Scheduler {
                         "this connection follows \(configuration.followsPerPeerMax) submissions (followsPerPeer); unfollow some, or use another "
                             + "connection"))
             }
-            followers.add(peer, to: number, details: details)
+            followers.add(peer, to: number, depth)
             return .following(view(of: number))
         }
     }

@@ -29,7 +29,8 @@ extension Submission {
 
     /// Whether the unit cannot start because no attempt of its producer has begun, or not another one yet.
     func lacksStream(_ unit: Int) -> Bool {
-        openStreamProducer(of: unit).map { !begunStreams.contains(Int32($0)) } ?? false
+        guard layout.streams != nil, let producer = openStreamProducer(of: unit) else { return false }
+        return !begunStreams.contains(Int32(producer))
     }
 
     /// The attempt whose elements the unit's attempt receives.

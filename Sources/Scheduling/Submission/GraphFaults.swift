@@ -103,7 +103,8 @@ extension Graph {
             case .group: break
             case .forEach: bodies[node.parent] += 1
             }
-            guard (node.receives + node.after).allSatisfy({ (1..<nodes.count).contains($0) }) else {
+            let isThere = { (target: Int) in (1..<nodes.count).contains(target) }
+            guard node.receives.allSatisfy(isThere), node.after.allSatisfy(isThere) else {
                 return bad(index, "node \(index) refers to a node that does not exist")
             }
             guard node.retries >= 0, node.timeoutMilliseconds >= 0, (node.graceMilliseconds ?? 0) >= 0 else {
@@ -135,13 +136,16 @@ extension Graph {
         var faults: [AdmissionError] = []
         for (index, node) in nodes.enumerated() where index > 0 {
             if case .forEach = nodes[node.parent].kind { continue }
-            if node.id.isEmpty || node.id.contains("/") {
+            if node.id.isEmpty || node.id.utf8.contains(UInt8(ascii: "/")) {
                 faults.append(fault(index, "the id `\(node.id)` is empty or contains `/`; give it another one"))
             }
         }
         for index in nodes.indices {
-            var seen = Set<String>()
-            for child in layout.children[index] + (layout.preparations[Int32(index)] ?? [])
+            let preparations = layout.preparations.isEmpty ? [] : layout.preparations[Int32(index)] ?? []
+            let count = layout.children.count(index) + preparations.count
+            guard count > 1 else { continue }
+            var seen = Set<String>(minimumCapacity: count)
+            for child in layout.children[index] + preparations
             where !seen.insert(nodes[Int(child)].id).inserted {
                 faults.append(fault(Int(child), "duplicate id `\(nodes[Int(child)].id)` among its siblings; ids are unique within a group"))
             }
@@ -209,6 +213,50 @@ extension Graph {
     /// Every node has a start and an end; a start waits for its parent's start and for its dependencies' ends, a group's
     /// end for its children's ends. A circle in that graph can never run.
     private func cycleFaults(_ layout: GraphLayout) -> [AdmissionError] {
+        hasCircle(layout) ? circle(layout) : []
+    }
+
+    /// Whether some start or end waits for itself: those that are left when everything has begun and ended that can.
+    private func hasCircle(_ layout: GraphLayout) -> Bool {
+        var starts = [Int32](repeating: 1, count: nodes.count)
+        var ends = [Int32](repeating: 1, count: nodes.count)
+        for node in nodes.indices {
+            starts[node] += Int32(layout.dependencies.count(node))
+            ends[node] += Int32(layout.children.count(node))
+        }
+        for (node, list) in layout.preparations { ends[Int(node)] += Int32(list.count) }
+        starts[0] = 0
+        var begun: [Int32] = [0]
+        var ended: [Int32] = []
+        var left = 2 * nodes.count
+        func begin(_ node: Int32) {
+            starts[Int(node)] -= 1
+            if starts[Int(node)] == 0 { begun.append(node) }
+        }
+        func end(_ node: Int32) {
+            ends[Int(node)] -= 1
+            if ends[Int(node)] == 0 { ended.append(node) }
+        }
+        while true {
+            if let node = begun.popLast() {
+                left -= 1
+                end(node)
+                for child in layout.children[Int(node)] { begin(child) }
+                if !layout.preparations.isEmpty { for child in layout.preparations[node] ?? [] { begin(child) } }
+                if !layout.deciders.isEmpty, let decider = layout.deciders[node] { begin(decider) }
+            } else if let node = ended.popLast() {
+                left -= 1
+                // Nothing waits for the end of one who decides.
+                if node != 0, !nodes[Int(node)].isDecider { end(Int32(nodes[Int(node)].parent)) }
+                for dependent in layout.dependents[Int(node)] { begin(dependent) }
+            } else {
+                return left > 0
+            }
+        }
+    }
+
+    /// - Precondition: there is one.
+    private func circle(_ layout: GraphLayout) -> [AdmissionError] {
         func start(_ node: Int) -> Int { 2 * node }
         func end(_ node: Int) -> Int { 2 * node + 1 }
         func predecessors(_ vertex: Int) -> [Int] {

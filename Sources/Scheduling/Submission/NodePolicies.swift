@@ -55,7 +55,7 @@ extension Submission {
     func standing(_ unit: Int) -> ReadyUnits.Standing { ReadyUnits.Standing(priority: priority(unit), weight: weight) }
 
     /// So many of its units are handed out before the next submission's turn.
-    var weight: Int { max(1, layout.graph.nodes[0].options.weight) }
+    var weight: Int { layout.graph.nodes[0].hasOptions ? max(1, layout.graph.nodes[0].options.weight) : 1 }
 
     func priority(_ unit: Int) -> Int { layout.policies?.priority[Int(units[unit].node)] ?? 0 }
 

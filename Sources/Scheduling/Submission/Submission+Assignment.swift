@@ -15,7 +15,8 @@ extension Submission {
         case plain(ReadyUnits.Standing)
     }
 
-    func queueing(of unit: Int) -> Queueing {
+    /// Changes nothing: one that is changed is lent where it stands, one that is read is copied for the call, with dozens of references.
+    mutating func queueing(of unit: Int) -> Queueing {
         if isConcluding(unit) { return .concluding(standing(unit)) }
         if lacksStream(unit) { return .none }
         if units[unit].isSuspect { return .alone }
@@ -26,8 +27,9 @@ extension Submission {
 
     /// What the executor is told of a unit that it is given.
     ///
+    /// Changes nothing, as `queueing`.
     /// - Parameter resources: what it takes of its host.
-    func assignment(of unit: Int, _ attempt: Attempt, resources: [AssignedResource]) -> Assignment {
+    mutating func assignment(of unit: Int, _ attempt: Attempt, resources: [AssignedResource]) -> Assignment {
         let node = node(unit)
         let isEvaluating = units[unit].isEvaluating
         let question = conclusion(of: unit)

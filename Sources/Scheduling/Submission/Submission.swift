@@ -153,6 +153,7 @@ struct Submission {
             && graph.parameters.elementsEqual(layout.graph.parameters.prefix(admitted.parameters))
     }
 
+    @inline(__always)
     func node(_ unit: Int) -> Node { layout.graph.nodes[Int(units[unit].node)] }
     func id(_ unit: Int) -> UnitID { UnitID(number, unit) }
 
@@ -230,12 +231,23 @@ struct Submission {
     }
 
     /// Path below the submission: ids of the nodes, positions of forEach elements. The root's is empty.
-    func path(of unit: Int) -> String {
+    @inline(__always)
+    func path(of unit: Int) -> String { Self.path(of: unit, units, layout.graph.nodes) }
+
+    /// Of those who ask from outside nobody is to copy a submission for it, which is dozens of references.
+    private static func path(of unit: Int, _ units: [Unit], _ nodes: [Node]) -> String {
+        func component(_ unit: Int) -> String {
+            let id = nodes[Int(units[unit].node)].id
+            return id.isEmpty ? String(units[unit].position) : id
+        }
+        let parent = Int(units[unit].parent)
+        guard parent >= 0 else { return "" }
+        // Mostly it stands in the root.
+        guard units[parent].parent >= 0 else { return component(unit) }
         var components: [String] = []
         var current = unit
         while units[current].parent >= 0 {
-            let id = node(current).id
-            components.append(id.isEmpty ? String(units[current].position) : id)
+            components.append(component(current))
             current = Int(units[current].parent)
         }
         return components.reversed().joined(separator: "/")

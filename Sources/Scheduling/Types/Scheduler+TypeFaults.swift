@@ -29,6 +29,8 @@ private struct TypeCheck {
     }
 
     private var known: [Key: [OperationSignature]] = [:]
+    /// The last one that nothing was wrong with; mostly the next is like it.
+    private var sound: OperationNode?
     /// What is wrong with parameters.
     private var judged: [Given: String?] = [:]
     /// By groups, the children of those that deliver.
@@ -58,6 +60,9 @@ private struct TypeCheck {
                 continue
             }
             guard case .operation(let operation) = node.kind, !node.isHosted else { continue }
+            if operation == sound, node.receives.isEmpty, node.streamProducer == nil { continue }
+            let found = faults.count
+            defer { if faults.count == found { sound = operation } }
             let signatures = candidates(operation)
             if signatures.isEmpty {
                 if withVersions, let fault = versionFault(operation) { faults.append(graph.fault(index, fault)) }

@@ -28,6 +28,7 @@ extension Submission {
     var hasUniqueNews: Bool { !claiming.isEmpty || !freeing.isEmpty }
 
     /// Whether the unit becomes active only with its unique id.
+    @inline(__always)  // else the submission is copied for the call
     func isUnique(_ unit: Int) -> Bool { layout.hasUnique && node(unit).unique != nil }
 
     /// The unit's id; nil: it cannot be made, as it names something that no element has, or is too long.

@@ -5046,6 +5046,9 @@ public nonisolated struct WireFollow: Sendable {
   /// events also of groups, and with when it started and the value of a success
   public var details: Bool = false
 
+  /// only that the submission has ended; who does not know this tells more
+  public var endOnly: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -13244,7 +13247,7 @@ nonisolated extension WireConditionView: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Follow"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{2}O\u{1}details\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{2}O\u{1}details\0\u{3}end_only\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -13254,6 +13257,7 @@ nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.submission) }()
       case 80: try { try decoder.decodeSingularBoolField(value: &self.details) }()
+      case 81: try { try decoder.decodeSingularBoolField(value: &self.endOnly) }()
       default: break
       }
     }
@@ -13266,12 +13270,16 @@ nonisolated extension WireFollow: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.details != false {
       try visitor.visitSingularBoolField(value: self.details, fieldNumber: 80)
     }
+    if self.endOnly != false {
+      try visitor.visitSingularBoolField(value: self.endOnly, fieldNumber: 81)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireFollow, rhs: WireFollow) -> Bool {
     if lhs.submission != rhs.submission {return false}
     if lhs.details != rhs.details {return false}
+    if lhs.endOnly != rhs.endOnly {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

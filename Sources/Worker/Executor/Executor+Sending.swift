@@ -16,6 +16,13 @@ extension Executor {
             for batch in elements.take(now: BootClock.milliseconds()) { link?.send(.with { $0.elements = batch }) }
             for batch in products.take() { link?.send(.with { $0.products = batch }) }
         }
+        if !holdsStarts() { sendReports() }
+        armTimer()
+        // The slots help themselves for a while: many ends in one message cost little more than one.
+        if state.withLock({ !$0.lined.isEmpty }) { loop.rest(milliseconds: Self.restMilliseconds) }
+    }
+
+    private func sendReports() {
         if isProgressDue || !reports.isEmpty && progress.hasNews {
             // What an operation says stands behind its start, and before its end.
             let ends = reports.filter(\.isEnd)
@@ -26,12 +33,30 @@ extension Executor {
             send(reports)
         }
         reports.removeAll(keepingCapacity: true)
-        armTimer()
-        // The slots help themselves for a while: many ends in one message cost little more than one.
-        if state.withLock({ !$0.lined.isEmpty }) { loop.rest(milliseconds: Self.restMilliseconds) }
     }
 
     private static let restMilliseconds: Int32 = 1
+    private static let startMilliseconds: Int64 = 1
+
+    /// What has begun mostly ends soon, and one message tells both: a start waits for a moment if nothing else is to be told.
+    ///
+    /// Until it is told the coordinator counts it among those that may have begun.
+    private func holdsStarts() -> Bool {
+        guard !reports.isEmpty, !isProgressDue, reports.allSatisfy(\.isStart) else {
+            startHold = .none
+            return false
+        }
+        switch startHold {
+        case .none:
+            startHold = .held
+            loop.after(milliseconds: Self.startMilliseconds) { [unowned self] in if case .held = startHold { startHold = .due } }
+            return true
+        case .held: return true
+        case .due:
+            startHold = .none
+            return false
+        }
+    }
 
     private func send(_ reports: [WireUnitReport]) {
         for batch in Batching.split(reports, limitBytes: Self.reportBytesMax, size: \.sizeEstimate) {
@@ -85,6 +110,7 @@ extension WireAddition {
 
 extension WireUnitReport {
     fileprivate var isEnd: Bool { if case .ended? = body { true } else { false } }
+    fileprivate var isStart: Bool { if case .started? = body { true } else { false } }
 
     /// Roughly what it takes in a message.
     fileprivate var sizeEstimate: Int {

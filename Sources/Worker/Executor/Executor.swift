@@ -35,6 +35,7 @@ final class Executor: @unchecked Sendable {
     var progressSentAt: Int64 = 0
     var isProgressDue = false
     var reports: [WireUnitReport] = []
+    var startHold = StartHold.none
     /// Inputs that steps led to while another step was being carried out.
     private var pending: [ExecutorAction] = []
     private var isPerforming = false
@@ -42,6 +43,14 @@ final class Executor: @unchecked Sendable {
     /// How the coordinator calls this executor.
     private var name: String
     private var exitCode: Int32?
+
+    /// Starts that are not told yet.
+    enum StartHold {
+        case none
+        case held
+        /// They have waited long enough.
+        case due
+    }
 
     /// How long the loop may be busy before it counts as hung, for the coordinator and for the supervisor.
     private static let hungMilliseconds: Int64 = 2500

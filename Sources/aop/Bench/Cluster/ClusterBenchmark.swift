@@ -102,9 +102,8 @@ struct ClusterBenchmark: Sendable {
     /// - Throws: `ToolError` if not as many succeeded as were to: its times would say nothing.
     @discardableResult
     private static func untilDone(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> String {
-        let id = try await connection.submit(graph).id
-        _ = try await connection.outcome(of: id)
-        let counts = try await connection.result(of: id).submission.counts
+        let submission = try await connection.run(graph).submission
+        let (id, counts) = (submission.id, submission.counts)
         guard counts.succeeded == UInt64(count) else {
             throw ToolError(
                 .toolError, "bench",
