@@ -28,7 +28,7 @@ extension Submission {
         case .wanting, .ready, .postponed: hasConditions(unit)
         // A group begins anew first.
         case .retryWait: if case .operation = node(unit).kind { hasConditions(unit) } else { false }
-        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .lingering, .dropped: false
         }
     }
 
@@ -42,7 +42,7 @@ extension Submission {
         if case .retryWait(let until) = units[unit].phase { units[unit].queuedAt = until }
         note(verdicts, unit)
         let verdicts = verdicts + answered(unit)
-        units[unit].isProbed = false
+        units[unit].probing = .due
         let results = results(of: unit, verdicts)
         let failures = results.compactMap(\.failure)
         guard failures.isEmpty else {
@@ -62,7 +62,7 @@ extension Submission {
                 settle(at: at, &effects)
             } else {
                 units[unit].phase = .ready
-                units[unit].isProbed = true
+                units[unit].probing = .done
                 units[unit].isCleared = true
             }
             return countedRates(of: unit)

@@ -35,7 +35,8 @@ extension Submission {
         switch units[unit].phase {
         case .wanting: true
         case .postponed: lacksLocks(unit)
-        case .blocked, .delayed, .held, .paused, .locking, .preparing, .ready, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .ready, .assigned, .retryWait, .provisional, .open, .ended,
+            .lingering, .dropped:
             false
         }
     }
@@ -64,7 +65,7 @@ extension Submission {
     mutating func returnLocks(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
         guard mayReturnLocks(unit) else { throw FactMismatch("\(path(of: unit)) gave locks back that it needs") }
         units[unit].locks = .none
-        units[unit].isProbed = false
+        units[unit].probing = .due
         units[unit].isPrepared = false
         wantLocks(unit, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))
@@ -78,7 +79,7 @@ extension Submission {
             (.assigned, _),
             (.retryWait, _), (.provisional, _),
             (.open, _),
-            (.ended, _), (.dropped, _):
+            (.ended, _), (.lingering, _), (.dropped, _):
             false
         }
     }

@@ -85,7 +85,7 @@ extension Submission {
         let members = scopeMembers(of: unit)
         var again: Set<Int> = [unit]
         var delivering = Set(node(unit).receives)
-        for member in members.reversed() where isHeldInScope(member) && delivering.contains(Int(units[member].node)) {
+        for member in members.reversed() where beginsAnew(member) && delivering.contains(Int(units[member].node)) {
             again.insert(member)
             delivering.formUnion(node(member).receives)
         }
@@ -101,6 +101,9 @@ extension Submission {
         settle(at: at, &effects)
     }
 
+    /// Whether its end is held for others to decide about: not if it was cancelled meanwhile.
+    private func beginsAnew(_ member: Int) -> Bool { isHeldInScope(member) && units[member].phase != .lingering }
+
     private mutating func beginAnew(_ unit: Int) {
         scoped[Int32(unit)] = nil
         leaveGroup(unit)
@@ -113,7 +116,7 @@ extension Submission {
         units[unit].phase = .blocked
         units[unit].stop = nil
         if node(unit).isOperation { units[unit].startedAt = 0 }
-        units[unit].isProbed = false
+        units[unit].probing = .due
         units[unit].isPrepared = false
         units[unit].isCleared = false
     }
@@ -126,6 +129,8 @@ extension Submission {
     }
 
     private mutating func accept(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        // It was cancelled, and ends so when nothing of it can run any more.
+        if units[unit].phase == .lingering { return }
         switch scoped[Int32(unit)] {
         case .success(let success)?:
             accept(success, of: unit, at, &effects)
@@ -152,8 +157,9 @@ extension Submission {
         var found: [String] = []
         for unit in units.indices where isHeldInScope(unit) {
             let path = "\(id)/\(path(of: unit))"
-            if case .provisional = units[unit].phase {
-            } else {
+            switch units[unit].phase {
+            case .provisional, .lingering: break
+            default:
                 found.append("\(path): its end is held, but it is \(units[unit].phase)")
             }
             if openTail(of: unit) == nil, units[unit].stop == nil { found.append("\(path): its end is held for nobody") }

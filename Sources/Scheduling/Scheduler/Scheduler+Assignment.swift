@@ -93,7 +93,7 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         let standing = durable.submissions[index].standing(unit.index)
         // What a worker has said grows old.
-        if durable.submissions[index].units[unit.index].isProbed {
+        if durable.submissions[index].units[unit.index].probing != .due {
             conditioned.pushFirst(unit, lane: lane, standing)
         } else {
             conditioned.push(unit, lane: lane, standing)
@@ -112,7 +112,7 @@ extension Scheduler {
         // A unit in retryWait or postponed is queued only when its time has come.
         case .ready, .retryWait, .postponed: !isPaused(unit) && !lacksStream(unit)
         case .provisional: durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .open, .ended, .lingering, .dropped: false
         }
     }
 

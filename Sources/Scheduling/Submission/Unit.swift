@@ -29,6 +29,9 @@ struct Unit {
         /// A group whose children have not all ended.
         case open
         case ended(Outcome)
+        /// It is to end as cancelled, and attempts of it, or of what is in it, that were given up may still run: it ends with the last
+        /// of them.
+        case lingering
         /// Made by an earlier attempt of a group that began anew; nobody sees it any more.
         case dropped
     }
@@ -71,6 +74,14 @@ struct Unit {
         case later(until: Int64)
         /// Its turn under a rate limit, since this wall time.
         case turn(since: Int64)
+    }
+
+    /// Who has said what they know of a unit's conditions: workers are asked first, then the process that submitted it.
+    enum Probing: Hashable {
+        case due
+        /// Workers have; the submitter has still to be asked.
+        case byWorkers
+        case done
     }
 
     /// Where it stands with the locks that it needs.
@@ -118,8 +129,8 @@ struct Unit {
     var isCleared = false
     /// The attempt that it was given out for evaluates its conditions.
     var isEvaluating = false
-    /// Workers have answered for this attempt.
-    var isProbed = false
+    /// How far those have been asked, for this attempt, who evaluate its conditions.
+    var probing = Probing.due
     /// Its conditions' dependent operations have ended for this attempt.
     var isPrepared = false
     /// They were called for an attempt before: for the next one they are put back to what they were.
@@ -174,6 +185,8 @@ enum Effect {
     case recall(UnitID, Attempt, WorkerNumber)
     /// The attempt is the worker's no longer.
     case freed(UnitID, WorkerNumber)
+    /// The attempt is given up, and may go on at the worker.
+    case strayed(UnitID, Attempt, WorkerNumber)
     /// So many units are new, from this one on, and so are all nodes from `firstNode` on.
     case added(UnitID, count: Int, firstNode: Int)
     /// The submission has so many more units.
