@@ -61,7 +61,9 @@ extension SystemTests.Chaos {
                 }
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...300, using: &dice)))
                 let draw = Int.random(in: 0..<20, using: &dice)
-                let victim: Victim = draw < 13 ? .executor : draw < 17 ? .supervisor : .host
+                // Each at least once.
+                let victim: Victim =
+                    number < Victim.allCases.count ? Victim.allCases[number] : draw < 13 ? .executor : draw < 17 ? .supervisor : .host
                 let host = hosts[place.0]
                 let at = monotonicNanoseconds()
                 let killed: [Int32]
