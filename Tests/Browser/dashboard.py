@@ -221,7 +221,7 @@ def main():
     token = open(said["httpToken"]).read().strip()
     api = API(said["http"], token)
     api.address = said["http"]
-    worker = start("worker", "--connect", ENVIRONMENT["AOP_COORDINATOR"], "--processes", "2", "--slots", "4", "--label", "fast")
+    worker = start("worker", "--connect", ENVIRONMENT["AOP_COORDINATOR"], "--processes", "2", "--slots", "4", "--label", "fast", "--grace", "1s")
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"])

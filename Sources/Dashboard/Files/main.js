@@ -106,6 +106,8 @@ document.getElementById("token-form").addEventListener("submit", (event) => {
 });
 whenRefused(() => {
   const had = token.get();
+  // What was asked with the same token at the same time is refused as well.
+  if (!had && dialog.open) return;
   if (had) { token.set(""); showToken(); toast("That token was not the right one.", "bad"); }
   askForToken(had ? "That token was not the right one. It is in the file that aop coordinator names when it starts." : "This takes the token. It is in the file that aop coordinator names when it starts.");
 });
