@@ -74,8 +74,8 @@ check-flood: dependencies  ## measure how much connections with garbage slow a c
 	scripts/check-flood.sh
 
 .PHONY: stress
-stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500)
-	AOP_STRESS_SEEDS=$(or $(SEEDS),500) $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests'
+stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500); groups of a million
+	AOP_STRESS_SEEDS=$(or $(SEEDS),500) AOP_STRESS_CHILDREN=1000000 $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests|DependencyCircleTests'
 
 .PHONY: soak
 soak: dependencies  ## simulate clusters in virtual time, each with faults of its own; RUNS=n (default 100000), SEED=n

@@ -116,7 +116,7 @@ where Operation.Input == Upstream.Output, Downstream.Failure == AOperationError 
         return nil
     }
 
-    func operationFinished(with result: Result<Downstream.Input, AOperationError>) {
+    func operation(_ operation: ObjectIdentifier, finishedWith result: Result<Downstream.Input, AOperationError>) {
         let action = state.withLock { state in
             state.operation = nil
             return state.pipeline.ran(result)

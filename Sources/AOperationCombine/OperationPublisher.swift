@@ -16,7 +16,8 @@ extension Publishers {
 
         public func receive<Downstream: Subscriber>(subscriber: Downstream)
         where Downstream.Input == Output, Downstream.Failure == AOperationError {
-            subscriber.receive(subscription: OperationSubscription(source: source, queue: queue, downstream: subscriber))
+            subscriber.receive(
+                subscription: OperationSubscription<Output, Downstream>(source: source, queue: queue, downstream: subscriber))
         }
     }
 }

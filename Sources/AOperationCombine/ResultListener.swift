@@ -4,13 +4,14 @@ import AOperation
 /// to be carried into another thread's closure.
 protocol ResultListener<Output>: AnyObject, Sendable {
     associatedtype Output
-    /// Called once, on the callback queue of the operation's queue.
-    func operationFinished(with result: Result<Output, AOperationError>)
+    /// Called once for each operation that it was given to, on the callback queue of the operation's queue.
+    func operation(_ operation: ObjectIdentifier, finishedWith result: Result<Output, AOperationError>)
 }
 
 extension ResultableOperation {
     /// Tells `listener` of the result; holds it until then.
     func tell(_ listener: any ResultListener<Output>) {
-        didFinish { result in listener.operationFinished(with: result) }
+        let id = ObjectIdentifier(self)
+        didFinish { result in listener.operation(id, finishedWith: result) }
     }
 }

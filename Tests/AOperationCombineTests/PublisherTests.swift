@@ -124,4 +124,37 @@ struct PublisherTests {
         sink.withLock { $0 = nil }
         #expect(value == 2)
     }
+
+    @Test func updateOperation_letsTheSubscriptionFollowAnother() async throws {
+        let (first, second) = (Gate(), Gate())
+        let recorder = Recorder<Void>()
+        first.publisher(on: queue).subscribe(recorder)
+        recorder.request(.unlimited)
+        await first.started()
+        let subscription = try #require(recorder.subscription as? any BaseOperationSubscription)
+        subscription.updateOperation(with: Flaky(failures: 0))  // of another type
+        subscription.updateOperation(with: second)
+        second.add(to: queue)
+        await second.started()
+        first.open()
+        _ = await first.result(on: queue)
+        #expect(recorder.lines.isEmpty)
+        second.open()
+        #expect(await recorder.lines(2) == ["()", "finished"])
+    }
+
+    @Test func updatedSubscription_cancelsTheOneThatItFollows() async throws {
+        let (first, second) = (Gate(), Gate())
+        let recorder = Recorder<Void>()
+        first.publisher(on: queue).subscribe(recorder)
+        recorder.request(.unlimited)
+        await first.started()
+        try #require(recorder.subscription as? any BaseOperationSubscription).updateOperation(with: second)
+        second.add(to: queue)
+        await second.started()
+        recorder.cancel()
+        #expect(second.outcome?.isCancelled == true)
+        #expect(!first.isCancelled)
+        first.open()
+    }
 }

@@ -131,4 +131,41 @@ struct GroupsExamples {
         #expect(upload.outcome?.isCancelled == true)
         #expect(result.error?.publisher == "Upload")
     }
+
+    final class ListModules: ResultableOperation<[String]>, @unchecked Sendable {
+        let folder: String
+
+        init(in folder: String) {
+            self.folder = folder
+            super.init()
+        }
+
+        override func execute() { finish(with: .success(["Parser", "Printer", "Main"].map { "\(folder)/\($0)" })) }
+    }
+
+    final class CountLines: ResultableOperation<Int>, @unchecked Sendable {
+        let module: String
+
+        init(of module: String) {
+            self.module = module
+            super.init()
+        }
+
+        override func execute() { finish(with: .success(module.count)) }
+    }
+
+    final class Total: ResultableOperation<Int>, ReceiverOperation, @unchecked Sendable {
+        var receivedValue: Result<[Int], AOperationError>?
+
+        override func execute() {
+            finish(with: (receivedValue ?? .failure(.receivedValueIsNil(in: self))).map { $0.reduce(0, +) })
+        }
+    }
+
+    @Test func forEach_makesOneForEachElement() async throws {
+        let total = ListModules(in: "Sources")
+            .forEach(maxConcurrent: 4) { module in CountLines(of: module) }
+            .deliver(to: Total())
+        #expect(try await total.value(on: queue) == 3 * "Sources/".count + "ParserPrinterMain".count)
+    }
 }

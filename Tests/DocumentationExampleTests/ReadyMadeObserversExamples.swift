@@ -19,6 +19,13 @@ struct ReadyMadeObserversExamples {
         let transfer = Fetch("https://example.org/list")
         transfer.addObserver(BlockObserver(startHandler: { _ in print("started") }, finishHandler: { _, errors in print(errors) }))
         transfer.addObserver(CancelledObserver { operation in print("cancelled:", operation.name ?? "") })
+        transfer.addObserver(
+            WillFinishObserver { operation, errors, finish in
+                DispatchQueue.global().async {
+                    print(operation.name ?? "", errors.isEmpty ? "is about to succeed" : "is about to fail")
+                    finish()
+                }
+            })
         NetworkObserver.indicator = { isActive in print(isActive ? "●" : "○") }
         transfer.addObserver(NetworkObserver())
         transfer.didChangeReachability { operation, connection in

@@ -58,6 +58,7 @@ private struct Configuration: @unchecked Sendable {
     let conditions: [any AOperationCondition]
     let observers: [any AOperationObserver]
     let attemptObservers: [any AttemptObserver]
+    let holders: [any HoldingObserver]
     let timeLimits: TimeLimits
     let retryDecider: RetryDecider?
     let retryPolicy: RetryPolicy?
@@ -71,6 +72,7 @@ private struct Configuration: @unchecked Sendable {
         let core = operation.core.withLock { $0 }
         (grace, timeLimits, conditions) = (core.grace, core.timeLimits, core.conditions)
         (observers, attemptObservers) = (core.observers, core.attemptObservers)
+        holders = operation.core.withLock { _ in operation.holders }
         (retryDecider, retryPolicy) = (core.retryDecider, core.attachments?.retryPolicy)
         (startHandlers, produceHandlers) = (core.startHandlers, core.produceHandlers)
     }
@@ -89,6 +91,11 @@ private struct Configuration: @unchecked Sendable {
             core.startHandlers = startHandlers
             core.produceHandlers = produceHandlers
         }
+        let replaced = operation.core.withLock { _ in
+            defer { operation.holders = holders }
+            return operation.holders
+        }
+        withExtendedLifetime(replaced) {}  // released outside of the lock
         if let retryPolicy { operation.withAttachments { $0.retryPolicy = retryPolicy } }
     }
 }

@@ -15,11 +15,11 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
         case remainder(of: TimeInterval, since: ContinuousClock.Instant)
 
         /// Calls `handler` when it is over; nil if it is already.
-        func timer(_ handler: @escaping @Sendable () -> Void) -> AOperationTimer? {
+        func timer(leeway: TimeInterval, _ handler: @escaping @Sendable () -> Void) -> AOperationTimer? {
             let seconds = seconds
             guard seconds > 0 else { return nil }
-            if case .until(let date) = self { return AOperationTimer(at: date, handler: handler) }
-            return AOperationTimer(interval: seconds, handler: handler)
+            if case .until(let date) = self { return AOperationTimer(at: date, leeway: leeway, handler: handler) }
+            return AOperationTimer(interval: seconds, leeway: leeway, handler: handler)
         }
 
         /// How long to wait from now on.
@@ -34,28 +34,43 @@ public class DelayOperation<Output>: ResultableOperation<Output>, ReceiverOperat
 
     public var receivedValue: Result<Output, AOperationError>?
     private let delay: Delay
+    private let leeway: TimeInterval
     private let timer = Guarded<AOperationTimer?>(nil)
 
-    init(delay: Delay) {
+    init(delay: Delay, leeway: TimeInterval = 0) {
         self.delay = delay
+        self.leeway = leeway
         super.init()
     }
 
     /// Waits for `interval` seconds from its start; zero and less, or what is no number, is no delay.
     public init(_ interval: TimeInterval) {
         delay = .interval(interval)
+        leeway = 0
         super.init()
     }
 
     /// Waits until `date` by the clock on the wall, also if that is set meanwhile; a date that is past is no delay.
     public init(until date: Date) {
         delay = .until(date)
+        leeway = 0
         super.init()
+    }
+
+    /// Waits for `interval` seconds from its start, and up to `leeway` seconds longer where the system can then wake up for several
+    /// at once.
+    public convenience init(interval: TimeInterval, leeway: TimeInterval = 0.001) {
+        self.init(delay: .interval(interval), leeway: leeway)
+    }
+
+    /// Waits until `date`, and up to `leeway` seconds longer where the system can then wake up for several at once.
+    public convenience init(date: Date, leeway: TimeInterval = 0.001) {
+        self.init(delay: .until(date), leeway: leeway)
     }
 
     public final override func execute() {
         let isWaiting = timer.withLock { timer in
-            timer = delay.timer { [weak self] in self?.pass() }  // which asks for this lock first
+            timer = delay.timer(leeway: leeway) { [weak self] in self?.pass() }  // which asks for this lock first
             return timer != nil
         }
         guard isWaiting else { return pass() }

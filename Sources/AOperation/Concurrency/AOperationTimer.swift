@@ -21,20 +21,33 @@ public final class AOperationTimer: Sendable {
     ///
     /// - Parameters:
     ///   - interval: seconds from now; zero and less fire as soon as possible.
+    ///   - leeway: seconds by which it may be late, so that the system can fire several timers at once; as little as
+    ///     possible by default.
     ///   - handler: called once, on one of Dispatch's global queues.
-    public convenience init(interval: TimeInterval, handler: @escaping @Sendable () -> Void) {
-        self.init(interval: interval, on: .global(), handler: handler)
+    public convenience init(interval: TimeInterval, leeway: TimeInterval = 0, handler: @escaping @Sendable () -> Void) {
+        self.init(interval: interval, leeway: leeway, on: .global(), handler: handler)
     }
 
-    convenience init(interval: TimeInterval, on queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
-        self.init(on: queue, handler) { $0.schedule(deadline: .now() + (interval > 0 ? interval : 0)) }
+    convenience init(
+        interval: TimeInterval, leeway: TimeInterval = 0, on queue: DispatchQueue, handler: @escaping @Sendable () -> Void
+    ) {
+        self.init(on: queue, handler) { source in
+            source.schedule(deadline: .now() + (interval > 0 ? interval : 0), leeway: Self.interval(leeway))
+        }
     }
 
     /// Fires when it is `date` by the clock on the wall, also if that is set meanwhile; at once if that is past.
-    convenience init(at date: Date, handler: @escaping @Sendable () -> Void) {
+    convenience init(at date: Date, leeway: TimeInterval = 0, handler: @escaping @Sendable () -> Void) {
         let seconds = min(max(0, date.timeIntervalSince1970), Self.secondsMax)
         let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
-        self.init(on: .global(), handler) { $0.schedule(wallDeadline: DispatchWallTime(timespec: time)) }
+        self.init(on: .global(), handler) { source in
+            source.schedule(wallDeadline: DispatchWallTime(timespec: time), leeway: Self.interval(leeway))
+        }
+    }
+
+    /// Less than zero, or what is no number, is nothing.
+    private static func interval(_ seconds: TimeInterval) -> DispatchTimeInterval {
+        .nanoseconds(seconds > 0 ? Int(min(seconds, secondsMax) * 1e9) : 0)
     }
 
     /// What Dispatch can count, in nanoseconds, since 1970: some hundred years.

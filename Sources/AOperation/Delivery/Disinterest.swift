@@ -6,13 +6,14 @@ import Foundation
 /// looked at, so that cancelling 100,000 receivers of one producer is not quadratic.
 struct Disinterest {
     fileprivate var receivers = 0
-    fileprivate var waiters = 0
+    fileprivate(set) var waiters = 0
     /// Counts the waiters that were removed: what was counted before one of these is of no use.
     fileprivate var removals = 0
 
-    mutating func waiterRemoved(at index: Int) {
+    /// - Parameter known: how many places of waiters are known by now.
+    mutating func waiterRemoved(leaving known: Int) {
         removals += 1
-        if index < waiters { waiters -= 1 }
+        waiters = known
     }
 
     /// Remembers what `other` has found beyond this.
@@ -26,7 +27,7 @@ extension AOperation {
     /// Whether all who receive from this operation or wait for it have been cancelled. Amortised constant time.
     final var isUnneeded: Bool {
         let (receivers, waiters, known) = core.withLock { core in
-            (core.receivers, core.waiters, core.attachments?.disinterest ?? Disinterest())
+            (core.receivers, core.waiters.places, core.attachments?.disinterest ?? Disinterest())
         }
         var disinterest = known
         while disinterest.receivers < receivers.count, receivers[disinterest.receivers].wasCancelled {
@@ -51,7 +52,7 @@ extension Waiter {
         switch self {
         case let operation as AOperation: operation.wasCancelled
         case let waiter as FoundationWaiter: !waiter.isInterested
-        default: false
+        default: WaiterList.isHole(self)
         }
     }
 }

@@ -115,7 +115,7 @@ extension AOperationError {
         init(_ operation: AOperation, _ circle: WaitForGraph.Circle) {
             self.operation = operation.publisherName
             keys = circle.keys
-            holders = circle.holders
+            holders = circle.holders.map { $0.operation?.publisherName ?? "an operation that has ended" }
         }
 
         public var errorDescription: String? {

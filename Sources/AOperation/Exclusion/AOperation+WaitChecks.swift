@@ -26,7 +26,11 @@ extension AOperation {
     ///
     /// To be called while the operation is kept from starting.
     final func checkDependencies() {
-        guard WaitForGraph.mayHaveCircles || enclosing != nil else { return }
+        let (lane, isInside) = core.withLock { ($0.membership?.lane.root, !$0.waiters.isEmpty || $0.group != nil || $0.whole != nil) }
+        let isAwaited = isContainer || isInside
+        guard let lane else { return }
+        DependencyCircles.pay(into: lane)
+        guard WaitForGraph.mayHaveCircles || isAwaited else { return }
         let open = core.withLock { core -> [Foundation.Operation] in
             if case .waiting(let unmet) = core.state, unmet > 1 { core.dependencies.all } else { [] }
         }
@@ -38,9 +42,17 @@ extension AOperation {
             if let joiner = circle.joiner {
                 joiner.stopJoining()
             } else if !circle.letBorrow(), WaitForGraph.isClosed(through: self) || !circle.letOvertake() {
-                return circle.keys.isEmpty ? () : failWithLockCycle(circle)
+                guard circle.keys.isEmpty else { return failWithLockCycle(circle) }
+                break
             }
         }
+        if let circle = DependencyCircles.circle(through: self, paidBy: lane) { failWithDependencyCycle(circle) }
+    }
+
+    private func failWithDependencyCycle(_ circle: WaitForGraph.Circle) {
+        guard DependencyCircles.mayFail(self, in: circle) else { return }
+        failBeforeExecution([AOperationError(AOperationError.DependencyCycle(self, circle)).published(by: publisherName)])
+        DependencyCircles.failed(self)
     }
 
     /// Looks whether a circle is closed as this operation comes to wait for `part`, which somebody else runs, or which is

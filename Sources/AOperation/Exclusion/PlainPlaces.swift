@@ -65,8 +65,11 @@ enum PlainPlaces {
 
 extension Foundation.Operation {
     /// The group whose child this plain operation is, and which nobody else runs, as long as its turn has not come.
-    var groupToStartPlain: GroupOperation? {
-        guard !isFinished, !isExecuting, let group = PlainPlaces.onlyGroup(of: self) else { return nil }
+    var groupToStartPlain: GroupOperation? { isFinished || isExecuting ? nil : groupToStartIdlePlain }
+
+    /// The same for one that has not begun: the program's code is not asked.
+    var groupToStartIdlePlain: GroupOperation? {
+        guard let group = PlainPlaces.onlyGroup(of: self) else { return nil }
         return group.roster.withLock { $0.isListed(self) } ? group : nil
     }
 }

@@ -18,8 +18,8 @@ enum WaitEvent {
     /// What must come first.
     struct Need {
         let event: WaitEvent
-        /// The lock that is waited for, with the name of its holder.
-        var lock: (key: String, holder: String)?
+        /// The lock that is waited for, with who holds it.
+        var lock: (key: String, holder: LockRequest)?
         /// The operation that has joined another one, if that is why.
         var joiner: AOperation?
 
@@ -55,26 +55,38 @@ enum WaitEvent {
         }
     }
 
-    /// - Parameter inLine: whether who asks for a lock waits for those who asked before him as well.
-    func needs(inLine: Bool) -> Needs {
+    /// - Parameters:
+    ///   - inLine: whether who asks for a lock waits for those who asked before him as well.
+    ///   - facts: what is known of plain operations, which are the program's code.
+    func needs(inLine: Bool, knowing facts: PlainFacts) -> Needs {
         switch self {
-        case .start(let operation): operation.needsToStart
-        case .end(let operation as AOperation): Needs(all: operation.needsToEnd)
-        case .end(let operation):
-            Needs(all: operation.needsOfPlain.map { Need($0) })
-        case .announcement(let operation): operation.needsToBeAnnounced
-        case .grant(let request): Self.needs(of: request, inLine: inLine)
-        case .release(let request): Needs(all: request.users.map { Need($0) })
+        case .start(let operation): operation.needsToStart(facts)
+        case .end(let operation as AOperation): Needs(all: operation.needsToEnd(facts))
+        case .end(let operation): Needs(all: operation.needsOfPlain(facts).map { Need($0) })
+        case .announcement(let operation): operation.needsToBeAnnounced(facts)
+        case .grant(let request): Self.needs(of: request, inLine: inLine, facts)
+        case .release(let request): Needs(all: request.users(facts).map { Need($0) })
         case .barrier(let lane, let epoch): Needs(all: lane.members(before: epoch).map { Need(.end($0)) })
         }
     }
 
-    private static func needs(of request: LockRequest, inLine: Bool) -> Needs {
+    /// Whether it is of an operation that is in no queue yet, and is inside of none that is: it may wait for something else before
+    /// it comes there, if it ever does.
+    var isOfNoQueue: Bool {
+        switch self {
+        case .start(let operation), .announcement(let operation), .end(let operation as AOperation):
+            operation.isInitialized && operation.enclosingOperations.last?.isInitialized ?? true
+        case .end, .grant, .release, .barrier: false
+        }
+    }
+
+    private static func needs(of request: LockRequest, inLine: Bool, _ facts: PlainFacts) -> Needs {
         var needs = Needs()
         for obstacle in LockTable.shared.obstacles(of: request) where inLine || request.locks[obstacle.lock] != nil {
+            facts.keep(obstacle.holders)
             let holders = obstacle.holders.map { holder in
                 var need = Need(.release(holder))
-                need.lock = (obstacle.lock.name, holder.operation?.publisherName ?? "an operation that has ended")
+                need.lock = (obstacle.lock.name, holder)
                 return need
             }
             needs.shares.append((limit: obstacle.limit, holders: holders))
@@ -85,33 +97,37 @@ enum WaitEvent {
 
 extension Foundation.Operation {
     /// What a plain operation waits for. Those do not hear of it: they are told that they are waited for.
-    fileprivate var needsOfPlain: [WaitEvent] {
-        guard !isFinished, !isExecuting else { return [] }
-        let dependencies = dependencies
+    fileprivate func needsOfPlain(_ facts: PlainFacts) -> [WaitEvent] {
+        let fact = facts.fact(of: self)
+        guard !fact.hasBegun else { return [] }
+        let dependencies = fact.dependencies
         for case let dependency as AOperation in dependencies {
             dependency.core.withLock { $0.isNeededByPlain = true }
         }
         let ends = dependencies.map { dependency in
             (dependency as? AOperation).map { WaitEvent.announcement($0) } ?? .end(dependency)
         }
-        return ends + (groupToStartPlain?.needs(toStart: self) ?? [])
+        guard let group = groupToStartIdlePlain else { return ends }
+        facts.keep(group)
+        return ends + group.needs(toStart: self, facts)
     }
 }
 
 extension GroupOperation {
     /// What must come first before the turn of a child that has not been started. In an ordered group that is the nearest one
     /// before it that has not ended: it waits for those before it.
-    fileprivate func needs(toStart child: Foundation.Operation) -> [WaitEvent] {
+    fileprivate func needs(toStart child: Foundation.Operation, _ facts: PlainFacts) -> [WaitEvent] {
         let start: [WaitEvent] = core.withLock { $0.state.isUnstarted } ? [.start(self)] : []
-        guard isOrdered, let predecessor = openPredecessor(of: child) else { return start }
+        guard isOrdered, let predecessor = openPredecessor(of: child, facts) else { return start }
         return start + [.end(predecessor)]
     }
 
     /// - Complexity: O(1 + ended children between the two).
-    private func openPredecessor(of child: Foundation.Operation) -> Foundation.Operation? {
+    private func openPredecessor(of child: Foundation.Operation, _ facts: PlainFacts) -> Foundation.Operation? {
         var place = roster.withLock { $0.place(of: child) }
         while let predecessor = roster.withLock({ $0.operation(before: place) }) {
-            if !predecessor.isOver { return predecessor }
+            facts.keep(predecessor)
+            if !facts.isOver(predecessor) { return predecessor }
             place -= 1
         }
         return nil
@@ -121,52 +137,58 @@ extension GroupOperation {
 extension LockRequest {
     /// What must come before its locks come back: the end of its operation, and that those give back what they were lent to whom
     /// it has lent them.
-    fileprivate var users: [WaitEvent] {
+    fileprivate func users(_ facts: PlainFacts) -> [WaitEvent] {
+        let operation = operation
+        facts.keep(operation)
         let ends: [WaitEvent] = if let operation, !operation.isEnded { [.end(operation)] } else { [] }
         return ends + LockTable.shared.borrowers(of: self).map { .release($0) }
     }
 }
 
 extension AOperation {
-    fileprivate var needsToStart: WaitEvent.Needs {
+    fileprivate func needsToStart(_ facts: PlainFacts) -> WaitEvent.Needs {
         let (state, dependencies, parts, request, group, membership) = core.withLock { core in
             (core.state, core.dependencies.all, core.parts, core.lockRequest, core.group, core.membership)
         }
+        facts.keep(dependencies, parts, group)
         guard state.isUnstarted else { return WaitEvent.Needs() }
         var events: [WaitEvent] = dependencies.filter { isWaiting(for: $0) }.map { .end($0) } + parts.map { .end($0) }
         if let request { events.append(.grant(request)) }
         if let membership, membership.lane.hasBarrier(before: membership.epoch) {
             events.append(.barrier(membership.lane, membership.epoch))
         }
-        let groups = state.isInitialized ? group.map { [$0] } ?? groupsToCome : []
-        if groups.count == 1 { events += groups[0].needs(toStart: self) }
+        let groups = state.isInitialized ? group.map { [$0] } ?? groupsToCome(facts) : []
+        if groups.count == 1 { events += groups[0].needs(toStart: self, facts) }
         var needs = WaitEvent.Needs(all: events.map { WaitEvent.Need($0) })
         if groups.count > 1 { needs.await(oneOf: groups) }
         return needs
     }
 
-    fileprivate var needsToBeAnnounced: WaitEvent.Needs {
+    fileprivate func needsToBeAnnounced(_ facts: PlainFacts) -> WaitEvent.Needs {
         var needs = WaitEvent.Needs()
         let (state, isInNoQueue, group) = core.withLock { ($0.state, $0.isInNoQueue, $0.group) }
+        facts.keep(group)
         guard state.isEnded, isInNoQueue, group == nil else {
             needs.all = [WaitEvent.Need(.end(self))]
             return needs
         }
-        needs.await(oneOf: groupsToCome)
+        needs.await(oneOf: groupsToCome(facts))
         return needs
     }
 
     /// The groups whose child it becomes if it is the first of them that starts, because it delivers to a child or receives
     /// from one.
-    private var groupsToCome: [GroupOperation] {
+    private func groupsToCome(_ facts: PlainFacts) -> [GroupOperation] {
         guard core.withLock(\.hasNet) else { return [] }
         var found: [GroupOperation] = []
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var pending: [AOperation] = [self]
         while let operation = pending.popLast() {
             let net = operation.core.withLock(\.net)
+            facts.keep(net.before, net.after)
             for neighbour in net.before + net.after where seen.insert(ObjectIdentifier(neighbour)).inserted {
                 let (group, isInitialized) = neighbour.core.withLock { ($0.group, $0.state.isInitialized) }
+                facts.keep(group)
                 guard isInitialized else { continue }
                 guard let group else {
                     pending.append(neighbour)
@@ -185,10 +207,12 @@ extension AOperation {
         return !(state.isProvisional && scope?.covers(self) == true)
     }
 
-    fileprivate var needsToEnd: [WaitEvent.Need] {
+    fileprivate func needsToEnd(_ facts: PlainFacts) -> [WaitEvent.Need] {
         let (state, verdict, parts, uniqueness, scope) = core.withLock { core in
             (core.state, core.verdict, core.parts, core.uniqueness, core.retryScope)
         }
+        let members = members
+        facts.keep(parts, members, (scope?.decider).map { [$0] } ?? [])
         guard !state.isEnded else { return [] }
         if case .duplicate(let duplicate)? = uniqueness, !state.isInitialized {
             guard duplicate.joins else { return [] }
@@ -196,7 +220,7 @@ extension AOperation {
             need.joiner = self
             return [need]
         }
-        var events: [WaitEvent] = parts.map { .end($0) } + openMembers.map { .end($0) }
+        var events: [WaitEvent] = parts.map { .end($0) } + members.filter { !facts.isOver($0) }.map { .end($0) }
         if state.isUnstarted, verdict == nil { events.append(.start(self)) }  // a cancelled group ends without a start
         if state.isProvisional, let decider = scope?.decider { events.append(.end(decider)) }
         return events.map { WaitEvent.Need($0) }

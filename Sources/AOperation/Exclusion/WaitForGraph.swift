@@ -5,18 +5,20 @@ import Synchronization
 ///
 /// A wait that closes a circle would never end. Every circle that has a lock in it, or a joined duplicate, has a wait in
 /// it that leads out of a lock's scope, or that is a join (``AOperation/noteCrossing()`` counts them): as long as there
-/// is none, nothing is searched. A circle of dependencies alone is a mistake that is not searched for.
+/// is none, no circle of that kind is searched for. For circles of dependencies alone see ``DependencyCircles``.
 enum WaitForGraph {
     /// A circle that would be closed.
     struct Circle {
         /// Its locks, in its order.
         var keys: [String] = []
-        /// The names of the operations that have them.
-        var holders: [String] = []
+        /// Who has them.
+        var holders: [LockRequest] = []
         /// Those that wait for their locks in it.
         var askers: [LockRequest] = []
         /// One in it that has joined another one.
         var joiner: AOperation?
+        /// Those whose ends are waited for, each by the one before, the first by the operation that closes the circle.
+        var operations: [Foundation.Operation] = []
     }
 
     /// Operations that have not ended and wait like that.
@@ -61,32 +63,49 @@ enum WaitForGraph {
     /// The circle that `request`, which waits, closes: it is withdrawn then.
     static func circle(closedBy request: LockRequest, of operation: AOperation) -> Circle? {
         operation.noteCrossing(asking: request)
-        guard mayHaveCircles, operation.isWaitedFor else { return nil }
-        return searching.withLock { _ in
-            guard let circle = circle(through: operation), LockTable.shared.withdraw(request) else { return nil }
-            return circle
+        guard circle(through: operation) != nil else { return nil }
+        // Under the lock none of the program's code runs: plain operations are asked before, and whatever the search has come across
+        // goes away after it. What is found was there before they were asked, and is there still.
+        let facts = PlainFacts()
+        _ = WaitSearch(from: startNeeds(of: operation, facts), to: startTargets(of: operation), knowing: facts)
+        facts.refresh()
+        let targets = startTargets(of: operation)
+        while true {
+            let (search, isWithdrawn) = searching.withLock { _ -> (WaitSearch, Bool) in
+                let search = WaitSearch(from: startNeeds(of: operation, facts), to: targets, knowing: facts)
+                return (search, !facts.isMissing && search.circle != nil && LockTable.shared.withdraw(request))
+            }
+            guard facts.askMissing() else { return isWithdrawn ? search.circle : nil }
         }
     }
+
+    /// What `operation` waits for before it starts.
+    static func startNeeds(of operation: AOperation, _ facts: PlainFacts) -> WaitEvent.Needs {
+        WaitEvent.start(operation).needs(inLine: true, knowing: facts)
+    }
+
+    /// What cannot come before `operation` has started, or ended.
+    static func startTargets(of operation: AOperation) -> [WaitEvent] { operation.ends + [.start(operation)] }
 
     /// The circle that the dependencies of `operation`, which has not started, close.
     static func circle(through operation: AOperation) -> Circle? {
         guard mayHaveCircles, operation.isWaitedFor else { return nil }
-        let targets = operation.ends + [.start(operation)]
-        let needs = WaitEvent.start(operation).needs(inLine: true)
+        let targets = startTargets(of: operation)
+        let needs = startNeeds(of: operation, PlainFacts())
         return mayBeClosed(from: needs, at: targets) ? search(from: needs, to: targets) : nil
     }
 
     /// The circle that the dependencies of a plain operation close: it cannot look for itself.
     static func circle(throughPlain operation: Foundation.Operation) -> Circle? {
         let target = WaitEvent.end(operation)
-        let needs = target.needs(inLine: true)
+        let needs = target.needs(inLine: true, knowing: PlainFacts())
         return mayBeClosed(from: needs, at: [target]) ? search(from: needs, to: [target]) : nil
     }
 
     /// Whether the circle that the dependencies of `operation` close is there in whatever order locks are given out.
     static func isClosed(through operation: AOperation) -> Bool {
         let search = WaitSearch(
-            from: WaitEvent.start(operation).needs(inLine: false), to: operation.ends + [.start(operation)], isInLine: false)
+            from: WaitEvent.start(operation).needs(inLine: false, knowing: PlainFacts()), to: startTargets(of: operation), isInLine: false)
         return search.circle != nil
     }
 

@@ -26,12 +26,22 @@ struct WaitSearch {
     private var shares: [Share] = []
     private let targets: Set<WaitEvent.Key>
     private let isInLine: Bool
+    private let facts: PlainFacts
+    private let isAmongQueued: Bool
     /// By the nodes: whether it stays away because of the targets; empty if the beginning does not.
     private var staysAway: [Bool] = []
 
-    /// - Parameter isInLine: whether who asks for a lock waits for those who asked before him as well.
+    /// - Parameters:
+    ///   - isInLine: whether who asks for a lock waits for those who asked before him as well.
+    ///   - isAmongQueued: whether operations that are in no queue yet are taken to wait for nothing.
+    ///   - facts: what is known of plain operations.
     /// - Complexity: O(what can be reached).
-    init(from needs: WaitEvent.Needs, to targets: [WaitEvent], isInLine: Bool = true) {
+    init(
+        from needs: WaitEvent.Needs, to targets: [WaitEvent], isInLine: Bool = true, isAmongQueued: Bool = false,
+        knowing facts: PlainFacts = PlainFacts()
+    ) {
+        self.facts = facts
+        self.isAmongQueued = isAmongQueued
         self.targets = Set(targets.map(\.key))
         self.isInLine = isInLine
         nodes.append(Node(event: nil, isTarget: false))
@@ -49,12 +59,13 @@ struct WaitSearch {
     static func leads(from events: [WaitEvent], to targets: [WaitEvent], lookingAt limit: Int) -> Bool? {
         let targets = Set(targets.map(\.key))
         var seen: Set<WaitEvent.Key> = []
+        let facts = PlainFacts()
         var pending = events
         while let event = pending.popLast() {
             guard !targets.contains(event.key) else { return true }
             guard seen.insert(event.key).inserted else { continue }
             guard seen.count <= limit else { return nil }
-            let needs = event.needs(inLine: true)
+            let needs = event.needs(inLine: true, knowing: facts)
             pending += needs.all.map(\.event)
             for share in needs.shares { pending += share.holders.map(\.event) }
         }
@@ -65,7 +76,7 @@ struct WaitSearch {
         var next = 0
         while next < nodes.count {
             let node = nodes[next]
-            let needs = node.event.map { node.isTarget ? WaitEvent.Needs() : $0.needs(inLine: isInLine) } ?? first
+            let needs = node.event.map { node.isTarget ? WaitEvent.Needs() : self.needs(of: $0) } ?? first
             for need in needs.all { link(next, need, share: nil) }
             for share in needs.shares where share.holders.count >= share.limit {
                 shares.append(Share(needed: share.holders.count - share.limit + 1, limit: share.limit))
@@ -73,6 +84,10 @@ struct WaitSearch {
             }
             next += 1
         }
+    }
+
+    private func needs(of event: WaitEvent) -> WaitEvent.Needs {
+        isAmongQueued && event.isOfNoQueue ? WaitEvent.Needs() : event.needs(inLine: isInLine, knowing: facts)
     }
 
     private mutating func link(_ node: Int, _ need: WaitEvent.Need, share: Int?) {
@@ -143,6 +158,7 @@ struct WaitSearch {
                 circle.holders.append(holder)
             }
             if let joiner = need.joiner { circle.joiner = joiner }
+            if case .end(let operation) = need.event { circle.operations.append(operation) }
             if case .grant(let request) = need.event { circle.askers.append(request) }
         }
         return circle

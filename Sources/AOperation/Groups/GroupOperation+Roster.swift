@@ -25,3 +25,18 @@ extension GroupOperation {
         roster.withLock { $0.forgive(operation, isListed: isListed) }
     }
 }
+
+/// A group may be the delegate of a queue: it hears of what ends there as of its children, and does not wait for it. (Its
+/// children it runs itself, in the queue that it is in; it needs to be nobody's delegate for that.)
+extension GroupOperation: AOperationQueueDelegate {
+    /// Does nothing.
+    public final func operationQueue(_ queue: AOperationQueue, willAddOperation operation: Foundation.Operation) {}
+
+    /// Calls ``operationDidFinish(_:withErrors:)``, unless it is the group itself, or a child, of which it hears anyhow.
+    public final func operationQueue(
+        _ queue: AOperationQueue, operationDidFinish operation: Foundation.Operation, withErrors errors: [AOperationError]
+    ) {
+        guard operation !== self, !isChild(operation) else { return }
+        operationDidFinish(operation, withErrors: errors)
+    }
+}

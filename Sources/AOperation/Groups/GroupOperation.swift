@@ -78,7 +78,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     final override var isContainer: Bool { true }
 
-    final override var openMembers: [Foundation.Operation] { operations.filter { !$0.isOver } }
+    final override var members: [Foundation.Operation] { operations }
 
     final override var unstartedMembers: [AOperation] {
         core.withLock({ $0.state.isUnstarted }) ? operations.compactMap { $0 as? AOperation } : []
@@ -151,6 +151,12 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         let error = error.published(by: publisherName)
         if !DecisionCapture.keep(for: self, { $0.errors.append(error) }) { roster.withLock { $0.add(error) } }
     }
+
+    /// The errors by now: of children whose outcome is decided, and of the group's own, in the order in which the group has them
+    /// if it fails. Of a group that was tried again: those of the last attempt.
+    ///
+    /// - Complexity: O(children).
+    public final var aggregateErrors: [AOperationError] { current.roster.withLock { $0.errors } }
 
     /// Called when a child's outcome is decided: the place to add further children. The group cannot end before this
     /// has returned. Does nothing unless it is overridden.

@@ -87,6 +87,8 @@ struct GroupRoster {
 
     var operations: [Foundation.Operation] { children.map(\.operation) }
 
+    var count: Int { children.count }
+
     var outcomes: [OperationOutcome<Any>] { children.compactMap { $0.stage.result?.outcome } }
 
     func contains(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
@@ -320,7 +322,12 @@ extension GroupRoster {
     /// children in child order. Forgiven children are among them if the group fails, but for those that count through others.
     var ending: Ending {
         if let decided = verdict ?? imposed { return decided }
-        guard !isSuccess else { return .success }
+        let errors = isSuccess ? [] : errors
+        return errors.isEmpty ? .success : .failure(errors)
+    }
+
+    /// The errors by now, in the order in which a failed group has them.
+    var errors: [AOperationError] {
         var failures: [AOperationError] = []
         var cancellations: [AOperationError] = []
         for child in children where !unlisted.contains(ObjectIdentifier(child.operation)) {
@@ -336,8 +343,7 @@ extension GroupRoster {
             case .cancelled: if !(child.isStoppedElsewhere ?? child.isStopped) { cancellations += errors }
             }
         }
-        let errors = failures + ownErrors + cancellations
-        return errors.isEmpty ? .success : .failure(errors)
+        return failures + ownErrors + cancellations
     }
 
     /// Whether nothing was produced under this id.

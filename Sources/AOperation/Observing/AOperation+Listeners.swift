@@ -8,19 +8,25 @@ extension AOperation {
     }
 
     /// Adds an observer. Observers are told in the order in which they were added; one that comes after the outcome
-    /// was decided is told of the end at once.
+    /// was decided is told of the end at once. A ``HoldingObserver`` is told of the end that comes, too.
     public final func addObserver(_ observer: any AOperationObserver) {
-        let ending = core.withLock { core -> Ending? in
+        let attemptObserver = observer as? any AttemptObserver
+        let holder = (observer as? BlockObserver)?.holder ?? observer as? any HoldingObserver
+        let (ending, isLate) = core.withLock { core -> (Ending?, isLate: Bool) in
             guard let ending = core.state.ending else {
-                if let observer = observer as? any AttemptObserver {
-                    core.attemptObservers.append(observer)
+                if let attemptObserver {
+                    core.attemptObservers.append(attemptObserver)
                 } else {
                     core.observers.append(observer)
                 }
-                return nil
+                guard let holder else { return (nil, false) }
+                guard core.attachments?.remote == nil else { return (nil, true) }
+                holders.append(holder)
+                return (nil, false)
             }
-            return ending
+            return (ending, false)
         }
+        if isLate { tooLate("an observer of `willFinish`") }
         if let ending { observer.operationDidFinish(self, errors: ending.errors) }
     }
 

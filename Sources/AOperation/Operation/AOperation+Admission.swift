@@ -17,13 +17,16 @@ extension AOperation: Waiter {
         _ lane: Lane, of host: (any LaneHost)?, announcement: OperationCore.Announcement, isInline: Bool = false,
         epoch: UInt64? = nil
     ) -> Bool {
-        let entrance = core.withLock { core in
-            core.admit(announcement) { lane.insert(.operation(self), of: host, epoch: epoch) }
+        let (entrance, hasDeadline, stream) = core.withLock { core in
+            (
+                core.admit(announcement) { lane.insert(.operation(self), of: host, epoch: epoch) },
+                core.timeLimits.deadline != nil, core.attachments?.stream
+            )
         }
         switch entrance {
         case .admitted(let wanted):
             // It counts for one that joins another one, too. One whose time is over goes on to wait, for its end.
-            guard startDeadline() else {
+            guard !hasDeadline || startDeadline() else {
                 if host != nil { Debugger.event(.added, of: self) }
                 return true
             }
@@ -32,12 +35,13 @@ extension AOperation: Waiter {
                 return true
             }
             if host != nil { Debugger.event(.added, of: self) }
-            let stream = receivedStream
             // That one last: when it lets go, nothing else is known to be in the way.
             let streaming = stream.flatMap { stream in wanted.first { stream.isFrom($0) } }
             for dependency in wanted where dependency !== streaming { subscribe(to: dependency) }
-            unsubscribe(fromRemoved: wanted)
-            if !wanted.isEmpty { checkDependencies() }
+            if !wanted.isEmpty {
+                unsubscribe(fromRemoved: wanted)
+                checkDependencies()
+            }
             var isReady = core.withLock { $0.dependencyEnded() }
             if let stream, streaming != nil, !stream.hold(self) {
                 isReady = core.withLock { $0.dependencyEnded() }
@@ -71,23 +75,42 @@ extension AOperation: Waiter {
         becomeReady()
     }
 
+    /// What one that waits for a slot is to know of itself.
+    private struct Line {
+        let membership: Membership?
+        let isDecided: Bool
+        let hasStart: Bool
+        let stream: StreamLink?
+        let limit: QueueTimer?
+
+        /// Takes it where it is: a copy of all would cost.
+        init(of core: inout OperationCore) {
+            membership = core.membership
+            isDecided = core.verdict != nil
+            hasStart = core.timeLimits.start != nil
+            stream = core.attachments?.stream
+            limit = core.timeLimits.queueTimeout
+        }
+    }
+
     /// Its dependencies have ended: it waits for the time of its start, without a slot, and then queues for one.
     private func becomeReady() {
-        let (hasStart, stream) = core.withLock { ($0.timeLimits.start != nil, $0.attachments?.stream) }
-        guard hasStart, waitForStart({ [weak self] in self?.queueForSlot() }) else { return queueForSlot() }
+        let line = core.withLock { Line(of: &$0) }
+        guard line.hasStart, waitForStart({ [weak self] in self?.queueForSlot() }) else { return queueForSlot(line) }
+        let stream = line.stream
         stream?.expect()
         stream?.withdraw()  // it does not come at once
     }
 
     /// It queues for a slot; or not, if it was cancelled and waits for those inside of it.
-    private func queueForSlot() {
-        let (membership, isDecided, stream, limit) = core.withLock { core in
-            (core.membership, core.verdict != nil, core.attachments?.stream, core.timeLimits.queueTimeout)
-        }
-        guard let membership else { return }
-        let isInTime = limit.map { start($0) } ?? true
+    private func queueForSlot() { queueForSlot(core.withLock { Line(of: &$0) }) }
+
+    private func queueForSlot(_ line: Line) {
+        guard let membership = line.membership else { return }
+        let isInTime = line.limit.map { start($0) } ?? true
         Debugger.event(.ready, of: self)
-        guard !isDecided, isInTime else { return }
+        guard !line.isDecided, isInTime else { return }
+        let stream = line.stream
         stream?.expect()
         membership.lane.enqueue(.operation(self), priority: queuePriority, epoch: membership.epoch)
         // Who waits for something else might wait for the producer.
@@ -203,8 +226,7 @@ extension AOperation: Waiter {
         dependencyEnded()
     }
 
-    /// Lets this operation no longer wait for `operation`. Amortised constant time, however much this operation waits
-    /// for; linear in the number of those who wait for `operation`.
+    /// Lets this operation no longer wait for `operation`. Amortised constant time.
     final func stopWaiting(for operation: Foundation.Operation) {
         let wasWaiting = core.withLock { core in
             guard core.dependencies.remove(operation), case .waiting = core.state else { return false }
@@ -233,9 +255,9 @@ extension AOperation: Waiter {
     /// Forgets one who waited; false when it has been told of the end already, or is being told.
     private func removeWaiter(_ waiter: AOperation) -> Bool {
         let (wasWaiting, scope) = core.withLock { core in
-            guard let index = core.waiters.firstIndex(where: { $0 === waiter }) else { return (false, nil as RetryScope?) }
-            core.waiters.remove(at: index)
-            core.attachments?.disinterest.waiterRemoved(at: index)
+            var known = core.attachments?.disinterest.waiters ?? 0
+            guard core.waiters.remove(waiter, keeping: &known) else { return (false, nil as RetryScope?) }
+            core.attachments?.disinterest.waiterRemoved(leaving: known)
             return (true, core.retryScope)
         }
         scope?.noteWait()

@@ -30,6 +30,11 @@ extension AOperation {
         return self
     }
 
+    /// Whether it is inside of nothing and has no delivery net: nothing comes into a queue with it, or in place of it.
+    final var isAlone: Bool {
+        !isContainer && core.withLock { $0.group == nil && $0.whole == nil && !$0.hasNet }
+    }
+
     /// What comes into a queue when this operation is added: itself; or the outermost of the operations it is inside of, as
     /// only that one starts it. Nil when that is in a queue already.
     final var standIn: AOperation? {

@@ -5,13 +5,24 @@ extension AOperation {
     ///
     /// - Returns: false when the operation does not need the slot, or not any more; the lane keeps it then.
     final func run() -> Bool {
-        switch core.withLock({ $0.attachments?.stream == nil ? $0.begin(isContainer: isContainer) : nil }) ?? beginWithStream() {
+        let (start, isBare) = core.withLock { core -> (OperationCore.Start?, isBare: Bool) in
+            guard core.attachments?.stream == nil else { return (nil, false) }
+            let start = core.begin(isContainer: isContainer)
+            guard case .execute = start, core.isBare else { return (start, false) }
+            core.isStartTold = true
+            return (start, true)
+        }
+        switch start ?? beginWithStream() {
         case .nothing:
             return false
         case .prepare(let round):
             prepare(round)
             guard core.withLock({ !$0.leavePreparation() }) else { return false }
             return run()
+        case .execute where isBare:
+            Debugger.event(.executed, of: self)
+            executeBody()
+            return true
         case .execute:
             receive()
             if core.withLock({ $0.isBodyDue }) { tellStart() }  // an injection may have decided the outcome
@@ -45,6 +56,11 @@ extension AOperation {
     /// `commit` stores the value of a success. It runs under the operation's lock, and only if the proposal counts.
     final func conclude(with ending: Ending, commit: () -> Void = {}) {
         let named = ending.published(by: publisherName)
+        let simple = core.withLock { core -> OperationCore.Proposal? in
+            guard core.hasOneAttempt else { return nil }
+            return core.propose(named, isHeld: !named.isCancelled && holdsBack(), isOpen: false, commit: commit)
+        }
+        if let simple { return follow(simple) }
         let isOpen = mayBeTriedAgain(after: named)
         follow(
             core.withLock { core in
@@ -60,7 +76,7 @@ extension AOperation {
         case .held(let ending):
             tellHold()
             guard core.withLock({ $0.state.isHolding }) else { return }  // cancelled, or timed out, meanwhile
-            tellWillFinish(ending) { [self] in
+            Holds.tell(holdListeners(of: ending)) { [self] in
                 if let letGo = core.withLock({ $0.letGoElsewhere() }) { return letGo() }
                 if core.withLock({ $0.release() }) { settle() }
             }
@@ -96,15 +112,16 @@ extension AOperation {
     /// Tells everybody of the decided outcome, in this order: observers, delegate, the group or queue it is in; then
     /// it counts as finished, and `didFinish` is told.
     final func settle() {
-        guard core.withLock({ $0.mayTellEnd() }) else { return }
-        let (ending, observers, delegate, membership, scope, hasProduced) = core.withLock { core in
-            (
-                core.state.ending, core.observers, core.delegate, core.membership, core.retryScope,
-                core.attachments?.produced.isEmpty == false
-            )
+        let told = core.withLock { core in
+            core.mayTellEnd()
+                ? (
+                    core.state.ending, core.observers, core.delegate, core.membership, core.retryScope,
+                    core.attachments?.produced.isEmpty == false, core.attemptObservers
+                ) : nil
         }
+        guard let (ending, observers, delegate, membership, scope, hasProduced, attemptObservers) = told else { return }
         let errors = ending?.errors ?? []
-        tellAttemptEnd()
+        for observer in attemptObservers { observer.attemptDidEnd(self) }
         scope?.decided(self)
         if hasProduced { settleProduced(isSuccess: errors.isEmpty) }
         for observer in observers { observer.operationDidFinish(self, errors: errors) }
@@ -152,7 +169,9 @@ extension AOperation {
         let (isDue, host) = core.withLock { ($0.beginDeparture(), $0.membership?.host) }
         guard isDue else { return }
         host?.memberLeaves()
-        guard var departure = core.withLock({ $0.depart() }) else { return }
+        let (departing, closures) = core.withLock { ($0.depart(), takeClosures()) }
+        defer { withExtendedLifetime(closures) {} }
+        guard var departure = departing else { return }
         Debugger.event(.ended, of: self)
         if departure.announces { announceEndToFoundation() }
         if departure.isOpen, completionBlock != nil, core.withLock({ $0.mustAnnounce() }) {
@@ -168,7 +187,6 @@ extension AOperation {
         let reclaimed = reclaimSlot(departure.wasRunning)
         departure.membership?.leave(self, wasRunning: reclaimed.isRunning, returningSlot: reclaimed.hasSlot)
         departure.release()
-        releaseClosures()
     }
 }
 

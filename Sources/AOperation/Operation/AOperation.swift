@@ -22,11 +22,13 @@ import Foundation
 /// the listeners at once; the slot in the queue, and everything that waits for the operation, is let go when the body
 /// has ended too: when `finish` has been called (its result is then ignored), or after ``grace``.
 ///
-/// Invariant behind `@unchecked Sendable`: all state is in `core`, reached under its lock; subclasses of the library
+/// Invariant behind `@unchecked Sendable`: all state is in `core`, or reached under its lock; subclasses of the library
 /// state theirs where they add any.
 open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// State, dependencies and listeners, under the one lock of the operation.
     let core = Guarded(OperationCore())
+    /// Observers that may hold the end back; under the lock of `core`.
+    final var holders: [any HoldingObserver] = []
 
     /// A name for this kind of operation: the unqualified name of its type.
     public class var key: String { String(describing: self) }
@@ -164,12 +166,17 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     final func tellCancellation() {
         super.cancel()
         Debugger.event(.cancelled, of: self)
-        let (observers, producers, isMirror) = core.withLock { ($0.observers, $0.producers, $0.attachments?.remote != nil) }
-        for observer in observers { observer.operationDidCancel(self) }
-        if core.withLock({ $0.wasTold() }) { settle() }
+        let (producers, isMirror) = core.withLock { ($0.producers, $0.attachments?.remote != nil) }
+        tellCancel()
         carryOutCancellation()
         if isMirror { endWithoutRemoteBody() }
         DeliveryNet.cancelUnneeded(producers)
+    }
+
+    /// Tells of a cancellation, before which the end is not told.
+    final func tellCancel() {
+        for observer in core.withLock({ $0.observers }) { observer.operationDidCancel(self) }
+        if core.withLock({ $0.wasTold() }) { settle() }
     }
 
     /// Decides the outcome of a cancelled operation. A group waits for its children before it does.
@@ -191,7 +198,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         stopBody(core.withLock { $0.stopAttempt(number, ending, isOpen: isOpen, isContainer: isContainer) }, ending)
     }
 
-    private func stopBody(_ stop: OperationCore.Stop, _ ending: Ending) {
+    final func stopBody(_ stop: OperationCore.Stop, _ ending: Ending) {
         switch stop {
         case .deliberating: deliberate()
         case .decided: settle()
@@ -216,8 +223,11 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Makes what it runs, if it does; nil: nothing.
     func makePart() -> AOperation? { nil }
 
-    /// The operations inside of this one that have not ended.
-    var openMembers: [Foundation.Operation] { [] }
+    /// The operations inside of this one.
+    var members: [Foundation.Operation] { [] }
+
+    /// Those that have not ended.
+    final var openMembers: [Foundation.Operation] { members.filter { !$0.isOver } }
 
     /// A fresh operation for another attempt; nil when this one can only be tried once.
     func makeAttempt() -> AOperation? { (self as? any RetryableOperation)?.new() as? AOperation }
@@ -228,7 +238,8 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     /// Lets go of listeners, retry policy and time limits that its initializer has set, to become an attempt of another
     /// one: those of that one count.
     func dropListeners() {
-        let dropped = core.withLock { $0 }  // nothing of the program's is released under the lock
+        // Nothing of the program's is released under the lock.
+        let dropped = core.withLock { ($0, takeClosures()) }
         defer { withExtendedLifetime(dropped) {} }
         core.withLock { core in
             core.observers = []
@@ -241,8 +252,13 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         }
     }
 
-    /// Lets go of closures that have no use after the end, with what they have caught: often the operation itself.
-    func releaseClosures() {}
+    /// Takes out closures that have no use after the end, with what they have caught: often the operation itself. Called
+    /// under the operation's lock, outside of which they are released.
+    func takeClosures() -> Closures? {
+        guard !holders.isEmpty else { return nil }
+        defer { holders = [] }
+        return Closures(holders: holders)
+    }
 
     /// `attempt` is about to be run in place of this operation's own body.
     func willBegin(_ attempt: AOperation) {}
@@ -283,11 +299,15 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         conclude(with: .success)
     }
 
-    /// Whether a `willFinish` listener holds this operation back; called under the operation's lock.
-    func holdsBack() -> Bool { false }
+    /// Whether somebody holds the end of this operation back; called under the operation's lock.
+    func holdsBack() -> Bool { !holders.isEmpty }
 
-    /// Calls the `willFinish` listener. Whoever holds the operation back lets it go with `letGo()`.
-    func tellWillFinish(_ ending: Ending, letGo: @escaping @Sendable () -> Void) { letGo() }
+    /// Those who do, to be told of an ending in this order.
+    func holdListeners(of ending: Ending) -> [HoldListener] {
+        core.withLock { _ in holders }.map { holder in
+            { [self] finish in holder.operation(self, willFinishWith: ending.errors, finish: finish) }
+        }
+    }
 
     /// The slot that the operation gives back at its end, and its place among those that run; a group lends the one to
     /// its children meanwhile, and yields the other while none of them can run.
@@ -313,8 +333,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         wait(for: operation)
     }
 
-    /// Lets this operation no longer wait for `operation`. Amortised constant time, however much this operation waits
-    /// for; linear in the number of those who wait for `operation`.
+    /// Lets this operation no longer wait for `operation`. Amortised constant time.
     open override func removeDependency(_ operation: Foundation.Operation) {
         stopWaiting(for: operation)
     }

@@ -1,5 +1,11 @@
 import Foundation
 
+/// Those who could have held an end back. Released outside of the lock.
+struct Closures {
+    var holders: [any HoldingObserver] = []
+    var willFinish: Any?
+}
+
 /// What an operation leaves behind at its end, and to whom.
 extension OperationCore {
     /// Takes out what an operation still holds that never ended, or that was cancelled before it was in any queue.
@@ -98,12 +104,12 @@ extension OperationCore {
     ///   they would take a slot and not start.
     mutating func takeWaiters(evenFollowers: Bool) -> [any Waiter] {
         guard !evenFollowers, let followers = attachments?.followers, !followers.isEmpty else {
-            defer { waiters = [] }
-            return waiters
+            return waiters.takeAll()
         }
         let kept = Set(followers.map { ObjectIdentifier($0) })
-        defer { waiters.removeAll { !kept.contains(ObjectIdentifier($0)) } }
-        return waiters.filter { !kept.contains(ObjectIdentifier($0)) }
+        let all = waiters.takeAll()
+        for waiter in all where kept.contains(ObjectIdentifier(waiter)) { waiters.append(waiter) }
+        return all.filter { !kept.contains(ObjectIdentifier($0)) }
     }
 
     /// Foundation hears of the end: those who are told by it may go then.

@@ -125,8 +125,7 @@ extension OperationCore {
     mutating func holdProvisionally() -> [any Waiter]? {
         guard case .deliberating(let ending, .over) = state else { return nil }
         state = .provisional(ending)
-        defer { waiters = [] }
-        return waiters
+        return waiters.takeAll()
     }
 
     /// The attempt that is an operation of its own has ended with this. Nil when something else has decided meanwhile.

@@ -37,7 +37,7 @@ struct OperationCore {
     /// One of them, until Foundation has started the operation.
     var blocker: Blocker?
     /// Who waits for the end of this operation.
-    var waiters: [any Waiter] = []
+    var waiters = WaiterList()
 
     /// The operations whose results it receives, and the operations that receive its result: its delivery net.
     var producers: [AOperation] = []
@@ -212,6 +212,15 @@ extension OperationCore {
     /// its children end before it does.
     var isBodyDue: Bool { if case .executing = state { true } else { false } }
 
+    /// Whether nobody is to be told of its start, and it receives nothing: it executes without further ado.
+    var isBare: Bool {
+        attachments == nil && inbox == nil && injections.isEmpty && whole == nil && attemptObservers.isEmpty && observers.isEmpty
+            && startHandlers.isEmpty && delegate == nil
+    }
+
+    /// Whether nobody has it tried again, whatever its attempt comes to.
+    var hasOneAttempt: Bool { retryDecider == nil && retryScope == nil && !mayStream }
+
     /// Whether it waits, beside everything else, for the start of its body somewhere else.
     private var isHeldBack: Bool { attachments?.remote.map { !$0.hasStarted } ?? false }
 
@@ -229,8 +238,7 @@ extension OperationCore {
         case .ended:
             guard self.announcement == .unknown else { return .already }
             self.announcement = .done
-            defer { waiters = [] }
-            return .announce(waiters)
+            return .announce(waiters.takeAll())
         case .telling, .finished:
             guard self.announcement == .unknown else { return .already }
             self.announcement = .due
@@ -248,8 +256,7 @@ extension OperationCore {
             return nil
         }
         announcement = .done
-        defer { waiters = [] }
-        return waiters
+        return waiters.takeAll()
     }
 
     /// A plain operation that we run, or a completion block, waits until Foundation has heard of the end. Returns whether
@@ -327,6 +334,9 @@ extension OperationCore {
         endHolds += 1
         return true
     }
+
+    /// The listeners are about to be told of a cancellation.
+    mutating func holdEnd() { endHolds += 1 }
 
     /// The listeners have been told of the start, or of the cancellation. Returns whether the end is to be told now.
     mutating func wasTold() -> Bool {

@@ -109,33 +109,22 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
         return self
     }
 
-    final override func holdsBack() -> Bool { willFinishHandler != nil }
+    final override func holdsBack() -> Bool { willFinishHandler != nil || super.holdsBack() }
 
-    final override func tellWillFinish(_ ending: Ending, letGo: @escaping @Sendable () -> Void) {
-        let handler = core.withLock { _ in willFinishHandler }
-        let proposed = core.withLock { _ in result(of: ending) }
-        guard let handler, let proposed else { return letGo() }
-        handler(proposed, letGo)
+    final override func holdListeners(of ending: Ending) -> [HoldListener] {
+        let (handler, proposed) = core.withLock { _ in (willFinishHandler, result(of: ending)) }
+        guard let handler, let proposed else { return super.holdListeners(of: ending) }
+        return super.holdListeners(of: ending) + [{ finish in handler(proposed, finish) }]
     }
 
     // MARK: For the library
 
-    final override func dropListeners() {
-        super.dropListeners()
-        dropWillFinish()
-    }
-
-    override func releaseClosures() {
-        super.releaseClosures()
-        dropWillFinish()
-    }
-
-    private func dropWillFinish() {
-        let dropped = core.withLock { _ in
-            defer { willFinishHandler = nil }
-            return willFinishHandler
-        }
-        withExtendedLifetime(dropped) {}  // released outside of the lock
+    final override func takeClosures() -> Closures? {
+        guard let handler = willFinishHandler else { return super.takeClosures() }
+        willFinishHandler = nil
+        var closures = super.takeClosures() ?? Closures()
+        closures.willFinish = handler
+        return closures
     }
 
     final override func adoptValue(of attempt: AOperation) -> Any? {

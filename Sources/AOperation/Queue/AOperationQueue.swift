@@ -78,6 +78,10 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     ///
     /// - Parameter epoch: behind which of the queue's barriers they come, all of them; nil for the last one.
     final func add(_ operation: AOperation, epoch: UInt64?) {
+        guard !operation.isAlone else {
+            if enter(operation, epoch: epoch) { super.addOperation(operation) }
+            return
+        }
         guard let operation = operation.standIn else { return }
         let epoch = epoch ?? self.epoch(forNetOf: operation)
         operation.enterNet { member in
@@ -93,6 +97,10 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         RetryScope.foresee(operations)
         for operation in operations {
             if let operation = operation as? AOperation {
+                guard !operation.isAlone else {
+                    if enter(operation) { admitted.append(operation) }
+                    continue
+                }
                 guard let operation = operation.standIn else { continue }
                 let epoch = epoch(forNetOf: operation)
                 operation.enterNet { member in
@@ -114,7 +122,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.
     private func enter(_ operation: AOperation, epoch: UInt64? = nil) -> Bool {
-        if operation.core.withLock({ $0.isInNoQueue }) { delegate?.operationQueue(self, willAddOperation: operation) }
+        if let delegate, operation.core.withLock({ $0.isInNoQueue }) { delegate.operationQueue(self, willAddOperation: operation) }
         return operation.enter(lane, of: self, announcement: .onStart, epoch: epoch)
     }
 

@@ -315,7 +315,7 @@ extension RetryScope {
             pending.append((next, isExplored: true))
             if found == nil { find(next) }
             guard found == nil else { continue }
-            for waiter in next.core.withLock(\.waiters) {
+            for waiter in next.core.withLock(\.waiters.all) {
                 guard waiter.stillWaits, let operation = (waiter as? AOperation)?.logical, isMember(operation) else { continue }
                 pending.append((operation, isExplored: false))
             }
@@ -335,7 +335,7 @@ extension RetryScope {
 
     /// Somebody outside who waits for `member`.
     private func witness(of member: AOperation) -> Witness? {
-        member.core.withLock(\.waiters).first { !covers($0) }.map { Witness($0) }
+        member.core.withLock(\.waiters.all).first { !covers($0) }.map { Witness($0) }
     }
 
     private func isOutside(_ witness: Witness, of member: AOperation) -> Bool {

@@ -37,6 +37,9 @@ public struct TimeoutObserver: AttemptObserver {
         self.timeout = timeout > 0 ? timeout : 0
     }
 
+    /// The same with a label.
+    public init(timeout: TimeInterval) { self.init(timeout) }
+
     /// How many attempts are being timed.
     var timerCount: Int { timers.count }
 

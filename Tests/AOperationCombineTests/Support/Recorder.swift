@@ -22,6 +22,8 @@ final class Recorder<Input>: Subscriber, Sendable {
 
     var lines: [String] { state.withLock { $0.lines } }
 
+    var subscription: (any Subscription)? { state.withLock { $0.subscription } }
+
     func request(_ demand: Subscribers.Demand) {
         state.withLock { $0.subscription }?.request(demand)
     }

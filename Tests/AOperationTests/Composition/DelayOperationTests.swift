@@ -74,4 +74,17 @@ struct DelayOperationTests {
         _ = await first.deliver(to: remained).result(on: queue)
         #expect(remained.outcome?.isSuccess == true)
     }
+
+    @Test func leeway_isAllowed_inEveryForm() async throws {
+        let received = Value(3).deliver(to: DelayOperation<Int>(interval: 0.01, leeway: 0.01))
+        #expect(try await received.value(on: queue) == 3)
+        #expect(await DelayOperation<Void>(date: Date(timeIntervalSinceNow: 0.01), leeway: 0.01).result(on: queue).error == nil)
+        #expect(await DelayOperation<Void>(interval: -1).result(on: queue).error == nil)
+        #expect(await DelayOperation<Void>(interval: 0.001, leeway: -.infinity).result(on: queue).error == nil)
+        let endless = DelayOperation<Void>(interval: 1_000_000_000, leeway: .infinity)
+        queue.addOperation(endless)
+        endless.cancel()
+        await endless.ended()
+        #expect(endless.outcome?.isCancelled == true)
+    }
 }

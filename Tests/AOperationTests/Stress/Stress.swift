@@ -10,6 +10,12 @@ enum Stress {
         let given = ProcessInfo.processInfo.environment["AOP_STRESS_SEEDS"].flatMap { UInt64($0) }
         return 1...max(1, given ?? 25)
     }()
+
+    /// `AOP_STRESS_CHILDREN`, 30,000 by default: how many children the largest group has. `make stress` makes it a million.
+    static let children: Int = {
+        let given = ProcessInfo.processInfo.environment["AOP_STRESS_CHILDREN"].flatMap { Int($0) }
+        return max(1, given ?? Load.count(30_000))
+    }()
 }
 
 /// How many operations the tests of many operations have, and how often others are repeated.

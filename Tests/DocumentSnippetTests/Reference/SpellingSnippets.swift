@@ -71,6 +71,44 @@ struct SpellingSnippets {
         #expect(await DelayOperation<Void>(until: Date()).result(on: queue).error == nil)
     }
 
+    /// 3.1.
+    @Test func blockObserver_namesItsEvents() async {
+        let operation = SampleOperation()
+        operation.addObserver(
+            BlockObserver(
+                didStart: { _ in heard("start") }, didCancel: { _ in heard("cancel") }, didProduce: { _, _ in heard("produce") },
+                didFinish: { _, errors in heard("finish \(errors.count)") }))
+        operation.add(to: queue)
+        await heard.wait(for: "finish 0")
+        #expect(heard.words == ["start", "finish 0"])
+    }
+
+    /// 3.1.
+    @Test func delays_takeALeeway_andTimeoutsALabel() async {
+        #expect(await DelayOperation<Void>(interval: 0.001, leeway: 0.001).result(on: queue).error == nil)
+        #expect(await DelayOperation<Void>(date: Date(), leeway: 0.001).result(on: queue).error == nil)
+        let operation = Endless()
+        operation.addObserver(TimeoutObserver(timeout: 0.02))
+        #expect(await operation.result(on: queue).error?.publishedError is TimeoutObserver.Error)
+    }
+
+    /// 3.1.
+    @Test func cancelWithError_recordsIt_andTheGroupAggregatesIt() async {
+        let child = Endless()
+        let group = GroupOperation(operations: child)
+        child.didStart { child.cancelWithError(AOperationError(AccessError.accessDenied)) }
+        _ = await group.result(on: queue)
+        #expect(group.aggregateErrors.map { $0.localizedDescription } == ["access denied"])
+    }
+
+    /// 1.6.
+    @Test func group_isAQueuesDelegate() {
+        let group = GroupOperation()
+        queue.delegate = group
+        let delegate: AOperationQueueDelegate = group
+        #expect(queue.delegate === delegate)
+    }
+
     private final class Endless: VoidOperation, @unchecked Sendable {
         override func execute() {}
 

@@ -1,0 +1,103 @@
+import Foundation
+import Synchronization
+
+/// Circles of dependencies without any lock: operations of our queues that wait for each other, by name or by membership of groups.
+///
+/// The one that comes last, to a queue or to another dependency, closes the circle, and is waited for by then. So only one that is
+/// waited for already is looked at, and from there only what is in queues: that is little in most programs, which add what
+/// is waited for first, or last. Where it is much, looking costs what its queue has saved: each operation that waits pays for so
+/// many steps, and a search that takes more is paid for before the next one begins. So it is amortised constant time for each
+/// dependency, whatever the graph is like; but a circle that is closed while much is owed is not found.
+enum DependencyCircles {
+    private static let stepsPerOperation = 8
+    /// As many as there are at the beginning, and at most: a circle of a quarter as many operations is found.
+    static let stepsMax = 1 << 18
+
+    /// Those that are about to fail because of a circle.
+    private static let failing = Guarded<Set<ObjectIdentifier>>([])
+
+    /// An operation waits for something.
+    static func pay(into lane: Lane) {
+        let paid = lane.searchSteps.add(stepsPerOperation, ordering: .relaxed).newValue
+        if paid > stepsMax { lane.searchSteps.subtract(paid - stepsMax, ordering: .relaxed) }
+    }
+
+    /// The circle that the dependencies of `operation`, which has not started, close; nil also if there is nothing to pay with.
+    ///
+    /// - Parameter lane: the queue's, which pays.
+    static func circle(through operation: AOperation, paidBy lane: Lane) -> WaitForGraph.Circle? {
+        guard lane.searchSteps.load(ordering: .relaxed) > 0, operation.isWaitedFor else { return nil }
+        let targets = WaitForGraph.startTargets(of: operation)
+        guard leads(from: operation, to: Set(targets.map(\.key)), paidBy: lane) else { return nil }
+        // Twice, as every search of these.
+        for isLast in [false, true] {
+            let facts = PlainFacts()
+            let search = WaitSearch(
+                from: WaitForGraph.startNeeds(of: operation, facts), to: targets, isAmongQueued: true, knowing: facts)
+            guard let circle = search.circle, circle.keys.isEmpty, circle.joiner == nil else { return nil }
+            if isLast { return circle }
+        }
+        return nil
+    }
+
+    /// Whether something that `operation` needs, directly or not, is one of `targets`.
+    private static func leads(from operation: AOperation, to targets: Set<WaitEvent.Key>, paidBy lane: Lane) -> Bool {
+        var budget = lane.searchSteps.load(ordering: .relaxed)
+        var taken = 0
+        defer { lane.searchSteps.subtract(taken, ordering: .relaxed) }
+        let facts = PlainFacts()
+        var seen: Set<WaitEvent.Key> = []
+        var pending = [WaitForGraph.startNeeds(of: operation, facts)]
+        while let needs = pending.popLast() {
+            taken += 1 + needs.all.count
+            budget -= 1 + needs.all.count
+            for event in needs.all.map(\.event) + needs.shares.flatMap({ $0.holders.map(\.event) }) {
+                guard !targets.contains(event.key) else { return true }
+                guard seen.insert(event.key).inserted, !event.isOfNoQueue else { continue }
+                // All children of a group are looked at, also those that have ended.
+                if case .end(let group as GroupOperation) = event { taken += group.roster.withLock { $0.count } }
+                guard budget > 0 else { return false }
+                pending.append(event.needs(inLine: true, knowing: facts))
+            }
+        }
+        return false
+    }
+
+    /// Of several who have found the same circle only one is to fail: whether it is `operation`, which calls ``failed(_:)`` then.
+    static func mayFail(_ operation: AOperation, in circle: WaitForGraph.Circle) -> Bool {
+        failing.withLock { failing in
+            let others = circle.operations.filter { $0 !== operation }
+            let isBroken = others.contains { failing.contains(ObjectIdentifier($0)) || ($0 as? AOperation)?.ending != nil }
+            return !isBroken && failing.insert(ObjectIdentifier(operation)).inserted
+        }
+    }
+
+    static func failed(_ operation: AOperation) {
+        _ = failing.withLock { $0.remove(ObjectIdentifier(operation)) }
+    }
+}
+
+extension AOperationError {
+    /// Operations wait for each other in a circle. The one whose dependency closed it fails with this, so that the others go on.
+    public struct DependencyCycle: LocalizedError, Hashable, Sendable {
+        /// The name of the operation that closed the circle.
+        public let operation: String
+        /// The names of those in it: the operation waits for the first, each of them for the next, and the last for the
+        /// operation, or for a group that it is in.
+        public let members: [String]
+
+        private static let membersToldMax = 8
+
+        init(_ operation: AOperation, _ circle: WaitForGraph.Circle) {
+            self.operation = operation.publisherName
+            members = circle.operations.filter { $0 !== operation }.map { $0.name ?? String(describing: type(of: $0)) }
+        }
+
+        public var errorDescription: String? {
+            let told = members.prefix(Self.membersToldMax).joined(separator: ", ")
+            let others = members.count > Self.membersToldMax ? " and \(members.count - Self.membersToldMax) others" : ""
+            let way = members.isEmpty ? "" : " by way of \(told)\(others)"
+            return "The Operation \(operation) would wait for itself\(way). Remove one of these dependencies"
+        }
+    }
+}
