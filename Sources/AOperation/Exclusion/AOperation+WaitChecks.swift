@@ -26,8 +26,10 @@ extension AOperation {
     ///
     /// To be called while the operation is kept from starting.
     final func checkDependencies() {
-        DependencyCircles.pay()
-        let isAwaited = isContainer || core.withLock { !$0.waiters.isEmpty || $0.group != nil || $0.whole != nil }
+        let (lane, isInside) = core.withLock { ($0.membership?.lane.root, !$0.waiters.isEmpty || $0.group != nil || $0.whole != nil) }
+        let isAwaited = isContainer || isInside
+        guard let lane else { return }
+        DependencyCircles.pay(into: lane)
         guard WaitForGraph.mayHaveCircles || isAwaited else { return }
         let open = core.withLock { core -> [Foundation.Operation] in
             if case .waiting(let unmet) = core.state, unmet > 1 { core.dependencies.all } else { [] }
@@ -44,7 +46,7 @@ extension AOperation {
                 break
             }
         }
-        if let circle = DependencyCircles.circle(through: self) { failWithDependencyCycle(circle) }
+        if let circle = DependencyCircles.circle(through: self, paidBy: lane) { failWithDependencyCycle(circle) }
     }
 
     private func failWithDependencyCycle(_ circle: WaitForGraph.Circle) {

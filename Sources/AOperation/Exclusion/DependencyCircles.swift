@@ -5,29 +5,30 @@ import Synchronization
 ///
 /// The one that comes last, to a queue or to another dependency, closes the circle, and is waited for by then. So only one that is
 /// waited for already is looked at, and from there only what is in queues: that is little in most programs, which add what
-/// is waited for first, or last. Where it is much, looking costs what has been saved: each operation that waits pays for so
+/// is waited for first, or last. Where it is much, looking costs what its queue has saved: each operation that waits pays for so
 /// many steps, and a search that takes more is paid for before the next one begins. So it is amortised constant time for each
 /// dependency, whatever the graph is like; but a circle that is closed while much is owed is not found.
 enum DependencyCircles {
     private static let stepsPerOperation = 8
     /// As many as there are at the beginning, and at most: a circle of a quarter as many operations is found.
-    private static let stepsMax = 1 << 18
+    static let stepsMax = 1 << 18
 
-    private static let steps = Atomic<Int>(stepsMax)
     /// Those that are about to fail because of a circle.
     private static let failing = Guarded<Set<ObjectIdentifier>>([])
 
     /// An operation waits for something.
-    static func pay() {
-        let paid = steps.add(stepsPerOperation, ordering: .relaxed).newValue
-        if paid > stepsMax { steps.subtract(paid - stepsMax, ordering: .relaxed) }
+    static func pay(into lane: Lane) {
+        let paid = lane.searchSteps.add(stepsPerOperation, ordering: .relaxed).newValue
+        if paid > stepsMax { lane.searchSteps.subtract(paid - stepsMax, ordering: .relaxed) }
     }
 
     /// The circle that the dependencies of `operation`, which has not started, close; nil also if there is nothing to pay with.
-    static func circle(through operation: AOperation) -> WaitForGraph.Circle? {
-        guard operation.isWaitedFor, steps.load(ordering: .relaxed) > 0 else { return nil }
+    ///
+    /// - Parameter lane: the queue's, which pays.
+    static func circle(through operation: AOperation, paidBy lane: Lane) -> WaitForGraph.Circle? {
+        guard lane.searchSteps.load(ordering: .relaxed) > 0, operation.isWaitedFor else { return nil }
         let targets = WaitForGraph.startTargets(of: operation)
-        guard leads(from: operation, to: Set(targets.map(\.key))) else { return nil }
+        guard leads(from: operation, to: Set(targets.map(\.key)), paidBy: lane) else { return nil }
         // Twice, as every search of these.
         for isLast in [false, true] {
             let facts = PlainFacts()
@@ -40,10 +41,10 @@ enum DependencyCircles {
     }
 
     /// Whether something that `operation` needs, directly or not, is one of `targets`.
-    private static func leads(from operation: AOperation, to targets: Set<WaitEvent.Key>) -> Bool {
-        var budget = steps.load(ordering: .relaxed)
+    private static func leads(from operation: AOperation, to targets: Set<WaitEvent.Key>, paidBy lane: Lane) -> Bool {
+        var budget = lane.searchSteps.load(ordering: .relaxed)
         var taken = 0
-        defer { steps.subtract(taken, ordering: .relaxed) }
+        defer { lane.searchSteps.subtract(taken, ordering: .relaxed) }
         let facts = PlainFacts()
         var seen: Set<WaitEvent.Key> = []
         var pending = [WaitForGraph.startNeeds(of: operation, facts)]

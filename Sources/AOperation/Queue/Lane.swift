@@ -23,6 +23,9 @@ final class Lane: Sendable {
     /// How often the lane was suspended and went on: odd while it is suspended. Written under the lock.
     private let pauses = Atomic<UInt64>(0)
 
+    /// What searches for circles of its operations' dependencies may still cost; of a queue's lane.
+    let searchSteps = Atomic<Int>(DependencyCircles.stepsMax)
+
     /// Runs what runs in no `AOperationQueue`; unlimited.
     static let outside = Lane()
 
