@@ -119,7 +119,7 @@ final class JournalDatabase: Sendable {
                 let rows = try Row.fetchCursor(
                     database, sql: "SELECT first, last, body, chain FROM journal WHERE first > ? ORDER BY first",
                     arguments: [Int64(bitPattern: start.sequence.rawValue)])
-                while let row = try rows.next() { end = try StoredBatch(row).fold(after: end, path: path, each) }
+                while let row = try rows.next() { end = try StoredBatch(row, path: path).fold(after: end, path: path, each) }
                 return end
             }
         }
@@ -137,7 +137,7 @@ final class JournalDatabase: Sendable {
                     database, sql: "SELECT first, last, body, chain FROM journal WHERE first > ? ORDER BY first",
                     arguments: [Int64(bitPattern: start.rawValue)])
                 while bytes < bytesMax, let row = try rows.next() {
-                    batches.append(StoredBatch(row))
+                    batches.append(try StoredBatch(row, path: path))
                     bytes += batches[batches.count - 1].body.count
                 }
                 return batches

@@ -9,11 +9,20 @@ struct StoredBatch: Sendable {
     let body: [UInt8]
     let chain: [UInt8]
 
-    init(_ row: Row) {
-        first = UInt64(bitPattern: row["first"] as Int64)
-        last = UInt64(bitPattern: row["last"] as Int64)
-        body = [UInt8](row["body"] as Data)
-        chain = [UInt8](row["chain"] as Data)
+    /// - Parameter path: of the journal, for the error.
+    /// - Throws: `JournalError.damagedBatch`: a damaged page can give rows with anything in them.
+    init(_ row: Row, path: String) throws {
+        let columns: [DatabaseValue] = [row["first"], row["last"], row["body"], row["chain"]]
+        guard let first = Int64.fromDatabaseValue(columns[0]), let last = Int64.fromDatabaseValue(columns[1]),
+            let body = Data.fromDatabaseValue(columns[2]), let chain = Data.fromDatabaseValue(columns[3])
+        else {
+            let first = Int64.fromDatabaseValue(columns[0]) ?? 0
+            throw JournalError.damagedBatch(path: path, first: UInt64(bitPattern: first), reason: "its row cannot be read")
+        }
+        self.first = UInt64(bitPattern: first)
+        self.last = UInt64(bitPattern: last)
+        self.body = [UInt8](body)
+        self.chain = [UInt8](chain)
     }
 
     /// Reads the facts, which follow on `end`, checking chain and continuity on the way.

@@ -12,10 +12,14 @@ extension JournalDatabase {
                 try Row.fetchOne(
                     database, sql: "SELECT sequence, chain, sections, bytes, digest FROM snapshots ORDER BY sequence DESC LIMIT 1"
                 ).map { row in
-                    Snapshot(
-                        end: JournalEnd(
-                            sequence: JournalSequence(UInt64(bitPattern: row["sequence"] as Int64)), chain: [UInt8](row["chain"] as Data)),
-                        sections: Int(row["sections"] as Int64), bytes: row["bytes"], digest: [UInt8](row["digest"] as Data))
+                    // A damaged page can give rows with anything in them.
+                    guard let sequence = Int64.fromDatabaseValue(row["sequence"]), let chain = Data.fromDatabaseValue(row["chain"]),
+                        let sections = Int.fromDatabaseValue(row["sections"]), let bytes = Int64.fromDatabaseValue(row["bytes"]),
+                        let digest = Data.fromDatabaseValue(row["digest"]), sections >= 0
+                    else { throw damagedSnapshot(.none, "its row cannot be read") }
+                    return Snapshot(
+                        end: JournalEnd(sequence: JournalSequence(UInt64(bitPattern: sequence)), chain: [UInt8](chain)), sections: sections,
+                        bytes: bytes, digest: [UInt8](digest))
                 }
             }
         }
