@@ -66,12 +66,11 @@ package struct ExecutorState: Sendable {
 
     /// What a hello says of it.
     package var held: [WireHeldUnit] {
-        units.compactMap { key, unit in
-            guard let state = unit.heldState else { return nil }
-            return .with {
+        units.map { key, unit in
+            .with {
                 $0.unit = key.unit
                 $0.attempt = key.attempt
-                $0.state = state
+                $0.state = unit.heldState
             }
         }
     }
@@ -88,11 +87,15 @@ package struct ExecutorState: Sendable {
     package mutating func attached(drop: [UnitKey], now: Int64, at: Int64) -> [ExecutorAction] {
         mayStart = true
         var actions: [ExecutorAction] = []
-        for key in drop { abandon(key, by: .stop(key), now: now, into: &actions) }
+        for key in drop {
+            // Told as running, and over since: its end is waited for, whatever came of it.
+            if toldAsRunning?.contains(key) == true, case .finished? = units[key]?.phase { actions.append(.report(.lost(key))) }
+            abandon(key, by: .stop(key), now: now, into: &actions)
+        }
         for (key, unit) in units {
             switch unit.phase {
             case .finished(let end): actions.append(.report(.ended(key, end)))
-            case .running(let body) where unit.heldState != nil && toldAsRunning?.contains(key) == false:
+            case .running(let body) where toldAsRunning?.contains(key) == false:
                 actions.append(.report(.started(key, at: body.startedAt)))
             case .fetching, .queued, .running: break
             }
@@ -230,8 +233,7 @@ package struct ExecutorState: Sendable {
                 let failure = WireOperationFailure.timedOut(afterMilliseconds: running.timeoutMilliseconds)
                 actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, .failure([failure]))))
             case .unwanted:
-                units[key] = nil
-                actions.append(.forget(key))
+                actions += endUnwanted(key)
                 letNextAttempt(of: key.unit)
             case .lockLeaseEnding where running.isAtMostOnce:
                 actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending.orStoppedForGood)))
@@ -511,6 +513,16 @@ extension ExecutorState {
         }
         intake = .stuck
         return [.askForReplacement] + releaseQueued() + advance(now: now, at: at)
+    }
+
+    /// Of an attempt that nobody wants nothing is taken but that it has ended. The end of this process says that of all.
+    private mutating func endUnwanted(_ key: UnitKey) -> [ExecutorAction] {
+        switch intake {
+        case .open, .draining, .stuck: return giveBack(key, .lost(key))
+        case .closing, .exiting:
+            units[key] = nil
+            return [.forget(key)]
+        }
     }
 
     /// It is not held any more, and has no end.

@@ -36,16 +36,12 @@ package struct HeldUnit: Equatable, Sendable {
 
     package var phase: Phase
 
-    /// As it is told in a hello; nil: the coordinator is not to hear of it.
-    package var heldState: WireHeldUnit.State? {
+    /// As it is told in a hello. Also of what nobody wants: somebody may wait for its end.
+    package var heldState: WireHeldUnit.State {
         switch phase {
         case .fetching, .queued: .queued
         case .finished: .finished
-        case .running(let running):
-            switch running.course {
-            case .working: .running
-            case .stopping(let cause, _), .killed(let cause, _, _), .stuck(let cause): cause.isReported ? .running : nil
-            }
+        case .running: .running
         }
     }
 }
@@ -58,14 +54,6 @@ package enum StopCause: Equatable, Sendable {
     case unwanted
     /// The coordinator was not heard, and the lock lease is ending: it is lost, whatever becomes of it.
     case lockLeaseEnding
-
-    /// Whether its end is told to the coordinator.
-    package var isReported: Bool {
-        switch self {
-        case .cancelled, .timedOut, .lockLeaseEnding: true
-        case .unwanted: false
-        }
-    }
 }
 
 /// How a unit's body ended, as the shell saw it.

@@ -165,6 +165,14 @@ struct DurableState {
             let index = try self.index(of: unit)
             submissions[index].fencedAttempts.remove(attempt)
             resources.releaseOrphans { $0.attempt == attempt }
+        case .attemptStrayed(let unit, let attempt, let worker, _):
+            let index = try self.index(of: unit)
+            guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }
+            try submissions[index].noteStray(unit.index, attempt, worker, &effects)
+        case .strayEnded(let unit, let attempt, let at):
+            let index = try self.index(of: unit)
+            try submissions[index].endStray(unit.index, attempt, at: at, &effects)
+            passLocksOn(from: index, at: at, &effects)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             let index = try self.index(of: unit)
             try submissions[index].noteStop(of: unit.index, attempt, forced: isForced, since: since, at: at, &effects)

@@ -12,7 +12,7 @@ extension Scheduler {
         if unfinished != unfinishedUnits { found.append("\(unfinished) units are unfinished, but \(unfinishedUnits) are counted") }
         found +=
             workerViolations() + timerViolations() + lockViolations() + resourceViolations() + uniquenessViolations() + hostingViolations()
-            + decisionViolations()
+            + decisionViolations() + strayViolations()
         for number in misfits.keys where durable.submission(number).outcome != nil {
             found.append("\(durable.submission(number).id): what did not fit is kept though it has ended")
         }

@@ -26,6 +26,8 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case noFreshLease = "no-fresh-lease"
     /// The end of an executor's process is believed though it is only suspected.
     case deathWithoutProof = "death-without-proof"
+    /// An attempt that is given up because its executor is not heard is taken for one that has ended.
+    case straysForgotten = "strays-forgotten"
     /// A decision's children are added twice.
     case decisionTwice = "decision-twice"
     /// What was written last is lost at a crash although it was acknowledged: the disk lies.

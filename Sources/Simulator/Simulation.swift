@@ -78,6 +78,7 @@ public final class Simulation {
         configuration.orphanLimitMilliseconds = Self.orphanLimit
         configuration.forgetsRetries = plants(.retryForgotten)
         configuration.givesNoFreshLease = plants(.noFreshLease)
+        configuration.forgetsStrays = plants(.straysForgotten)
         return configuration
     }
 

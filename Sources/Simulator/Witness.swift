@@ -80,6 +80,7 @@ final class Witness {
         case .leaseOver: checkSilence(of: executor, for: Simulation.lease, complain)
         case .lockLeaseOver where run == nil: break  // it has said so itself
         case .lockLeaseOver: checkSilence(of: executor, for: Simulation.lockLease, complain)
+        case .orphanLimitOver where run == nil: break
         case .orphanLimitOver: checkSilence(of: executor, for: Simulation.orphanLimit, complain)
         case .crashed, .suspected, .processEnded: if executor != nil { complain("its process lives") }
         case .neverArrived, .released: if run != nil { complain("it runs") }
@@ -230,15 +231,18 @@ final class Witness {
         case .succeeded, .failed, .cancelled:
             // A group that is tried again begins its members anew: then what is told late was so before.
             guard event.state == .cancelled, disk.hasOutcome(event.path, of: id) == true else { return }
-            for run in running.values where run.body.assignment.submission == id && run.body.assignment.path == event.path {
-                // One that was given up before goes on until its host is heard.
-                let attempt = run.body.assignment.attempt
-                guard !frozen.contains(attempt), !givenUp.contains(attempt) else { continue }
-                world.violate("\(id)/\(event.path) is shown as cancelled, and runs in \(run.executor.name)")
+            for run in running.values where run.body.assignment.submission == id && isInside(run.body.assignment.path, of: event.path) {
+                guard !frozen.contains(run.body.assignment.attempt) else { continue }
+                world.violate(
+                    "\(id)/\(event.path) is shown as cancelled, and \(run.body.assignment.path) runs in \(run.executor.name)")
             }
         case .blocked, .locking, .evaluating, .queued, .running, .stopping, .retrying, .paused, .UNRECOGNIZED: break
         }
     }
+}
+
+private func isInside(_ path: String, of group: String) -> Bool {
+    group.isEmpty || path == group || path.hasPrefix(group + "/")
 }
 
 extension WireAssignment {

@@ -12,6 +12,8 @@ struct FakeCluster {
     /// What executors were given and have not ended, by executor.
     private(set) var held: [Int: [Assignment]] = [:]
     private(set) var peers: [Int: PeerID] = [:]
+    /// What executors were told to drop, and have not said that it has ended.
+    private var dropped: [Int: [Assignment]] = [:]
     private(set) var sends: [Outputs.Send] = []
     /// Paths in the order in which their attempts were handed out.
     private(set) var dispatched: [String] = []
@@ -59,6 +61,7 @@ struct FakeCluster {
             guard case .welcome(_, let drop) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key else {
                 continue
             }
+            dropped[executor, default: []] += (held[executor] ?? []).filter { unit in drop.contains { $0.attempt == unit.attempt } }
             held[executor]?.removeAll { assignment in drop.contains { $0.attempt == assignment.attempt } }
         }
         for send in outputs.sends {
@@ -242,13 +245,18 @@ struct FakeCluster {
     }
 
     /// Attaches again with what it holds; what the coordinator tells it to drop is dropped.
-    mutating func reattach(_ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"]) {
+    ///
+    /// - Parameter endsDropped: it says at once that this has ended.
+    mutating func reattach(
+        _ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"], endsDropped: Bool = true
+    ) {
         var stopped: [Assignment] = []
         if now.boot >= cutOffSince[executor, default: now.boot] + configuration.lockLeaseMilliseconds {
             // By then it has stopped what runs under a key or at most once; of the latter it keeps that.
             stopped = (held[executor] ?? []).filter(\.isAtMostOnce)
             held[executor]?.removeAll { !$0.fences.isEmpty && !$0.isAtMostOnce }
         }
+        held[executor, default: []] += dropped.removeValue(forKey: executor) ?? []
         let items = (held[executor] ?? []).map { unit in
             let isStopped = stopped.contains { $0.attempt == unit.attempt }
             return ExecutorAttachment.Held(unit: unit.unit, attempt: unit.attempt, state: isStopped ? .finished : .running)
@@ -257,6 +265,13 @@ struct FakeCluster {
         for unit in stopped where held[executor]?.contains(where: { $0.attempt == unit.attempt }) == true {
             end(unit.path, on: executor, .failure([Failure(code: .workerLost, message: "stopped")]))
         }
+        if endsDropped { endDropped(executor) }
+    }
+
+    /// What the executor was told to drop has ended.
+    mutating func endDropped(_ executor: Int) {
+        guard let peer = peers[executor], let ended = dropped.removeValue(forKey: executor) else { return }
+        step(ended.map { .released(peer, $0.unit, $0.attempt, wasStopped: true) })
     }
 
     mutating func disconnect(_ executor: Int) {
@@ -276,12 +291,14 @@ struct FakeCluster {
     mutating func depart(_ executor: Int) {
         guard let peer = peers.removeValue(forKey: executor) else { return }
         held[executor] = nil
+        dropped[executor] = nil
         step([.departed(peer)])
     }
 
     mutating func die(_ executor: Int, crashed: Bool = true) {
         peers[executor] = nil
         held[executor] = nil
+        dropped[executor] = nil
         step([.executorEnded(supervisor: PeerID(999), Incarnation(UInt64(executor) + 100), crashed: crashed)])
     }
 

@@ -151,12 +151,22 @@ import Wire
         #expect(state.attached(drop: [], now: 2, at: 2).contains(.start(two, assignment(two))))
     }
 
-    @Test func dropped_isStoppedAndForgotten() {
+    /// Nobody wants what comes of it, but somebody may wait for its end.
+    @Test func dropped_isStopped_toldAsHeldUntilItHasEnded_andForgotten() {
         var state = attached(slots: 1)
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
         #expect(state.attached(drop: [one, two], now: 1, at: 1) == [.stop(one), .forget(two)])
+        #expect(state.held.map(\.state) == [.running])
+        #expect(state.ended(one, .success(value("late")), now: 2, at: 2) == [.report(.lost(one)), .forget(one)])
         #expect(state.held.isEmpty)
-        #expect(state.ended(one, .success(value("late")), now: 2, at: 2) == [.forget(one)])
+    }
+
+    @Test func dropped_whenItHasEndedSinceTheHello_isToldAsOver() {
+        var state = attached(slots: 1)
+        _ = state.dispatched([assignment(one)], now: 0, at: 0)
+        #expect(state.tellHeld().map(\.state) == [.running])
+        _ = state.ended(one, .success(value("late")), now: 1, at: 1)
+        #expect(state.attached(drop: [one], now: 2, at: 2) == [.report(.lost(one)), .forget(one)])
     }
 
     /// Its host stood still for so long that the unit was given out anew, to the same process.
@@ -170,7 +180,7 @@ import Wire
             state.dispatched([assignment(two)], now: 6, at: 106) == [.report(.started(two, at: 106)), .start(two, assignment(two))])
         #expect(
             state.ended(one, .cancelled, now: 9, at: 109) == [
-                .forget(one), .report(.started(next, at: 109)), .start(next, assignment(next)),
+                .report(.lost(one)), .forget(one), .report(.started(next, at: 109)), .start(next, assignment(next)),
             ])
     }
 
@@ -181,17 +191,17 @@ import Wire
         let next = UnitKey(unit: one.unit, attempt: 13)
         _ = state.dispatched([assignment(next)], now: 6, at: 106)
         #expect(state.stopOrdered([order(next, .recalled)], now: 7, at: 107) == [.report(.released(next)), .forget(next)])
-        #expect(state.ended(one, .cancelled, now: 9, at: 109) == [.forget(one)])
+        #expect(state.ended(one, .cancelled, now: 9, at: 109) == [.report(.lost(one)), .forget(one)])
     }
 
-    @Test func orphanLimit_killsEverythingAndReportsNothing() {
+    @Test func orphanLimit_killsEverything_andReportsThatItHasEnded() {
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
         let actions = state.orphanLimitOver(now: 1)
         #expect(
             Set(actions.map(String.init(describing:)))
                 == Set([ExecutorAction.stop(one), .kill(one), .forget(two)].map(String.init(describing:))))
-        #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.forget(one)])
+        #expect(state.ended(one, .cancelled, now: 2, at: 2) == [.report(.lost(one)), .forget(one)])
     }
 
     @Test func lockLeaseEnding_stopsWhatRunsUnderAKey_tellsItAsHeldUntilItHasEnded_andThenAsLost() {

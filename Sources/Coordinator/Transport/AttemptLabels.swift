@@ -47,7 +47,7 @@ struct AttemptLabels {
             .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
             .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
-            .outcomesKept, .deathProven:
+            .outcomesKept, .deathProven, .attemptStrayed, .strayEnded:
             break
         }
     }

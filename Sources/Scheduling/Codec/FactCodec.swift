@@ -53,6 +53,8 @@ private enum Kind {
     static let stopBegun: UInt8 = 194
     static let orphanEnded: UInt8 = 240
     static let outcomesKept: UInt8 = 241
+    static let attemptStrayed: UInt8 = 243
+    static let strayEnded: UInt8 = 244
     static let forgotten: UInt8 = 251
     static let deathProven: UInt8 = 253
     static let scopeRestarted: UInt8 = 242
@@ -252,6 +254,17 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
+        case .attemptStrayed(let unit, let attempt, let worker, let at):
+            write(Kind.attemptStrayed)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(UInt64(worker.rawValue))
+            write(at)
+        case .strayEnded(let unit, let attempt, let at):
+            write(Kind.strayEnded)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(at)
         case .deathProven(let unit, let attempt, let worker, let cause, let isEvaluation, let at):
             write(Kind.deathProven)
             write(unit.rawValue)
@@ -431,6 +444,10 @@ extension ByteReader {
             return .forgotten(try submissionNumber(), at: try signed())
         case Kind.orphanEnded:
             return .orphanEnded(try unit(), try attempt(), at: try signed())
+        case Kind.attemptStrayed:
+            return .attemptStrayed(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
+        case Kind.strayEnded:
+            return .strayEnded(try unit(), try attempt(), at: try signed())
         case Kind.deathProven:
             return .deathProven(
                 try unit(), try attempt(), WorkerNumber(try unsigned32()), try named(LossCause.self), isEvaluation: try flag(),

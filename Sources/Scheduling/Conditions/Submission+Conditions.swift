@@ -27,7 +27,7 @@ extension Submission {
         case .wanting, .ready, .postponed: hasConditions(unit)
         // A group begins anew first.
         case .retryWait: if case .operation = node(unit).kind { hasConditions(unit) } else { false }
-        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .lingering, .dropped: false
         }
     }
 

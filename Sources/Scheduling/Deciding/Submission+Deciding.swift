@@ -228,7 +228,7 @@ extension Submission {
     /// What is around it is stopped, or who decides is gone.
     mutating func stopDecider(_ decider: Int, _ reason: Unit.Stop, _ at: Int64, _ effects: inout [Effect]) {
         switch units[decider].phase {
-        case .ended, .dropped: return
+        case .ended, .lingering, .dropped: return
         case .assigned(let attempt, let worker):
             guard note(reason, decider) else { return }
             effects.append(.stop(id(decider), attempt, worker, units[decider].stop ?? reason, now: units[decider].isHurried))
@@ -274,7 +274,7 @@ extension Submission {
         let due = decisions[Int32(group)]?.due.count ?? 0
         var found: [String] = []
         switch units[decider].phase {
-        case .blocked, .ended, .dropped: if due > 0 { found.append("has \(due) decisions due and rests") }
+        case .blocked, .ended, .lingering, .dropped: if due > 0 { found.append("has \(due) decisions due and rests") }
         case .ready, .assigned, .paused:
             if due == 0 { found.append("decides, but nothing is due") }
             if units[group].phase != .open { found.append("decides for a group that is not open") }
@@ -290,7 +290,9 @@ extension Submission {
     func isDue(_ decider: Int) -> Bool {
         switch units[decider].phase {
         case .ready, .assigned, .paused: true
-        case .blocked, .delayed, .held, .wanting, .locking, .preparing, .postponed, .retryWait, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .wanting, .locking, .preparing, .postponed, .retryWait, .provisional, .open, .ended, .lingering,
+            .dropped:
+            false
         }
     }
 }

@@ -50,15 +50,23 @@ extension Explainer {
         if let running, case .assigned(_, let worker) = submission.units[running].phase {
             let session = scheduler.workers.sessions[worker.index]
             if !session.isAttached || session.isSuspected { wait.until = wall(session.lastHeard + silence(of: running, session)) }
+        } else if let running, let stray = submission.strays(in: running).first {
+            let session = scheduler.workers.sessions[stray.worker.index]
+            wait.running = blocking(Int(stray.unit))
+            wait.running?.worker = scheduler.durable.workers[stray.worker.index].identity.name
+            if !session.isAttached { wait.until = wall(session.lastHeard + scheduler.configuration.orphanLimitMilliseconds) }
         }
         add(.stopping(wait))
     }
 
-    /// The unit if it was given out, or the first in it that was; nil: nothing was.
+    /// The unit if it was given out, or attempts of it that were given up may go on, or the first in it of which that is so; nil: of none.
     private func runningInside(_ unit: Int) -> Int? {
         var current = unit
         while true {
-            if case .assigned = submission.units[current].phase { return current }
+            switch submission.units[current].phase {
+            case .assigned, .lingering: return current
+            default: break
+            }
             let inside =
                 submission.children(of: current).first { !submission.units[$0].hasEnded }
                 ?? submission.preparations(of: current).first { !submission.units[$0].hasEnded }

@@ -90,7 +90,7 @@ struct Explainer {
         case .assigned(let attempt, let worker): addAttempt(of: unit, attempt, worker)
         case .provisional: addProvisional(of: unit)
         case .retryWait(let until): addRetry(of: unit, until)
-        case .paused, .open, .ended, .dropped: break
+        case .paused, .open, .ended, .lingering, .dropped: break
         }
     }
 
@@ -101,7 +101,7 @@ struct Explainer {
         case .assigned: !state.isRunning && state.startedAt == 0
         // Shown as paused, if they are.
         case .paused, .wanting, .preparing, .ready, .postponed, .retryWait, .open: false
-        case .provisional, .ended, .dropped: false
+        case .provisional, .ended, .lingering, .dropped: false
         }
     }
 

@@ -18,7 +18,7 @@ extension Submission {
         // A group begins anew first.
         case .retryWait: node(unit).isOperation
         case .provisional: isConcluding(unit)
-        case .blocked, .delayed, .held, .paused, .preparing, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .preparing, .open, .ended, .lingering, .dropped: false
         }
     }
 

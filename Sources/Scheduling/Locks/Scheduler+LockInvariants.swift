@@ -24,7 +24,7 @@ extension Scheduler {
                 if state.hasEnded, state.locks != .none { found.append("\(path) has ended and keeps locks") }
                 if submission.lacksLocks(unit) {
                     switch state.phase {
-                    case .blocked, .delayed, .held, .paused, .wanting, .postponed, .ended, .dropped: break
+                    case .blocked, .delayed, .held, .paused, .wanting, .postponed, .ended, .lingering, .dropped: break
                     case .locking, .preparing, .ready, .assigned, .provisional, .retryWait, .open:
                         found.append("\(path) goes on without its locks")
                     }
@@ -138,7 +138,7 @@ private struct WaitSearch {
                 \.self)
         }
         switch submission.units[unit].phase {
-        case .ended, .dropped:
+        case .ended, .lingering, .dropped:
             return []
         case .provisional:
             return vertex.isStart ? [] : submission.openStreamProducer(of: unit).map { [end($0)] } ?? []
@@ -156,7 +156,7 @@ private struct WaitSearch {
         case .held:
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
         case .blocked, .delayed, .paused, .wanting, .preparing, .ready, .postponed, .assigned, .retryWait, .provisional, .open, .ended,
-            .dropped:
+            .lingering, .dropped:
             let dependencies = submission.predecessors(of: unit).filter { !submission.units[$0].hasEnded }
             let parent = Int(submission.units[unit].parent)
             return dependencies.map(end) + (parent >= 0 ? [start(parent)] : [])

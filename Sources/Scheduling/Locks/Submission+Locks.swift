@@ -35,7 +35,8 @@ extension Submission {
         switch units[unit].phase {
         case .wanting: true
         case .postponed: lacksLocks(unit)
-        case .blocked, .delayed, .held, .paused, .locking, .preparing, .ready, .assigned, .retryWait, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .ready, .assigned, .retryWait, .provisional, .open, .ended,
+            .lingering, .dropped:
             false
         }
     }
@@ -78,7 +79,7 @@ extension Submission {
             (.assigned, _),
             (.retryWait, _), (.provisional, _),
             (.open, _),
-            (.ended, _), (.dropped, _):
+            (.ended, _), (.lingering, _), (.dropped, _):
             false
         }
     }

@@ -54,7 +54,7 @@ extension Submission {
             break
         case .assigned(let attempt, let worker):
             return effects.append(.recall(id(unit), attempt, worker))
-        case .blocked, .delayed, .paused, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .paused, .provisional, .open, .ended, .lingering, .dropped:
             return
         }
         effects.append(.changed(id(unit), at: at, errors: []))
@@ -94,7 +94,7 @@ extension Submission {
             effects.append(.retry(id(unit), at: until))
         case .preparing:
             break
-        case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .locking, .assigned, .provisional, .open, .ended, .lingering, .dropped:
             return
         }
         effects.append(.changed(id(unit), at: at, errors: []))

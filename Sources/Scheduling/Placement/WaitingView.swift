@@ -51,7 +51,7 @@ extension Scheduler {
         case .ready, .wanting: break
         case .assigned where heldBack[unit] != nil: return WaitingView(kind: .partialResults, text: heldBack[unit] ?? "")
         case .blocked, .delayed, .held, .paused, .locking, .preparing, .postponed, .assigned, .retryWait, .provisional, .open, .ended,
-            .dropped:
+            .lingering, .dropped:
             return nil
         }
         let lane = operationClass(of: unit)

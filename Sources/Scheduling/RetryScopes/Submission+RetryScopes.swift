@@ -81,7 +81,7 @@ extension Submission {
         let members = scopeMembers(of: unit)
         var again: Set<Int> = [unit]
         var delivering = Set(node(unit).receives)
-        for member in members.reversed() where isHeldInScope(member) && delivering.contains(Int(units[member].node)) {
+        for member in members.reversed() where beginsAnew(member) && delivering.contains(Int(units[member].node)) {
             again.insert(member)
             delivering.formUnion(node(member).receives)
         }
@@ -96,6 +96,9 @@ extension Submission {
         }
         settle(at: at, &effects)
     }
+
+    /// Whether its end is held for others to decide about: not if it was cancelled meanwhile.
+    private func beginsAnew(_ member: Int) -> Bool { isHeldInScope(member) && units[member].phase != .lingering }
 
     private mutating func beginAnew(_ unit: Int) {
         scoped[Int32(unit)] = nil
@@ -122,6 +125,8 @@ extension Submission {
     }
 
     private mutating func accept(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
+        // It was cancelled, and ends so when nothing of it can run any more.
+        if units[unit].phase == .lingering { return }
         switch scoped[Int32(unit)] {
         case .success(let success)?:
             accept(success, of: unit, at, &effects)
@@ -148,8 +153,9 @@ extension Submission {
         var found: [String] = []
         for unit in units.indices where isHeldInScope(unit) {
             let path = "\(id)/\(path(of: unit))"
-            if case .provisional = units[unit].phase {
-            } else {
+            switch units[unit].phase {
+            case .provisional, .lingering: break
+            default:
                 found.append("\(path): its end is held, but it is \(units[unit].phase)")
             }
             if openTail(of: unit) == nil, units[unit].stop == nil { found.append("\(path): its end is held for nobody") }

@@ -111,7 +111,7 @@ extension Scheduler {
         // A unit in retryWait or postponed is queued only when its time has come.
         case .ready, .retryWait, .postponed: !isPaused(unit) && !lacksStream(unit)
         case .provisional: durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .open, .ended, .lingering, .dropped: false
         }
     }
 

@@ -68,6 +68,7 @@ extension Scheduler {
         guard let number = workers.number(of: peer) else { return }
         pending.acknowledgements[number.index, default: []].append(AttemptName(unit: unit, attempt: attempt))
         refuseLateResult(unit, attempt, &outputs)
+        endStray(unit, attempt, on: number, &outputs)
         guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit).map({ admitted($0, unit) }) else { return }
         let (duration, overflows) = at.subtractingReportingOverflow(startedAt)
         if startedAt > 0, !overflows, (0...Self.observedDurationMax).contains(duration) {
@@ -131,8 +132,9 @@ extension Scheduler {
     mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer) else { return }
         if isFenced(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
+        endStray(unit, attempt, on: number, &outputs)
         guard isCurrent(unit, attempt, number) else { return }
-        if wasStopped { return lose(unit, .lockLeaseOver, &outputs) }
+        if wasStopped { return lose(unit, endsWithLockLease(unit) ? .lockLeaseOver : .orphanLimitOver, &outputs) }
         // Given back without being asked: it is ending and takes nothing more.
         if !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }
         lose(unit, .released, &outputs)
@@ -143,7 +145,10 @@ extension Scheduler {
     }
 
     mutating func lose(_ unit: UnitID, _ cause: LossCause, _ outputs: inout Outputs) {
-        guard case .assigned(let attempt, _) = durable.phase(unit) else { return }
+        guard case .assigned(let attempt, let worker) = durable.phase(unit) else { return }
+        if mayGoOn(unit, after: cause), !configuration.forgetsStrays {
+            emit(.attemptStrayed(unit, attempt, worker, at: now.wall), &outputs)
+        }
         emit(.attemptLost(unit, attempt, cause, at: now.wall), &outputs)
     }
 

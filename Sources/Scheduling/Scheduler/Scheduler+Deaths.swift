@@ -38,6 +38,7 @@ extension Scheduler {
         if crashed {
             for begun in possible where !held.contains(begun.unit) { countDeath(under: begun, number, cause, &outputs) }
         }
+        endStrays(on: number, &outputs)
         if !isSubmitter { emit(.workerEnded(number), &outputs) }
         if let peer = session.peer { workers.byPeer[peer] = nil }
         workers.forgetSilence(of: number)

@@ -105,6 +105,7 @@ extension Scheduler {
             lose(unit, .neverArrived, &outputs)
         }
         endOrphans(on: number, besides: held, &outputs)
+        endStrays(on: number, besides: held, &outputs)
         return drop
     }
 
@@ -245,19 +246,20 @@ extension Scheduler {
         guard due <= now.boot else { return timers.insert(.orphanLimit(number), due: due) }
         for unit in workers.sessions[number.index].units { lose(unit, .orphanLimitOver, &outputs) }
         endOrphans(on: number, besides: [], &outputs)
+        endStrays(on: number, &outputs)
         workers.sessions[number.index].connection = .absent
     }
 
     /// Whether something may run in an executor that is not heard.
     private func mayRun(_ index: Int) -> Bool {
-        !workers.sessions[index].units.isEmpty || !durable.resources.orphans(on: WorkerNumber(UInt32(index))).isEmpty
+        !workers.sessions[index].units.isEmpty || hasStrays(index) || !durable.resources.orphans(on: WorkerNumber(UInt32(index))).isEmpty
     }
 
     func isRunning(_ unit: UnitID) -> Bool {
         durable.submissions[durable.index(of: unit.submission)].units[unit.index].isRunning
     }
 
-    private func endsWithLockLease(_ unit: UnitID) -> Bool {
+    func endsWithLockLease(_ unit: UnitID) -> Bool {
         durable.submissions[durable.index(of: unit.submission)].endsWithLockLease(unit.index)
     }
 

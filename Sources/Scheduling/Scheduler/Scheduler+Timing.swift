@@ -68,7 +68,7 @@ extension Scheduler {
         case .wanting, .locking, .ready, .postponed, .assigned:
             durable.submissions[durable.index(of: unit.submission)].units[unit.index].queuedAt
         case .retryWait(let until): until
-        case .blocked, .delayed, .held, .paused, .preparing, .provisional, .open, .ended, .dropped: nil
+        case .blocked, .delayed, .held, .paused, .preparing, .provisional, .open, .ended, .lingering, .dropped: nil
         }
     }
 

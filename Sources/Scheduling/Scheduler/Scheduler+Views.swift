@@ -45,6 +45,7 @@ extension Scheduler {
         case .assigned: unit.isRunning || unit.startedAt > 0 ? .running : .queued
         case .retryWait: .retrying
         case .open: unit.stop != nil ? .stopping : .running
+        case .lingering: .stopping
         case .ended(.success): .succeeded
         case .ended(.failure): .failed
         case .ended(.cancelled): .cancelled
@@ -110,7 +111,7 @@ extension Scheduler {
         case .locking: view.locks = locksInTheWay(of: UnitID(durable.submissions[index].number, unit), for: reader)
         case .retryWait(let until): view.retryAt = until
         case .blocked, .delayed, .held, .paused, .wanting, .preparing, .ready, .postponed, .provisional, .open, .ended(.cancelled),
-            .dropped:
+            .lingering, .dropped:
             break
         }
         if durable.submissions[index].isAdded(unit) { view.added = addedView(of: unit, index) }

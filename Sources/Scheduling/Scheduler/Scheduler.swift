@@ -33,6 +33,8 @@ public struct Scheduler {
         public var forgetsRetries = false
         /// After a start nobody is waited for: a fault that a simulation plants.
         public var givesNoFreshLease = false
+        /// What is given up because its executor is not heard is taken for over: a fault that a simulation plants.
+        public var forgetsStrays = false
 
         public init() {}
     }
@@ -195,6 +197,8 @@ public struct Scheduler {
         case .deadline(let unit, let at): watchDeadline(of: unit, at: at)
         case .stop(let unit, let attempt, let worker, let reason, let now): orderStop(unit, attempt, worker, reason, now: now)
         case .recall(let unit, let attempt, let worker): recall(unit, attempt, worker)
+        case .strayed(let unit, let attempt, let worker):
+            workers.sessions[worker.index].strays.append(AttemptName(unit: unit, attempt: attempt))
         case .freed(let unit, let worker):
             workers.sessions[worker.index].remove(unit)
             if !progress.isEmpty { progress[unit] = nil }
@@ -236,6 +240,10 @@ public struct Scheduler {
                 continue
             }
             unfinishedUnits += durable.submissions[index].units.count
+            for stray in durable.submissions[index].strays {
+                workers.sessions[stray.worker.index].strays.append(
+                    AttemptName(unit: UnitID(number, Int(stray.unit)), attempt: stray.attempt))
+            }
             for unit in durable.submissions[index].units.indices {
                 let id = UnitID(number, unit)
                 if let at = durable.submissions[index].deadlines[Int32(unit)] { watchDeadline(of: id, at: at) }
@@ -250,7 +258,7 @@ public struct Scheduler {
                 case .delayed(let until): watchDelay(of: id, until: until)
                 case .postponed(.window(let until)): wallTimers.insert(.postponement(id, until), due: until)
                 case .postponed(.later(let until)): timers.insert(.postponement(id, until), due: now.boot + max(0, until - now.wall))
-                case .blocked, .held, .paused, .locking, .preparing, .postponed(.turn), .provisional, .ended, .dropped: break
+                case .blocked, .held, .paused, .locking, .preparing, .postponed(.turn), .provisional, .ended, .lingering, .dropped: break
                 }
             }
         }

@@ -49,6 +49,8 @@ struct WorkerTable {
         var isSuspected = false
         /// Index: units assigned to it, oldest first.
         var units = Deque<UnitID>()
+        /// Index: attempts that were given up and may go on in it, as far as their submissions have not ended.
+        var strays: [AttemptName] = []
         /// It holds one unit that must run alone.
         var isExclusive = false
         /// It is kept free for this unit, which must run alone.

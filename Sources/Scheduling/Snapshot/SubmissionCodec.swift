@@ -19,6 +19,11 @@ extension Submission {
         writeUnits(into: &writer)
         writeEnds(into: &writer)
         writer.write(table: deathPlaces) { writer, names in writer.write(list: names) { $0.write($1) } }
+        writer.write(list: strays) { writer, stray in
+            writer.write(stray.unit)
+            writer.write(stray.attempt.rawValue)
+            writer.write(UInt64(stray.worker.rawValue))
+        }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -110,6 +115,14 @@ extension Submission {
         try readEnds(from: &reader)
         // Since layout 4.
         if !reader.isAtEnd { deathPlaces = try reader.table { reader throws(DecodingFailure) in try reader.texts() } }
+        // Since layout 5.
+        if !reader.isAtEnd {
+            strays = try reader.list { reader throws(DecodingFailure) in
+                Stray(
+                    unit: try reader.signed32(), attempt: Attempt(rawValue: try reader.unsigned()),
+                    worker: WorkerNumber(try reader.unsigned32()))
+            }
+        }
     }
 
     private mutating func readGroups(from reader: inout ByteReader) throws(DecodingFailure) {

@@ -88,6 +88,7 @@ private enum PhaseKind {
     static let dropped: UInt8 = 18
     /// As `succeeded`, without a value.
     static let done: UInt8 = 19
+    static let lingering: UInt8 = 20
 }
 
 extension ByteWriter {
@@ -164,6 +165,7 @@ extension ByteWriter {
         case .open: write(PhaseKind.open)
         case .ended(.success(.void)): write(PhaseKind.done)
         case .ended(let outcome): write(outcome: outcome)
+        case .lingering: write(PhaseKind.lingering)
         case .dropped: write(PhaseKind.dropped)
         }
     }
@@ -262,6 +264,7 @@ extension ByteReader {
         case PhaseKind.retryWait: return .retryWait(until: try signed())
         case PhaseKind.open: return .open
         case PhaseKind.done: return .ended(.success(.void))
+        case PhaseKind.lingering: return .lingering
         case PhaseKind.dropped: return .dropped
         case let kind: return .ended(try outcome(kind))
         }

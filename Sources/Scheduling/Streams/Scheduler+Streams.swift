@@ -22,7 +22,7 @@ extension Scheduler {
         case .wanting, .ready, .postponed, .retryWait:
             guard durable.submissions[index].lacksStream(unit.index) else { return nil }
             return WaitingView(kind: .stream, text: "`\(name)`, whose stream it receives, has to begin anew first")
-        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .open, .ended, .lingering, .dropped:
             return nil
         }
     }

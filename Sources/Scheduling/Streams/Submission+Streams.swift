@@ -57,7 +57,7 @@ extension Submission {
             switch units[receiver].phase {
             case .blocked: if isReleased(receiver, byBeginOf: unit) { work.append(.release(Int32(receiver))) }
             case .wanting, .ready, .postponed, .retryWait: if !isPaused(receiver) { goOn(receiver, at, &effects) }
-            case .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: break
+            case .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .lingering, .dropped: break
             }
         }
         settle(at: at, &effects)
@@ -86,7 +86,7 @@ extension Submission {
             case .provisional:
                 provisional[Int32(receiver)] = nil
                 giveUp(receiver, at, &effects)
-            case .delayed, .held, .paused, .preparing, .retryWait, .open, .ended, .dropped:
+            case .delayed, .held, .paused, .preparing, .retryWait, .open, .ended, .lingering, .dropped:
                 break
             }
         }
@@ -103,7 +103,7 @@ extension Submission {
             case .provisional: work.append(.accept(Int32(receiver)))
             // Those whose producer was not tried again after all.
             case .wanting, .ready, .postponed, .retryWait: if !hadBegun { work.append(.resume(Int32(receiver))) }
-            case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .open, .ended, .dropped: break
+            case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .open, .ended, .lingering, .dropped: break
             }
         }
         return hadBegun
@@ -120,7 +120,7 @@ extension Submission {
     mutating func resumeReceiver(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
         case .wanting, .ready, .postponed, .retryWait: if !isPaused(unit) { goOn(unit, at, &effects) }
-        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped: break
+        case .blocked, .delayed, .held, .paused, .locking, .preparing, .assigned, .provisional, .open, .ended, .lingering, .dropped: break
         }
     }
 
@@ -187,7 +187,7 @@ extension Submission {
         for unit in begunStreams.sorted() {
             switch units[Int(unit)].phase {
             case .assigned where !units[Int(unit)].isEvaluating: break
-            case .provisional: break
+            case .provisional, .lingering: break
             default: found.append("\(id)/\(path(of: Int(unit))): its stream has begun, but no attempt of it runs")
             }
         }

@@ -69,7 +69,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
-        case .ended: return passPlace(in: Int(units[unit].parent))  // it ended before it took the place that was meant for it
+        case .ended, .lingering: return passPlace(in: Int(units[unit].parent))  // it ended before it took the place that was meant for it
         case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .dropped: return
         }
         if !isPreparation(unit) {
@@ -147,6 +147,7 @@ extension Submission {
     /// Gives the unit its outcome and tells those who waited for it.
     mutating func finish(_ unit: Int, _ outcome: Outcome, _ at: Int64, _ effects: inout [Effect]) {
         precondition(!units[unit].hasEnded, "unit \(unit) of \(id) ended twice")
+        if case .cancelled = outcome, hasToLinger(unit) { return linger(unit, at, &effects) }
         if layout.scopes != nil { decideScope(of: unit, at, &effects) }
         let hasToldReceivers = !scoped.isEmpty && scoped.removeValue(forKey: Int32(unit)) != nil
         units[unit].phase = .ended(outcome)
@@ -181,7 +182,10 @@ extension Submission {
         stopPreparations(of: unit, .siblingFailed)
 
         let parent = Int(units[unit].parent)
-        guard parent >= 0 else { return effects.append(.submissionEnded(number)) }
+        guard parent >= 0 else {
+            strays = []
+            return effects.append(.submissionEnded(number))
+        }
         if isPreparation(unit) { return work.append(.prepared(Int32(parent))) }
         units[parent].openChildren -= 1
         if case .success = outcome {
@@ -255,7 +259,7 @@ extension Submission {
         guard !units[unit].hasEnded, units[unit].openChildren == 0 else { return }
         // What is done before its conditions, or an evaluation of these, still runs: the end of that ends it.
         switch units[unit].phase {
-        case .preparing, .assigned: return
+        case .preparing, .assigned, .lingering: return
         default: break
         }
         // A group that is stopped before it began has its children's ends to wait for like any other.
@@ -338,6 +342,10 @@ extension Submission {
         case .open:
             guard note(reason, unit) else { return }
             stopChildren(of: unit, reason)
+        case .lingering:
+            guard note(reason, unit) else { return }
+            if reason == .fenced { return finish(unit, stoppedOutcome(unit), at, &effects) }
+            stopStrays(of: unit, &effects)
         case .provisional where reason == .submitterGone && isConcluding(unit):
             passOver(unit, at, &effects)
         case .preparing:

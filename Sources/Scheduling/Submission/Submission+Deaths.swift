@@ -31,7 +31,7 @@ extension Submission {
     /// Whether what becomes known of an earlier attempt still means something for the unit.
     func mayCountDeath(under unit: Int) -> Bool {
         switch units[unit].phase {
-        case .ended, .dropped: false
+        case .ended, .lingering, .dropped: false
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional,
             .retryWait, .open:
             true
@@ -72,7 +72,7 @@ extension Submission {
         case .paused, .wanting, .locking: units[unit].openChildren == 0
         // A group begins anew first.
         case .retryWait: node(unit).isOperation
-        case .blocked, .delayed, .held, .preparing, .assigned, .provisional, .open, .ended, .dropped: false
+        case .blocked, .delayed, .held, .preparing, .assigned, .provisional, .open, .ended, .lingering, .dropped: false
         }
     }
 

@@ -12,7 +12,8 @@ extension Submission {
         case .ready, .postponed: break
         // It has waited for a worker since then.
         case .retryWait(let until): units[unit].queuedAt = until
-        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .provisional, .open, .ended, .dropped:
+        case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .assigned, .provisional, .open, .ended, .lingering,
+            .dropped:
             throw FactMismatch("\(path(of: unit)) was assigned while it did not wait for a worker")
         }
         if isPaused(unit) { throw FactMismatch("\(path(of: unit)) was assigned while it was paused") }

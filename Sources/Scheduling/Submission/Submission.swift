@@ -91,6 +91,8 @@ struct Submission {
     var deathPlaces: [Int32: [String]] = [:]
     /// Attempts from which nothing is taken any more, because a lock was released under them.
     var fencedAttempts: Set<Attempt> = []
+    /// Attempts that were given up and may go on, in that order. Empty when the submission has ended.
+    var strays: [Stray] = []
     /// Which lock was released under units, and why. Looked up, never iterated.
     var seizures: [Int32: String] = [:]
     /// The stop that is being carried out asks for no grace.

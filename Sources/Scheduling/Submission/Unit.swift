@@ -29,6 +29,9 @@ struct Unit {
         /// A group whose children have not all ended.
         case open
         case ended(Outcome)
+        /// It is to end as cancelled, and attempts of it, or of what is in it, that were given up may still run: it ends with the last
+        /// of them.
+        case lingering
         /// Made by an earlier attempt of a group that began anew; nobody sees it any more.
         case dropped
     }
@@ -174,6 +177,8 @@ enum Effect {
     case recall(UnitID, Attempt, WorkerNumber)
     /// The attempt is the worker's no longer.
     case freed(UnitID, WorkerNumber)
+    /// The attempt is given up, and may go on at the worker.
+    case strayed(UnitID, Attempt, WorkerNumber)
     /// So many units are new, from this one on, and so are all nodes from `firstNode` on.
     case added(UnitID, count: Int, firstNode: Int)
     /// The submission has so many more units.

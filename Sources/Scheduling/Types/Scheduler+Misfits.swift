@@ -51,7 +51,7 @@ extension Unit {
         guard stop == nil else { return false }
         return switch phase {
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .ready, .postponed, .retryWait: true
-        case .assigned, .provisional, .open, .ended, .dropped: false
+        case .assigned, .provisional, .open, .ended, .lingering, .dropped: false
         }
     }
 }

@@ -40,7 +40,7 @@ enum JoinSearch {
         switch state.phase {
         case .ended, .dropped: return []
         case .blocked, .delayed, .held, .paused: hasBegun = false
-        case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open: hasBegun = true
+        case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .lingering: hasBegun = true
         }
         if durable.submissions[index].duplicate(unit) != nil {
             let before = durable.submissions[index].memberBefore(unit).map(end)

@@ -1,0 +1,211 @@
+import Scheduling
+import Testing
+
+/// Attempts that were given up because their executor was not heard, and may go on: `cancelled` is told when they cannot any more.
+@Suite(.timeLimit(.minutes(1)))
+struct StrayTests {
+    private static let lease = Scheduler.Configuration().leaseMilliseconds
+    private static let orphanLimit = Scheduler.Configuration().orphanLimitMilliseconds
+
+    /// Its first attempt is with an executor that was not heard for its lease, the second one with another.
+    private func strayed(
+        _ path: String = "a", in graph: Graph = Sketch.group("root", [.op("a"), .op("b")]).graph()
+    ) -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(graph)
+        cluster.begin(path)
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        cluster.attach(2, slots: 4)
+        #expect(cluster.find(path, on: 2) != nil)
+        return cluster
+    }
+
+    private func cancel(_ path: String = "a", now: Bool = false, _ cluster: inout FakeCluster) {
+        _ = cluster.ask(.cancel(submission: "last", path: path, reason: "enough", now: now))
+    }
+
+    /// Cancelled, and its second attempt has stopped.
+    private func cancelled(_ path: String = "a", now: Bool = false) -> FakeCluster {
+        var cluster = strayed()
+        cancel(path, now: now, &cluster)
+        cluster.end("a", on: 2, .stopped)
+        return cluster
+    }
+
+    @Test func cancelled_waitsForTheProofThatItsProcessIsGone() {
+        var cluster = cancelled()
+        #expect(cluster.state("a") == .stopping)
+        #expect(cluster.view()?.state == .running)
+        cluster.die(1, crashed: false)
+        #expect(cluster.state("a") == .cancelled)
+        cluster.end("b")
+        #expect(cluster.view()?.state == .failed, "only a member was cancelled")
+    }
+
+    @Test func cancelled_waitsUntilItsExecutorIsBackWithoutIt() {
+        var cluster = cancelled()
+        cluster.attach(1)
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    @Test func cancelled_waitsUntilItsExecutor_whichIsBackWithIt_saysThatItHasEnded() throws {
+        var cluster = cancelled()
+        cluster.reattach(1, endsDropped: false)
+        #expect(cluster.state("a") == .stopping)
+        // Also if it is heard no more before it has said so.
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        try cluster.restart()
+        for executor in [2, 1] { cluster.reattach(executor, slots: 4, endsDropped: false) }
+        #expect(cluster.state("a") == .stopping)
+        cluster.endDropped(1)
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    @Test func cancelled_waitsForTheOrphanLimit_sinceItWasHeard() {
+        var cluster = cancelled()
+        cluster.advance(Self.orphanLimit - Self.lease - 1)
+        #expect(cluster.state("a") == .stopping)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    /// Nobody knows when it was heard: the limit counts from the start.
+    @Test func afterARestart_itStillWaits() throws {
+        for isCancelledBefore in [true, false] {
+            var cluster = isCancelledBefore ? cancelled() : strayed()
+            cluster.advance(Self.orphanLimit / 2)
+            try cluster.restart()
+            cluster.reattach(2, slots: 4)
+            if !isCancelledBefore {
+                cancel("a", &cluster)
+                cluster.end("a", on: 2, .stopped)
+            }
+            cluster.advance(Self.orphanLimit - 1)
+            #expect(cluster.state("a") == .stopping)
+            cluster.advance(1)
+            #expect(cluster.state("a") == .cancelled)
+        }
+    }
+
+    /// A member that has succeeded in another attempt may still run where nobody hears it.
+    @Test func group_isCancelledWhenNothingInItGoesOn() throws {
+        var cluster = strayed("g/a", in: Sketch.group("root", [.group("g", [.op("a"), .op("c")]), .op("b")]).graph())
+        cluster.end("g/a", on: 2)
+        cancel("g", &cluster)
+        cluster.end("g/c", on: 2, .stopped)
+        #expect(cluster.state("g/a") == .succeeded && cluster.state("g/c") == .cancelled && cluster.state("g") == .stopping)
+        try cluster.restart()
+        #expect(cluster.state("g") == .stopping)
+        cluster.attach(1)
+        #expect(cluster.state("g") == .cancelled)
+    }
+
+    /// What has not begun again has nothing but the attempt that was given up.
+    @Test func queuedAgain_andCancelled_waits() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        #expect(cluster.state("a") == .queued)
+        cancel("", &cluster)
+        #expect(cluster.state("a") == .stopping && cluster.view()?.state == .running)
+        cluster.die(1)
+        #expect(cluster.view()?.state == .cancelled)
+    }
+
+    @Test func otherOutcomes_doNotWait() {
+        var cluster = strayed()
+        cluster.end("a", on: 2)
+        cluster.end("b", on: 2, failure("no"))
+        #expect(cluster.view()?.state == .failed)
+        // Its limit and its proof say nothing to anybody.
+        cluster.advance(Self.orphanLimit)
+        cluster.die(1)
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    @Test func whatItStillReports_isNoOutcome_andEndsTheWait() {
+        var cluster = cancelled()
+        cluster.reattach(1, endsDropped: false)
+        cluster.endDropped(1)
+        #expect(cluster.state("a") == .cancelled)
+        #expect(cluster.operations().first { $0.path == "a" }?.value == nil)
+    }
+
+    @Test func cancelNow_endsItWithoutGrace_whenItsExecutorIsBack() throws {
+        var cluster = cancelled(now: true)
+        cluster.reattach(1, endsDropped: false)
+        let order = try #require(cluster.stops.first)
+        #expect(order.now && order.reason == .cancelled)
+        cluster.endDropped(1)
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    @Test func revokedWorker_hasUntilTheOrphanLimit() {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        cluster.begin("a")
+        cluster.revoke(1)
+        cluster.attach(2)
+        cancel("a", &cluster)
+        cluster.end("a", on: 2, .stopped)
+        cluster.advance(Self.orphanLimit - 1)
+        #expect(cluster.state("a") == .stopping)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .cancelled)
+    }
+
+    @Test func explain_namesTheWorkerAndTheLimit() throws {
+        var cluster = strayed("g/a", in: Sketch.group("root", [.group("g", [.op("a")])]).graph())
+        let heard = cluster.now.wall - Self.lease
+        cancel("g", &cluster)
+        cluster.end("g/a", on: 2, .stopped)
+        for path in ["g/a", "g"] {
+            guard case .stopping(let wait)? = try cluster.explained(path).blockers.first else {
+                Issue.record("\(path) is not being stopped")
+                continue
+            }
+            #expect(wait.running?.worker == "h/1" && wait.until == heard + Self.orphanLimit)
+        }
+        let history = cluster.operations().first { $0.path == "g/a" }?.history.map(\.event)
+        #expect(history?.contains(.requested) == true)
+        cluster.die(1)
+        #expect(cluster.operations().first { $0.path == "g/a" }?.history.last?.event == .acknowledged)
+    }
+
+    /// The unique id and the place in the group are its own until then.
+    @Test func nextMember_beginsAfterIt() {
+        var cluster = strayed("o/a", in: Sketch.group("root", [.ordered("o", [.op("a"), .op("b")], stop: false)]).graph())
+        cancel("o/a", &cluster)
+        cluster.end("o/a", on: 2, .stopped)
+        #expect(cluster.heldPaths.filter { $0 == "o/b" } == [])
+        cluster.die(1, crashed: false)
+        #expect(cluster.find("o/b", on: 2) != nil)
+    }
+
+    @Test func snapshotsOfTheFourthLayout_areRead() throws {
+        let cluster = strayed()
+        var scheduler = Scheduler(cluster.configuration)
+        for fact in cluster.journal {
+            if case .attemptStrayed = fact { continue }
+            try scheduler.restore(fact)
+        }
+        var sections: [[UInt8]] = []
+        scheduler.writeSnapshot { sections.append($0) }
+        // Without the list of attempts that may go on, which is empty.
+        var fourth = sections.map { $0 }
+        fourth[0][0] = 4
+        #expect(fourth[1].removeLast() == 0)
+        var restored = Scheduler(cluster.configuration)
+        for section in fourth { try restored.restore(section: section[...]) }
+        var again: [[UInt8]] = []
+        restored.writeSnapshot { again.append($0) }
+        #expect(again == sections)
+    }
+}
