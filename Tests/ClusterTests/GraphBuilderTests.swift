@@ -296,6 +296,15 @@ import Wire
         #expect(graph.wire.nodes[2].exclusive.count == 1)
     }
 
+    @Test func conditionsOfBothPlaces_areEachEvaluatedInTheirs() {
+        let emit = Emit("a").conditions(Quiet()).condition { $0(.success) }
+        let graph = graph(emit)
+        #expect(graph.faults.isEmpty)
+        #expect(graph.wire.nodes[1].conditions.map(\.probe.type) == ["Quiet", "BlockCondition"])
+        #expect(graph.wire.nodes[1].conditions.map(\.probe.hosted) == [false, true])
+        #expect(graph.members[1].hostedConditions.keys.sorted() == [1])
+    }
+
     @Test func whatIsMadeOfOthers_isEvaluatedHereAsAWhole_withTheLocksOfAll() {
         let emit = Emit("a").conditions(
             OrCondition(Quiet(), AndCondition(MutuallyExclusive<Int>(), NegatedCondition(Quiet(from: 1))), FalseCondition()),
@@ -508,10 +517,6 @@ import Wire
         ("requires something of a worker, but executes", { AOperationBlock { finish in finish() }.requires(cpus: 1) }),
         ("makes the operation that it runs and has a RetryPolicy", { Wrapper().retry(RetryPolicy(attempts: 2)) }),
         ("has a unique id and delivers Raw, which has no codec", { UniqueHere() }),
-        (
-            "has the condition BlockCondition, which this process evaluates, and the condition Quiet",
-            { Emit("a").conditions(Quiet()).condition { $0(.success) } }
-        ),
         ("plain operation `", { GroupOperation(BlockOperation {}) }),
         (
             "makes the operation that it runs and has a `retryOnFailure` closure",

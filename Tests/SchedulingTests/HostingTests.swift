@@ -64,6 +64,64 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    /// Some of the conditions are the submitter's, some workers': workers are asked first, all are asked, and errors are in their order.
+    @Test(arguments: [false, true])
+    func conditionsOfBoth_areAskedInBothPlaces_andErrorsAreInTheirOrder(isGroup: Bool) throws {
+        var cluster = cluster()
+        let conditions = [true, false, true].enumerated().map { place, isHosted in
+            Condition(.probe(Probe(type: isHosted ? "Mine\(place)" : "probe", parameters: 0, isHosted: isHosted)))
+        }
+        let inner = isGroup ? Sketch.group("x", [.op("y")]) : .op("x", retries: 1)
+        cluster.submit(
+            Sketch.group("root", [inner.having { $0.conditions = conditions }]).graph(), submitter: Self.here)
+        let asked = try #require(cluster.find("x", on: 1)?.1)
+        #expect(asked.kind == .evaluate && asked.questions.map(\.condition) == [1])
+        func answer(_ owner: Int, _ positions: [Int], failing: Set<Int> = []) {
+            let answers = positions.map {
+                ConditionAnswer(condition: $0, finding: failing.contains($0) ? .failed : .satisfied, reason: "no \($0)")
+            }
+            cluster.end("x", on: owner, .answers(answers))
+        }
+        answer(1, [1], failing: [1])
+        // What workers have said stays said, whatever happens meanwhile.
+        try cluster.restart()
+        cluster.reattach(1, slots: 9)
+        cluster.reattach(Self.here, slots: 9)
+        let here = try #require(cluster.find("x", on: Self.here)?.1)
+        #expect(here.kind == .evaluate && here.questions.map(\.condition) == [0, 2] && cluster.find("x", on: 1) == nil)
+        answer(Self.here, [0, 2], failing: [0])
+        if !isGroup {
+            // Anew for each attempt.
+            cluster.advance(70_000)
+            #expect(cluster.find("x", on: 1)?.1.questions.map(\.condition) == [1])
+            answer(1, [1], failing: [1])
+            answer(Self.here, [0, 2], failing: [0])
+        }
+        let errors = cluster.operations().first { $0.path == "x" }?.errors ?? []
+        #expect(errors.map(\.message) == ["no 0", "no 1"] && errors.map(\.host) == ["h/70", "h/1"])
+    }
+
+    @Test func conditionsOfBoth_thatHold_letItStart_onAWorker() throws {
+        var cluster = cluster()
+        let conditions = [false, true].map { Condition(.probe(Probe(type: "probe", parameters: 0, isHosted: $0))) }
+        cluster.submit(Sketch.group("root", [Sketch.op("x").having { $0.conditions = conditions }]).graph(), submitter: Self.here)
+        cluster.end("x", on: 1)
+        cluster.end("x", on: Self.here)
+        #expect(cluster.find("x", on: 1)?.1.kind == .execute)
+        cluster.end("x", on: 1)
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    /// Workers have been asked when it is gone.
+    @Test func conditionsOfBoth_failWithoutTheSubmitter() {
+        var cluster = cluster()
+        let conditions = [false, true].map { Condition(.probe(Probe(type: "probe", parameters: 0, isHosted: $0))) }
+        cluster.submit(Sketch.group("root", [Sketch.op("x").having { $0.conditions = conditions }]).graph(), submitter: Self.here)
+        cluster.depart(Self.here)
+        cluster.end("x", on: 1)
+        #expect(cluster.operations().first { $0.path == "x" }?.errors.map(\.code) == [.submitterGone])
+    }
+
     @Test func submitterThatIsNotHeard_keepsWhatItRuns_andComesBackToIt() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [hosted("h", keys: ["k"]), hosted("later", after: ["h"])]).graph(), submitter: Self.here)
@@ -186,10 +244,14 @@ import Testing
             $0.requires = Requirements(labels: ["fast"])
         }
         #expect(faults(requiring) == ["is hosted and requires something of a worker; take `requires` off"])
-        let mixed = Sketch.op("x").having {
-            $0.conditions = [true, false].map { Condition(.probe(Probe(type: "p", parameters: 0, isHosted: $0))) }
+        let mixed = [true, false].map { Condition(.probe(Probe(type: "p", parameters: 0, isHosted: $0))) }
+        #expect(faults(Sketch.op("x").having { $0.conditions = mixed }) == [])
+        let both = Sketch.op("x").having {
+            $0.isHosted = true
+            $0.conditions = mixed
         }
-        #expect(faults(mixed).first?.hasPrefix("has conditions that its submitter evaluates and such that workers do (`p`)") == true)
+        #expect(
+            faults(both) == ["is hosted and has conditions that workers evaluate (`p`); its submitter evaluates them all"])
     }
 
     @Test func sameKeyAndGraph_isTheFirstSubmission_whoeverSubmits() {
@@ -282,13 +344,13 @@ import Testing
             guard !isRepeated[index] else { continue }
             var isHosted = false
             if case .operation = graph.nodes[index].kind { isHosted = random.below(3) == 0 }
-            let asksHere = isHosted || random.below(2) == 0
             if isHosted {
                 graph.nodes[index].options.isHosted = true
                 graph.nodes[index].options.requires = Requirements()
             }
             for condition in graph.nodes[index].options.conditions.indices {
-                guard asksHere, case .probe(var probe) = graph.nodes[index].options.conditions[condition].kind else { continue }
+                guard isHosted || random.below(2) == 0, case .probe(var probe) = graph.nodes[index].options.conditions[condition].kind
+                else { continue }
                 probe.isHosted = true
                 graph.nodes[index].options.conditions[condition].kind = .probe(probe)
             }

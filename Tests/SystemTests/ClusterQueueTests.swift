@@ -111,6 +111,34 @@ extension SystemTests {
             }
         }
 
+        /// Some are evaluated in this process, some by a worker.
+        @Test func conditionsOfBothPlaces_decideAlike_onBothQueues() async throws {
+            try await ProcessHarness.with { harness in
+                let there = try harness.write("there", "")
+                func graph() -> (GroupOperation, [Emit]) {
+                    let holds = BlockCondition { true }
+                    let fails = BlockCondition { false }
+                    let ends = [
+                        Emit("all hold").conditions(holds, FileThere(path: there)),
+                        Emit("none holds").conditions(fails, FileThere(path: there + ".not"), fails),
+                        Emit("one does not").conditions(FileThere(path: there), fails),
+                        Emit("nor here").conditions(holds, FileThere(path: there + ".not"), AndCondition(holds, fails)),
+                    ]
+                    return (GroupOperation(ends), ends)
+                }
+                let ((here, hereEnds), (remote, remoteEnds)) = (graph(), graph())
+                _ = await here.result(on: AOperationQueue())
+                let cluster = try await harness.trialCluster()
+                _ = await remote.result(on: cluster)
+                #expect(hereEnds.map { $0.outcome?.isSuccess } == [true, false, false, false])
+                #expect(remoteEnds.map { $0.outcome?.isSuccess } == hereEnds.map { $0.outcome?.isSuccess })
+                let origin = { (operation: Emit) in operation.publishedErrors.map { $0.publisher } }
+                #expect(hereEnds.map { origin($0).count } == [0, 3, 1, 2])
+                #expect(remoteEnds.map(origin) == hereEnds.map(origin))
+                await cluster.close()
+            }
+        }
+
         private func published<Failure: Error>(_ ends: [Emit], _ index: Int, _ type: Failure.Type = Failure.self) -> Failure? {
             ends[index].publishedErrors.first?.publishedError as? Failure
         }

@@ -97,25 +97,6 @@ struct ConditionManifests {
     init(of conditions: [any AOperationCondition], for operation: AOperation, isHosted: Bool) {
         self.isHosted = isHosted
         for condition in conditions { take(condition, of: condition, for: operation, isNegated: false, isSilent: false) }
-        refuseTwoKinds()
-    }
-
-    /// One place evaluates all conditions of an operation that are not the coordinator's.
-    private mutating func refuseTwoKinds() {
-        var (here, there): ([String], [String]) = ([], [])
-        for condition in self.conditions.flatMap(\.leaves) {
-            switch condition.kind {
-            case .hosted(let hosted): here.append(hosted.key)
-            case .registered(let registered): there.append(type(of: registered).key)
-            case .reachable: there.append("ReachabilityCondition")
-            case .noFailedDependencies, .noCancelledDependencies, .composed: break
-            }
-        }
-        guard let here = here.first, let there = there.first else { return }
-        localParts.append(
-            .init(
-                "has the condition \(here), which this process evaluates, and the condition \(there), which a worker does",
-                "give them to two operations, one after the other, or conform \(here) to ClusterCondition"))
     }
 
     /// - Parameter whole: what the operation was given, which `condition` is inside of.

@@ -18,7 +18,7 @@ extension Scheduler {
             .compactMap { verdictOfPreparation(of: $1, at: $0, unit) ?? ($1.isProbe ? nil : verdict(on: $1, at: $0, of: unit)) }
         if durable.submissions[index].needsProbing(unit.index) {
             // Nobody is asked while it could not start in any case; all are evaluated when one has failed.
-            let results = durable.submissions[index].results(of: unit.index, verdicts)
+            let results = durable.submissions[index].results(of: unit.index, verdicts + durable.submissions[index].answered(unit.index))
             let waits = results.contains { $0.until != nil }
             if !waits || results.contains(where: { $0.failure != nil }) { return .evaluate }
         }

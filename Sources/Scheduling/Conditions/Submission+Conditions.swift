@@ -41,7 +41,7 @@ extension Submission {
         if case .retryWait(let until) = units[unit].phase { units[unit].queuedAt = until }
         note(verdicts, unit)
         let verdicts = verdicts + answered(unit)
-        units[unit].isProbed = false
+        units[unit].probing = .due
         let results = results(of: unit, verdicts)
         let failures = results.compactMap(\.failure)
         guard failures.isEmpty else {
@@ -61,7 +61,7 @@ extension Submission {
                 settle(at: at, &effects)
             } else {
                 units[unit].phase = .ready
-                units[unit].isProbed = true
+                units[unit].probing = .done
                 units[unit].isCleared = true
             }
             return countedRates(of: unit)

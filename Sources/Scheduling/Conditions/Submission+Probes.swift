@@ -9,22 +9,32 @@ extension Submission {
         return conditions.indices.filter { conditions[$0].isProbe && preparationFailure($0, of: unit) == nil }
     }
 
-    /// Whether a worker has still to be asked before the unit may start.
-    func needsProbing(_ unit: Int) -> Bool {
-        guard !units[unit].isProbed, hasConditions(unit) else { return false }
-        return !probes(of: unit).isEmpty
+    /// Those of them that are asked about next, or are being asked about: all of them are evaluated in one place.
+    func dueProbes(of unit: Int) -> [Int] {
+        let conditions = conditions(of: unit)
+        let probes = probes(of: unit)
+        let ofWorkers = units[unit].probing == .due ? probes.filter { !conditions[$0].isHosted } : []
+        return ofWorkers.isEmpty ? probes.filter { conditions[$0].isHosted } : ofWorkers
     }
 
-    /// What workers have said for the attempt that is to start.
+    /// Whether somebody has still to be asked before the unit may start.
+    func needsProbing(_ unit: Int) -> Bool {
+        guard units[unit].probing != .done, hasConditions(unit) else { return false }
+        return !dueProbes(of: unit).isEmpty
+    }
+
+    /// What has been said for the attempt that is to start.
     func answered(_ unit: Int) -> [Verdict] {
-        guard units[unit].isProbed else { return [] }
-        let probes = probes(of: unit)
+        guard units[unit].probing != .due else { return [] }
+        let conditions = conditions(of: unit)
+        let isByAll = units[unit].probing == .done
+        let probes = probes(of: unit).filter { isByAll || !conditions[$0].isHosted }
         return (verdicts[Int32(unit)] ?? []).filter { probes.contains($0.condition) }
     }
 
     func questions(for unit: Int) -> [ConditionQuestion] {
         let conditions = conditions(of: unit)
-        return probes(of: unit).compactMap { position in
+        return dueProbes(of: unit).compactMap { position in
             let condition = conditions[position]
             guard case .probe(let probe) = condition.kind else { return nil }
             return ConditionQuestion(
@@ -49,7 +59,10 @@ extension Submission {
         let wasTimedOut = units[unit].stop == .timedOut
         units[unit].stop = nil
         note(verdicts(of: unit, wasTimedOut ? .stopped : outcome, evaluator, at), unit)
-        units[unit].isProbed = true
+        let conditions = conditions(of: unit)
+        let wasOfWorkers = dueProbes(of: unit).contains { !conditions[$0].isHosted }
+        units[unit].probing = .byWorkers
+        if !wasOfWorkers || dueProbes(of: unit).isEmpty { units[unit].probing = .done }
         units[unit].phase = .ready
         if isPaused(unit) || lacksStream(unit) { giveBackWhilePaused(unit) }
         effects.append(.changed(id(unit), at: at, errors: []))
@@ -76,7 +89,7 @@ extension Submission {
         case .success, .production, .stopped, .elements, .decided, .concluded:
             reason = "was not evaluated within \(Duration.text(milliseconds: stepMilliseconds(unit)))"
         }
-        return probes(of: unit).map { Verdict(condition: $0, finding: .failed, reason: reason, evaluator: evaluator, at: at) }
+        return dueProbes(of: unit).map { Verdict(condition: $0, finding: .failed, reason: reason, evaluator: evaluator, at: at) }
     }
 
     /// Ends a unit that was stopped while its conditions were being evaluated. A timeout of the evaluation is none of the

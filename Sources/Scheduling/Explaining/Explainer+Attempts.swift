@@ -6,7 +6,7 @@ extension Explainer {
         let name = scheduler.durable.workers[worker.index].identity.name
         if state.isEvaluating {
             let conditions = submission.conditions(of: unit)
-            for probe in submission.probes(of: unit) {
+            for probe in submission.dueProbes(of: unit) {
                 add(.condition(ConditionWait(key: conditions[probe].key, stage: .evaluating(worker: name))))
             }
         }

@@ -40,10 +40,10 @@ extension Graph {
         if node.isHosted, !node.requires.isEmpty {
             problems.append("is hosted and requires something of a worker; take `requires` off")
         }
-        if node.isHosted || node.isAskedAtSubmitter, !node.probeTypes.isEmpty {
+        if node.isHosted, !node.probeTypes.isEmpty {
             problems.append(
-                "has conditions that its submitter evaluates and such that workers do"
-                    + " (\(node.probeTypes.map { "`\($0)`" }.joined(separator: ", "))); give it one kind")
+                "is hosted and has conditions that workers evaluate (\(node.probeTypes.map { "`\($0)`" }.joined(separator: ", ")));"
+                    + " its submitter evaluates them all")
         }
         return problems
     }

@@ -7,8 +7,15 @@ extension Submission {
         if isConcluding(unit) { return true }
         if layout.graph.nodes[node].options.isHosted { return true }
         guard layout.graph.nodes[node].isAskedAtSubmitter else { return false }
-        if case .assigned = units[unit].phase { return units[unit].isEvaluating }
-        return !units[unit].isProbed
+        if case .assigned = units[unit].phase { return units[unit].isEvaluating && asksSubmitterNext(unit) }
+        return units[unit].probing != .done && asksSubmitterNext(unit)
+    }
+
+    /// Whether no worker has to be asked before, or is being asked.
+    private func asksSubmitterNext(_ unit: Int) -> Bool {
+        guard units[unit].probing == .due, !node(unit).probeTypes.isEmpty else { return true }
+        let conditions = conditions(of: unit)
+        return dueProbes(of: unit).allSatisfy { conditions[$0].isHosted }
     }
 
     /// Whether the unit's turn has come, so that it would wait for its submitter for ever.

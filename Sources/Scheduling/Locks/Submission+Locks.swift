@@ -65,7 +65,7 @@ extension Submission {
     mutating func returnLocks(_ unit: Int, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
         guard mayReturnLocks(unit) else { throw FactMismatch("\(path(of: unit)) gave locks back that it needs") }
         units[unit].locks = .none
-        units[unit].isProbed = false
+        units[unit].probing = .due
         units[unit].isPrepared = false
         wantLocks(unit, &effects)
         effects.append(.changed(id(unit), at: at, errors: []))

@@ -62,7 +62,7 @@ extension Submission {
 
     /// What has not begun gives its locks to others, and its conditions are evaluated anew when it goes on.
     mutating func giveBackWhilePaused(_ unit: Int) {
-        units[unit].isProbed = false
+        units[unit].probing = .due
         guard mayReturnLocks(unit) else { return }
         units[unit].locks = .none
         units[unit].isPrepared = false

@@ -112,7 +112,7 @@ extension Submission {
         units[unit].phase = .blocked
         units[unit].stop = nil
         if node(unit).isOperation { units[unit].startedAt = 0 }
-        units[unit].isProbed = false
+        units[unit].probing = .due
         units[unit].isPrepared = false
         units[unit].isCleared = false
     }

@@ -92,7 +92,7 @@ extension Scheduler {
         let index = durable.index(of: unit.submission)
         let standing = durable.submissions[index].standing(unit.index)
         // What a worker has said grows old.
-        if durable.submissions[index].units[unit.index].isProbed {
+        if durable.submissions[index].units[unit.index].probing != .due {
             conditioned.pushFirst(unit, lane: lane, standing)
         } else {
             conditioned.push(unit, lane: lane, standing)

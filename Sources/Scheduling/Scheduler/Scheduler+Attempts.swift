@@ -87,7 +87,7 @@ extension Scheduler {
         let kind = durable.submissions[index].node(unit.index).kind
         if durable.submissions[index].isConcluding(unit.index) { return checkedConclusion(outcome) }
         if durable.submissions[index].units[unit.index].isEvaluating {
-            return checkedAnswers(outcome, durable.submissions[index].probes(of: unit.index))
+            return checkedAnswers(outcome, durable.submissions[index].dueProbes(of: unit.index))
         }
         switch (kind, outcome) {
         case (.group, _):

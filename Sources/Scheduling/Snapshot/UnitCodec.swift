@@ -24,6 +24,8 @@ private struct UnitFields: OptionSet {
     static let isPrepared = Self(rawValue: 1 << 20)
     static let hasCalledPreparations = Self(rawValue: 1 << 21)
     static let isActive = Self(rawValue: 1 << 22)
+    /// Since layout 5.
+    static let isProbedByWorkers = Self(rawValue: 1 << 23)
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -51,7 +53,8 @@ private struct UnitFields: OptionSet {
         put(.isSuspect, unit.isSuspect)
         put(.isCleared, unit.isCleared)
         put(.isEvaluating, unit.isEvaluating)
-        put(.isProbed, unit.isProbed)
+        put(.isProbed, unit.probing == .done)
+        put(.isProbedByWorkers, unit.probing == .byWorkers)
         put(.isPrepared, unit.isPrepared)
         put(.hasCalledPreparations, unit.hasCalledPreparations)
         put(.isActive, unit.isActive)
@@ -234,7 +237,7 @@ extension ByteReader {
         unit.isSuspect = fields.contains(.isSuspect)
         unit.isCleared = fields.contains(.isCleared)
         unit.isEvaluating = fields.contains(.isEvaluating)
-        unit.isProbed = fields.contains(.isProbed)
+        unit.probing = fields.contains(.isProbed) ? .done : fields.contains(.isProbedByWorkers) ? .byWorkers : .due
         unit.isPrepared = fields.contains(.isPrepared)
         unit.hasCalledPreparations = fields.contains(.hasCalledPreparations)
         unit.isActive = fields.contains(.isActive)

@@ -112,7 +112,7 @@ extension Submission {
     }
 
     mutating func open(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
-        units[unit].isProbed = false
+        units[unit].probing = .due
         // A forEach whose list a worker made has had its attempt counted when that was given out.
         if case .assigned = units[unit].phase {} else { units[unit].attempts += 1 }
         units[unit].phase = .open

@@ -26,7 +26,7 @@ extension Submission {
         if isEvaluation { return beginEvaluation(unit, attempt, worker) }
         if hasConditions(unit), !units[unit].isCleared { throw FactMismatch("\(path(of: unit)) was assigned before its conditions held") }
         units[unit].isCleared = false
-        units[unit].isProbed = false
+        units[unit].probing = .due
         units[unit].isPrepared = false
         if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
@@ -234,7 +234,7 @@ extension Submission {
     mutating func requeue(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         noteNotRunning(unit)
         voidStream(of: unit, at, &effects)
-        units[unit].isProbed = false
+        units[unit].probing = .due
         startWaiting(unit, at, &effects)
         units[unit].stop = nil
         makeReady(unit, at, &effects)

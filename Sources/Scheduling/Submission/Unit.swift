@@ -76,6 +76,14 @@ struct Unit {
         case turn(since: Int64)
     }
 
+    /// Who has said what they know of a unit's conditions: workers are asked first, then the process that submitted it.
+    enum Probing: Hashable {
+        case due
+        /// Workers have; the submitter has still to be asked.
+        case byWorkers
+        case done
+    }
+
     /// Where it stands with the locks that it needs.
     enum Locks: Hashable {
         /// It needs none, or has not asked.
@@ -121,8 +129,8 @@ struct Unit {
     var isCleared = false
     /// The attempt that it was given out for evaluates its conditions.
     var isEvaluating = false
-    /// Workers have answered for this attempt.
-    var isProbed = false
+    /// How far those have been asked, for this attempt, who evaluate its conditions.
+    var probing = Probing.due
     /// Its conditions' dependent operations have ended for this attempt.
     var isPrepared = false
     /// They were called for an attempt before: for the next one they are put back to what they were.

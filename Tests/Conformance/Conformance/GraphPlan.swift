@@ -267,7 +267,7 @@ extension GraphPlan {
 
     package func dependents(of node: Int) -> [Int] { nodes.indices.filter { nodes[$0].after.contains(node) } }
 
-    /// Whether a cluster has a node's scripted conditions evaluated in the program, or it was made such that it does.
+    /// Whether a cluster has scripted conditions of a node evaluated in the program, or it was made such that it does.
     package func evaluatesInTheProgram(_ node: Int) -> Bool {
         nodes[node].isHosted || nodes[node].conditions.contains(where: \.isEvaluatedWhole)
     }

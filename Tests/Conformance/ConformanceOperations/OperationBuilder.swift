@@ -124,8 +124,13 @@ struct OperationBuilder {
     func configure(_ node: Int, _ operations: [Int: AOperation]) {
         guard let operation = operations[node] else { return }
         let planned = plan.nodes[node]
-        var conditions = ConditionBuilder(node: node, place: place, isHosted: plan.evaluatesInTheProgram(node))
-        for condition in planned.conditions { operation.addCondition(conditions.make(condition)) }
+        var conditions = ConditionBuilder(node: node, place: place)
+        for (position, condition) in planned.conditions.enumerated() {
+            // Of those beside one that the program evaluates it evaluates every other, and workers the rest.
+            conditions.isHosted =
+                planned.isHosted || condition.isEvaluatedWhole || (plan.evaluatesInTheProgram(node) && position.isMultiple(of: 2))
+            operation.addCondition(conditions.make(condition))
+        }
         for key in planned.keys { operation.exclusive(salt + key.name, limit: key.limit) }
         for other in planned.after.compactMap({ operations[$0] }) { operation.addDependency(other) }
         if planned.attempts > 1, !planned.asksAboutRetry { operation.retry(RetryPolicy(attempts: planned.attempts)) }
@@ -176,11 +181,11 @@ struct OperationBuilder {
 struct ConditionBuilder {
     let node: Int
     let place: String
-    /// Whether what is scripted is evaluated in the program: one place evaluates all conditions of an operation.
-    let isHosted: Bool
+    /// Whether what is scripted is evaluated in the program: one place evaluates all that a condition is made of.
+    var isHosted = false
     private var next = 0
 
-    init(node: Int, place: String, isHosted: Bool) { (self.node, self.place, self.isHosted) = (node, place, isHosted) }
+    init(node: Int, place: String) { (self.node, self.place) = (node, place) }
 
     mutating func make(_ planned: ConditionPlan) -> any AOperationCondition {
         switch planned {
