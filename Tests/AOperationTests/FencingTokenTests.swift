@@ -20,6 +20,16 @@ struct FencingTokenTests {
         #expect(numbers.allSatisfy { $0 >> 32 > 0 })
     }
 
+    @Test func eachAttemptUnderTheLock_hasATokenOfItsOwn_thatRises() async {
+        let tokens = Log<UInt64?>()
+        let key = "FencingTokenTests.retried"
+        let operation = Reading(key, failures: 4) { tokens.append($0) }.exclusive(key).retry(RetryPolicy(attempts: 5))
+        await operation.add(to: queue).ended()
+        let numbers = tokens.entries.compactMap(\.self)
+        #expect(numbers.count == 5 && operation.publishedErrors.isEmpty)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "\(numbers)")
+    }
+
     @Test func childOfAGroupThatHoldsTheLock_hasTheGroupsToken_andOthersHaveNone() async {
         let tokens = Log<UInt64?>()
         let child = Reading("FencingTokenTests.group") { tokens.append($0) }
@@ -42,19 +52,24 @@ struct FencingTokenTests {
         #expect(tokens.entries == [42, nil])
     }
 
-    private final class Reading: VoidOperation, @unchecked Sendable {
+    private final class Reading: VoidOperation, RetryableOperation, @unchecked Sendable {
         private let key: String
+        /// How many attempts fail.
+        private let failures: Int
         private let tell: @Sendable (UInt64?) -> Void
 
-        init(_ key: String, _ tell: @escaping @Sendable (UInt64?) -> Void) {
+        init(_ key: String, failures: Int = 0, _ tell: @escaping @Sendable (UInt64?) -> Void) {
             self.key = key
+            self.failures = failures
             self.tell = tell
             super.init()
         }
 
+        func new() -> Reading { Reading(key, failures: failures - 1, tell) }
+
         override func execute() {
             tell(fencingToken(for: key))
-            finish()
+            if failures > 0 { finish(with: .failure(AOperationError(CocoaError(.fileNoSuchFile)))) } else { finish() }
         }
     }
 }

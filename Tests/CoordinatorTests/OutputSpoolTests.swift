@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Scheduling
 import Testing
 
@@ -63,6 +64,24 @@ import Testing
         spool = try OutputDatabase(directory)
         try spool.append([record(1, index: 2), record(1, index: 3)])
         #expect(try read(spool, 1).records.map(\.index) == [0, 1, 2, 3])
+    }
+
+    /// What stands in the main file was synced before, and nobody has closed it or read from it.
+    @Test(.timeLimit(.minutes(1))) func whatIsStored_isOnTheDiskSoon() async throws {
+        let service = try OutputService(try OutputDatabase(directory), logger: Logger(label: "test")) { _ in }
+        service.post(.append([record(1, index: 0)]))
+        let copy = try DataDirectory(path: temporary.path + "/copy")
+        var records: [OutputRecord] = []
+        while records.isEmpty {
+            try await Task.sleep(for: .milliseconds(20))
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.outputPath + suffix) }
+            try FileManager.default.copyItem(atPath: directory.outputPath, toPath: copy.outputPath)
+            // The copy may have been made in the middle of a write.
+            records = (try? read(OutputDatabase(copy), 1).records) ?? []
+        }
+        #expect(records == [record(1, index: 0)])
+        #expect(CoordinatorLimits.outputSyncMilliseconds <= 1_000)
+        service.close()
     }
 
     @Test func overTheTotal_theOldestSubmissionsOutputGoes() throws {

@@ -138,7 +138,7 @@ import Testing
 
     @Test func nestedGroups_inAnyDepth_complete() {
         var sketch = Sketch.op("leaf")
-        for depth in 0..<200 { sketch = depth.isMultiple(of: 2) ? .group("g\(depth)", [sketch]) : .ordered("g\(depth)", [sketch]) }
+        for depth in 0..<999 { sketch = depth.isMultiple(of: 2) ? .group("g\(depth)", [sketch]) : .ordered("g\(depth)", [sketch]) }
         var cluster = FakeCluster()
         cluster.attach(1)
         cluster.submit(sketch.graph())

@@ -27,6 +27,27 @@ import Testing
         #expect(cluster.find("a", on: 2) != nil)
     }
 
+    /// Leases, and the time that what is stopped has, run on boot time.
+    @Test(arguments: [-86_400_000, 86_400_000] as [Int64]) func stepOfTheWallClock_movesNoLease_andNoLimit(step: Int64) {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", timeout: 1_000), .op("b")]).graph())
+        cluster.begin("a")
+        cluster.stepWallClock(step)
+        // The executor enforces the timeout; the coordinator does a grace and a second later.
+        cluster.advance(1_000 + cluster.configuration.graceMillisecondsDefault + 999)
+        #expect(cluster.state("a") == .running)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .stopping)
+        cluster.disconnect(1)
+        cluster.attach(2)
+        cluster.stepWallClock(step)
+        cluster.advance(cluster.configuration.orphanLimitMilliseconds - 1)
+        #expect(cluster.state("a") == .stopping)
+        cluster.advance(1)
+        #expect(cluster.state("a") == .failed)
+    }
+
     @Test func reattachingExecutor_goesOnWithWhatItRuns() {
         var cluster = FakeCluster()
         cluster.attach(1)

@@ -245,6 +245,28 @@ extension SystemTests {
             }
         }
 
+        @Test func linesOfSwiftOperations_areOutput_ofAStreamOfTheirOwn() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startTrialWorker()
+                let graph = try harness.write(
+                    "graph.yaml",
+                    """
+                    name: lines
+                    group:
+                      - id: talk
+                        op: Emit
+                        with: {text: line, says: 2}
+
+                    """)
+                let ended = try await harness.aop("submit", graph, "--wait", "--wait-for-workers", "-o", "quiet")
+                #expect(ended.status == 0, "\(ended)")
+                #expect(try await harness.aop("logs", "last/talk").text == "line 1\nline 2\n")
+                let records = try await harness.aop("logs", "last", "-o", "jsonl").text
+                #expect(records.contains(#""stream":"log""#), "\(records)")
+            }
+        }
+
         @Test func progress_isSaidAgain_toACoordinatorThatHasRestarted() async throws {
             try await ProcessHarness.with { harness in
                 let first = try await harness.startCoordinator()

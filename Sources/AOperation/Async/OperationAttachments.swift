@@ -14,6 +14,8 @@ final class OperationAttachments {
     var progress: ProgressBoard?
     /// Who else is told of it: the process on whose behalf the operation runs here.
     var progressRelay: (@Sendable (OperationProgress) -> Void)?
+    /// Who takes the lines that it writes, if it runs on somebody else's behalf.
+    var logRelay: (@Sendable (String) -> Void)?
     /// When the operation reached its stages; only while the debugger asks for it.
     var trace: OperationTrace?
     /// When it is tried again, if that was said by a policy.

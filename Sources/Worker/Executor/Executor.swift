@@ -139,6 +139,7 @@ final class Executor: @unchecked Sendable {
             step { $0.ended(key, finished.ending, now: $1, at: $2) }
         }
         runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
+        runner?.whenLogged = { [unowned self] key, bytes in spool.append(bytes, stream: .log, of: key, at: WallClock.milliseconds()) }
         runner?.whenSending = { [unowned self] key, gate, sent in elements.open(key, gate, sent: sent) }
         runner?.whenSent = { [unowned self] key, event in elements.receive(event, of: key) }
         runner?.whenStarting = { [unowned self] key in products.open(key) }

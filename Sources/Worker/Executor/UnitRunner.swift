@@ -27,6 +27,8 @@ final class UnitRunner {
     private let progress: ProgressDesk
     /// Called when there is news of how far an operation has come.
     var whenProgressed: () -> Void = {}
+    /// Called with lines that an operation has written, before its end.
+    var whenLogged: (UnitKey, [UInt8]) -> Void = { _, _ in }
     /// Called before an operation that may send partial results starts, with how many it has sent, and with what it sends.
     var whenSending: (UnitKey, ElementGate, _ sent: @escaping @Sendable () -> Int) -> Void = { _, _, _ in }
     var whenSent: (UnitKey, ElementRelay.Event) -> Void = { _, _ in }
@@ -192,6 +194,7 @@ final class UnitRunner {
     /// Before it is added to the queue.
     private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction) {
         operation.relayProgress(to: progressRelay(of: key))
+        operation.relayLog(to: logRelay(of: key, redaction))
         relayProducts(of: operation, key)
         let end = completion(of: key)
         let endUnhurried = completion(of: key, isHurried: false)
@@ -301,6 +304,15 @@ final class UnitRunner {
         return { [progress] news in
             if progress.put(news, of: key, at: WallClock.milliseconds()) { announce(()) }
         }
+    }
+
+    private func logRelay(of key: UnitKey, _ redaction: Redaction) -> @Sendable (String) -> Void {
+        let relay = LogRelay(redaction)
+        let announce = onLoop { (runner: UnitRunner, _: Void) in
+            // Nobody looks for what comes behind the end.
+            if runner.bodies[key] != nil { runner.whenLogged(key, relay.take()) }
+        }
+        return { line in if relay.append(line) { announce(()) } }
     }
 
     private func relayElements(of operation: any ClusterOperation, _ key: UnitKey) {

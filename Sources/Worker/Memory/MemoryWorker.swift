@@ -54,6 +54,10 @@ package final class MemoryWorker {
             case .failure(let refused): self?.products.fail(.product(refused, publisher: publisher, host: "memory"), of: key)
             }
         }
+        runner?.whenLogged = { [weak self] key, bytes in
+            guard let self, !isDead else { return }
+            output.append(bytes, stream: .log, of: key, at: clock().wall)
+        }
         runner?.whenSending = { [weak self] key, gate, sent in
             guard let self, !isDead else { return gate.end() }
             elements.open(key, gate, sent: sent)

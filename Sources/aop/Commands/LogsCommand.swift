@@ -6,7 +6,7 @@ import Wire
 struct LogsCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs",
-        abstract: "What operations wrote to standard output and standard error.",
+        abstract: "What operations wrote: standard output, standard error, and lines of their log.",
         discussion: """
             Of one operation the bytes as they are; of several each line after its operation's path.
 

@@ -61,6 +61,24 @@ struct DebuggerTests {
             lines.prefix(5).map { $0.metadata["stage"] } == ["added", "ready", "executed", "finished", "ended"])
     }
 
+    private final class Talker: VoidOperation, @unchecked Sendable {
+        override func execute() {
+            writeLog("before")
+            finish()
+            writeLog("after")
+        }
+    }
+
+    @Test func linesOfAnOperation_goToTheLogger_untilItsOutcomeIsDecided() async {
+        let lines = await logged {
+            let talker = Talker()
+            talker.name = name
+            _ = await talker.result(on: AOperationQueue())
+        }
+        let own = lines.filter { $0.metadata["stage"] == nil }
+        #expect(own.map(\.message) == ["before"] && own.map(\.level) == [.info])
+    }
+
     @Test func cancellation_isLoggedWithItsOutcome() async {
         let lines = await logged {
             let operation = Value(1, name: name)

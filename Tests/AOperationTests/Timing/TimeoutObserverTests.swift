@@ -253,6 +253,12 @@ struct TimeoutObserverTests {
         }
     }
 
+    @Test func deadlineDuringWillFinish_endsTheOperation() async {
+        let operation = Attempted(.failing("a", 0)).deadline(.milliseconds(20)).willFinish { _, _ in }
+        await operation.add(to: queue).ended()
+        #expect(operation.publishedErrors.first?.publishedError is AOperationError.DeadlinePassed, "\(operation.publishedErrors)")
+    }
+
     @Test(arguments: 0..<4)
     func D14_finishCancelAndTimeoutAtOnce_leadToOneOutcome(part: Int) async {
         for step in 0..<80 {

@@ -24,10 +24,14 @@ public final class Emit: AsyncOperation<String>, ClusterOperation, @unchecked Se
         public var lingers: String?
         /// How often the text is repeated.
         public var count: Int?
+        /// How many lines it writes when it begins.
+        public var says: Int?
 
         public init(
-            text: String, log: String? = nil, until: String? = nil, failures: Int? = nil, lingers: String? = nil, count: Int? = nil
+            text: String, log: String? = nil, until: String? = nil, failures: Int? = nil, lingers: String? = nil, count: Int? = nil,
+            says: Int? = nil
         ) {
+            self.says = says
             self.text = text
             self.log = log
             self.until = until
@@ -51,6 +55,7 @@ public final class Emit: AsyncOperation<String>, ClusterOperation, @unchecked Se
     public override func run() async throws -> String {
         let attempt = write("+")
         defer { write("-") }
+        for number in 0..<(parameters.says ?? 0) { writeLog("\(parameters.text) \(number + 1)") }
         do {
             try await file(parameters.until)
         } catch {
