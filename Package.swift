@@ -187,8 +187,8 @@ let package = Package(
         .testTarget(
             name: "ClusterTestingTests",
             dependencies: [
-                "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote", "Wire",
-                "Worker",
+                "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote", "Executing",
+                "GraphFile", "Wire", "Worker",
             ],
             swiftSettings: strict),
         .testTarget(name: "SimulatorTests", dependencies: ["Simulator"], swiftSettings: strict),

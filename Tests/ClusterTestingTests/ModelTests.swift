@@ -8,7 +8,8 @@ import Testing
 
 /// Random graphs on clusters in memory, each judged by the reference.
 ///
-/// `AOP_CONFORMANCE_GRAPHS` says how many (300 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
+/// `AOP_CONFORMANCE_GRAPHS` says how many (300 if it is not set), `AOP_CONFORMANCE_SEED` the first seed, `AOP_CONFORMANCE_FEATURES` (a
+/// number: their sum) what they may have besides.
 @Suite struct ModelTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let first = environment["AOP_CONFORMANCE_SEED"].flatMap(UInt64.init) ?? 1
@@ -59,7 +60,8 @@ import Testing
         _ seed: UInt64, faults: [InMemoryCluster.Fault], _ features: GraphGenerator.Features = .inMemory
     ) async throws -> Bool {
         RemoteFaults.register()
-        let plan = GraphGenerator.graph(seed: seed, features: features)
+        let more = environment["AOP_CONFORMANCE_FEATURES"].flatMap(Int.init) ?? 0
+        let plan = GraphGenerator.graph(seed: seed, features: features.union(.init(rawValue: more)))
         let cluster = try InMemoryCluster(workers: 1 + Int(seed % 3), slots: 4, seed: seed, faults: faults)
         let clock = cluster.clock
         let (name, place) = (
