@@ -8,7 +8,7 @@ extension Scheduler {
         case .retryWait: countEnd(of: unit, .retrying, index)
         case .ready where state.locks == .held(isUsed: false): countGrant(to: unit, at: at)
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .open,
-            .dropped:
+            .lingering, .dropped:
             break
         }
     }
