@@ -41,7 +41,7 @@ extension PlantedDefect {
         case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
             .lyingDisk:
             20
-        case .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof, .straysForgotten: 60
         case .lockMovedOnSuspicion, .startAfterLease: 200
         case .staleTokenAccepted: 600
         // Two bodies that differ in age by a lock lease must meet on one key.

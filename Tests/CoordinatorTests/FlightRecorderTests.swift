@@ -110,14 +110,15 @@ import Wire
             .check(graph: graph, waitForWorkers: false), .cancel(submission: "s", path: "p", reason: "r", now: true),
             .pause(submission: "s", path: "p"), .resume(submission: "s", path: ""), .list(before: "b", limit: -1), .show(submission: "s"),
             .operations(OperationQuery(submission: "s", path: "p", from: 1, limit: 2, withValues: true, failedOnly: false)),
-            .follow(submission: "s", details: true), .unfollow(submission: "s"), .workers,
+            .follow(submission: "s", .everything), .unfollow(submission: "s"), .workers,
             .retry(submission: "s", key: "k", force: true, failedOnly: true),
             .releaseLock(key: "k", holders: ["h"], reason: "r", now: true), .locks(key: "k", from: 3), .locate(submission: "s", path: "p"),
             .explain(submission: "s", path: "p"), .locateOperation(submission: "s", path: "p"),
         ]
         let inputs: [Input] =
             [
-                .executorAttached(peer, attachment), .heard(peer), .draining(peer), .disconnected(peer), .revoked(peer), .departed(peer),
+                .executorAttached(peer, attachment), .heard(peer), .draining(peer), .disconnected(peer), .revoked(peer), .barred(Incarnation(8), .limited),
+                .departed(peer),
                 .executorEnded(supervisor: peer, Incarnation(3), crashed: true), .started(peer, unit, attempt, at: -4),
                 .progressed(peer, unit, attempt, Progress(fraction: 0.25, message: "m", at: 9)),
                 .heldBack(peer, unit, attempt, reason: nil),

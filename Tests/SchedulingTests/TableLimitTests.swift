@@ -35,7 +35,7 @@ import Testing
         let graph = Sketch.group("root", [.op("a")]).graph()
         let (one, other) = (cluster.submit(graph, key: "1") ?? "none", cluster.submit(graph, key: "2") ?? "none")
         guard case .following? = cluster.ask(.follow(submission: one)),
-            case .following? = cluster.ask(.follow(submission: one, details: true)),
+            case .following? = cluster.ask(.follow(submission: one, .everything)),
             case .failed(.busy(let text))? = cluster.ask(.follow(submission: other))
         else {
             Issue.record("the limit does not hold")

@@ -12,7 +12,7 @@ package struct ClientIntake {
     package init() {
         _ = ledger.attached()
         _ = ledger.ask(.workers(WireListWorkers()))
-        _ = ledger.follow("s", details: true)
+        _ = ledger.follow("s", .everything)
         _ = ledger.follow("last")
     }
 

@@ -173,7 +173,7 @@ extension ClusterConnection {
     }
 
     /// As `follow(_:)`, also of groups, and with when what ends has begun.
-    package func followDetails(of id: String) -> AsyncThrowingStream<FollowEvent, any Error> { core.follow(id, details: true) }
+    package func followDetails(of id: String) -> AsyncThrowingStream<FollowEvent, any Error> { core.follow(id, .everything) }
 
     /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
     public func operations(

@@ -28,6 +28,10 @@ extension ByteWriter {
         case .draining(let peer): begin(2, peer)
         case .disconnected(let peer): begin(3, peer)
         case .revoked(let peer): begin(4, peer)
+        case .barred(let incarnation, let bar):
+            write(UInt8(17))
+            write(incarnation.rawValue)
+            write(bar == .revoked)
         case .departed(let peer): begin(5, peer)
         case .executorEnded(let supervisor, let incarnation, let crashed):
             begin(6, supervisor)
@@ -148,9 +152,9 @@ extension ByteWriter {
             self.write(Int64(query.limit))
             self.write(query.withValues)
             self.write(query.failedOnly)
-        case .follow(let submission, let details):
+        case .follow(let submission, let depth):
             write(8, submission)
-            self.write(details)
+            self.write(UInt8(depth.rawValue))
         case .unfollow(let submission): write(9, submission)
         case .workers: write(10)
         case .retry(let submission, let key, let force, let failedOnly):
@@ -177,6 +181,7 @@ extension ByteReader {
         switch kind {
         case 15: return .zones(try zones())
         case 16: return .diskFilled(try optional { reader throws(DecodingFailure) in try reader.text() })
+        case 17: return .barred(Incarnation(try unsigned()), try flag() ? .revoked : .limited)
         default: break
         }
         let peer = PeerID(try unsigned())
@@ -266,7 +271,10 @@ extension ByteReader {
                 OperationQuery(
                     submission: try text(), path: try text(), from: try number(), limit: try number(), withValues: try flag(),
                     failedOnly: try flag()))
-        case 8: return .follow(submission: try text(), details: try flag())
+        case 8:
+            let submission = try text()
+            guard let depth = FollowDepth(rawValue: Int(try byte())) else { throw DecodingFailure("a follower is told an unknown depth") }
+            return .follow(submission: submission, depth)
         case 9: return .unfollow(submission: try text())
         case 10: return .workers
         case 11: return .retry(submission: try text(), key: try text(), force: try flag(), failedOnly: try flag())

@@ -10,7 +10,7 @@ extension Scheduler {
         switch cause {
         case .leaseOver: true
         // What runs under a key or at most once is not lost before its executor has stopped it.
-        case .revoked: !durable.submissions[durable.index(of: unit.submission)].endsWithLockLease(unit.index)
+        case .revoked, .limited: !durable.submissions[durable.index(of: unit.submission)].endsWithLockLease(unit.index)
         case .crashed, .processEnded, .neverArrived, .released, .orphanLimitOver, .suspected, .lockLeaseOver: false
         }
     }

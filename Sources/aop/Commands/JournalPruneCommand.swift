@@ -1,6 +1,7 @@
 import ArgumentParser
 import Coordinator
 import Foundation
+import Shapes
 import Wire
 
 struct JournalPruneCommand: ToolCommand {

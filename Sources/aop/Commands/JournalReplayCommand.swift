@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordinator
+import Shapes
 
 struct JournalReplayCommand: ToolCommand {
     static let configuration = CommandConfiguration(
