@@ -22,8 +22,10 @@ struct PlayedCluster {
         take()
         let identity = WorkerIdentity(incarnation: Incarnation(11), name: "host/0", host: "host", pid: 1)
         let operations = ["delay", "http", "noop", "readFile", "shell", "writeFile"].map { OperationSignature(name: $0, version: 1) }
-        step([.executorAttached(
-            Self.executor, ExecutorAttachment(identity: identity, slots: 2, operations: operations, labels: [], held: [], line: 128))])
+        step([
+            .executorAttached(
+                Self.executor, ExecutorAttachment(identity: identity, slots: 2, operations: operations, labels: [], held: [], line: 128))
+        ])
     }
 
     /// Submits a graph, waits for its end, and looks at all of it.

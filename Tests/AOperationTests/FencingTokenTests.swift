@@ -23,7 +23,8 @@ struct FencingTokenTests {
     @Test func eachAttemptUnderTheLock_hasATokenOfItsOwn_thatRises() async {
         let tokens = Log<UInt64?>()
         let key = "FencingTokenTests.retried"
-        let operation = Reading(key, failures: 4) { tokens.append($0) }.exclusive(key).retry(RetryPolicy(attempts: 5))
+        let operation = Reading(key, failsWhile: { tokens.entries.count < 5 }) { tokens.append($0) }
+            .exclusive(key).retry(RetryPolicy(attempts: 5, backoff: .constant(.zero)))
         await operation.add(to: queue).ended()
         let numbers = tokens.entries.compactMap(\.self)
         #expect(numbers.count == 5 && operation.publishedErrors.isEmpty)
@@ -54,22 +55,22 @@ struct FencingTokenTests {
 
     private final class Reading: VoidOperation, RetryableOperation, @unchecked Sendable {
         private let key: String
-        /// How many attempts fail.
-        private let failures: Int
+        /// Asked at the end of each attempt.
+        private let fails: @Sendable () -> Bool
         private let tell: @Sendable (UInt64?) -> Void
 
-        init(_ key: String, failures: Int = 0, _ tell: @escaping @Sendable (UInt64?) -> Void) {
+        init(_ key: String, failsWhile fails: @escaping @Sendable () -> Bool = { false }, _ tell: @escaping @Sendable (UInt64?) -> Void) {
             self.key = key
-            self.failures = failures
+            self.fails = fails
             self.tell = tell
             super.init()
         }
 
-        func new() -> Reading { Reading(key, failures: failures - 1, tell) }
+        func new() -> Reading { Reading(key, failsWhile: fails, tell) }
 
         override func execute() {
             tell(fencingToken(for: key))
-            if failures > 0 { finish(with: .failure(AOperationError(CocoaError(.fileNoSuchFile)))) } else { finish() }
+            if fails() { finish(with: .failure(AOperationError(CocoaError(.fileNoSuchFile)))) } else { finish() }
         }
     }
 }

@@ -117,7 +117,8 @@ import Wire
         ]
         let inputs: [Input] =
             [
-                .executorAttached(peer, attachment), .heard(peer), .draining(peer), .disconnected(peer), .revoked(peer), .barred(Incarnation(8), .limited),
+                .executorAttached(peer, attachment), .heard(peer), .draining(peer), .disconnected(peer), .revoked(peer),
+                .barred(Incarnation(8), .limited),
                 .departed(peer),
                 .executorEnded(supervisor: peer, Incarnation(3), crashed: true), .started(peer, unit, attempt, at: -4),
                 .progressed(peer, unit, attempt, Progress(fraction: 0.25, message: "m", at: 9)),
