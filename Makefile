@@ -82,6 +82,10 @@ soak: dependencies  ## simulate clusters in virtual time, each with faults of it
 	$(SWIFT) build -c release --product aop-sim
 	.build/release/aop-sim --seed $(or $(SEED),1) --runs $(or $(RUNS),100000)
 
+.PHONY: check-instructions
+check-instructions: dependencies  ## count the instructions of fixed work, beside what it took
+	scripts/check-instructions.sh
+
 .PHONY: format
 format:  ## put the sources into the project's format
 	$(SWIFT) format format --in-place --parallel $$(git ls-files '*.swift' | grep -v /Generated/)

@@ -139,6 +139,14 @@ let package = Package(
             dependencies: ["Simulator", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict
         ),
+        // Fixed work, to count the instructions that it takes.
+        .executableTarget(
+            name: "aop-count",
+            dependencies: ["Scheduling"],
+            swiftSettings: strict,
+            // Of others Foundation brings it along.
+            linkerSettings: [.linkedLibrary("m")]
+        ),
         .target(name: "Benchmark", dependencies: ["AOperation", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "aop",
