@@ -32,9 +32,8 @@ test: dependencies  ## build and run every test
 	scripts/check-format.sh
 	scripts/check-doc-examples.sh
 	scripts/check-links.sh
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --product aoperation-clusterPackageTests
 	scripts/check-determinism.sh
-	scripts/check-instructions.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
@@ -98,7 +97,7 @@ soak: dependencies  ## simulate clusters in virtual time, each with faults of it
 chaos: dependencies  ## kill and freeze real processes as often as the promises say, and print how long it took until work went on
 	$(SWIFT) build -c release --product aop
 	$(SWIFT) build -c release --product TrialWorker
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --product aoperation-clusterPackageTests
 	AOP_CHAOS=long AOP_TEST_PRODUCTS="$$($(SWIFT) build -c release --show-bin-path)" AOP_TEST_LIMIT=10800 \
 		scripts/run-tests.sh --filter 'SystemTests.Chaos'
 
@@ -118,7 +117,7 @@ check-disk-faults: dependencies  ## let the disk of a real coordinator fail from
 	$(SWIFT) test --filter SystemTests.DiskFaults
 
 .PHONY: check-instructions
-check-instructions: dependencies  ## count the instructions of fixed work, beside what it took; `make test` does so, too
+check-instructions: dependencies  ## count the instructions of fixed work, beside what it took
 	scripts/check-instructions.sh
 
 .PHONY: format
