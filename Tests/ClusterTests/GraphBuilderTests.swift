@@ -544,10 +544,6 @@ import Wire
                 return Emit("a").conditions(OrCondition(BlockedBy { one }, BlockedBy { one }))
             }
         ),
-        (
-            "has the condition OrCondition, which this process evaluates, and the condition Quiet",
-            { Emit("a").conditions(Quiet(), OrCondition(FalseCondition())) }
-        ),
         ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
         ("cannot leave the process", { Opaque(.init()) }),
         ("partial results, which have no wire form", { Leak.read() }),
