@@ -41,11 +41,12 @@ extension PlantedDefect {
         case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
             .lyingDisk:
             20
-        case .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof, .straysForgotten: 60
-        case .lockMovedOnSuspicion, .startAfterLease: 200
+        case .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .lockMovedOnSuspicion: 200
         case .staleTokenAccepted: 600
-        // Two bodies that differ in age by a lock lease must meet on one key.
-        case .runAfterLockLease: 4_000
+        // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,
+        // two bodies that differ in age by a lock lease and meet on one key.
+        case .startAfterLease, .straysForgotten, .runAfterLockLease: 4_000
         }
     }
 }

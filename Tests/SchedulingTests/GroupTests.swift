@@ -137,11 +137,17 @@ import Testing
     }
 
     @Test func nestedGroups_inAnyDepth_complete() {
-        var sketch = Sketch.op("leaf")
-        for depth in 0..<999 { sketch = depth.isMultiple(of: 2) ? .group("g\(depth)", [sketch]) : .ordered("g\(depth)", [sketch]) }
+        // Without a sketch, which would be walked by a thread with a small stack.
+        let depth = 999
+        var graph = Sketch.group("root", [.op("leaf")]).graph()
+        let leaf = graph.nodes.removeLast()
+        for level in 1..<depth {
+            graph.nodes.append(Node(id: "g\(level)", parent: level - 1, kind: .group(GroupNode(isOrdered: level.isMultiple(of: 2)))))
+        }
+        graph.nodes.append(Node(id: leaf.id, parent: depth - 1, kind: leaf.kind))
         var cluster = FakeCluster()
         cluster.attach(1)
-        cluster.submit(sketch.graph())
+        cluster.submit(graph)
         cluster.drain()
         #expect(cluster.view()?.state == .succeeded)
     }
