@@ -29,6 +29,8 @@ printf 'name: sample\nordered:\n  - {id: one, run: echo 1}\n  - {id: two, run: "
 
 python_tools prometheus_client
 if [ -n "$PYTHON" ]; then
+    # Requests are counted when they have been answered.
+    curl --silent --show-error --fail --output /dev/null "http://$address/metrics"
     curl --silent --show-error --fail "http://$address/metrics" | "$PYTHON" Tests/Browser/metrics.py docs/monitoring.md
 fi
 

@@ -270,7 +270,7 @@ struct FakeCluster {
 
     /// What the executor was told to drop has ended.
     mutating func endDropped(_ executor: Int) {
-        guard let peer = peers[executor], let ended = dropped.removeValue(forKey: executor) else { return }
+        guard let peer = peers[executor], let ended = dropped.removeValue(forKey: executor), !ended.isEmpty else { return }
         step(ended.map { .released(peer, $0.unit, $0.attempt, wasStopped: true) })
     }
 

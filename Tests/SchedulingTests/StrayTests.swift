@@ -92,11 +92,13 @@ struct StrayTests {
 
     /// A member that has succeeded in another attempt may still run where nobody hears it.
     @Test func group_isCancelledWhenNothingInItGoesOn() throws {
-        var cluster = strayed("g/a", in: Sketch.group("root", [.group("g", [.op("a"), .op("c")]), .op("b")]).graph())
+        var cluster = strayed("g/a", in: Sketch.group("root", [.group("g", [.op("a"), .op("c")]), .op("b", after: ["g"])]).graph())
         cluster.end("g/a", on: 2)
         cancel("g", &cluster)
         cluster.end("g/c", on: 2, .stopped)
-        #expect(cluster.state("g/a") == .succeeded && cluster.state("g/c") == .cancelled && cluster.state("g") == .stopping)
+        #expect(cluster.state("g/a") == .succeeded)
+        #expect(cluster.state("g/c") == .cancelled)
+        #expect(cluster.state("g") == .stopping)
         try cluster.restart()
         #expect(cluster.state("g") == .stopping)
         cluster.attach(1)
