@@ -9,6 +9,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
 LIBRARY_TESTS = ^(AOperationTests|AOperationCombineTests|DocumentSnippetTests|DocumentationExampleTests|BenchmarkTests)\.
 # Hundreds of graphs one after another, in memory: whatever runs beside them makes all of them wait.
 MEMORY_TESTS = ^(ClusterTestingTests|ConformanceTests)\.
+# Thousands of seeds that keep every thread of Swift's to themselves.
+SIMULATION_TESTS = ^(SchedulingTests|SimulatorTests)\.
 
 .PHONY: help
 help:  ## what there is
@@ -38,7 +40,8 @@ test: dependencies  ## build and run every test
 	scripts/check-determinism.sh
 	scripts/run-tests.sh --filter '$(LIBRARY_TESTS)'
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
-	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)'
+	scripts/run-tests.sh --filter '$(SIMULATION_TESTS)'
+	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)'
 	scripts/check-api.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-dashboard.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"

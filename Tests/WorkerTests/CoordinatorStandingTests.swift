@@ -7,7 +7,7 @@ import Testing
         case attached
         case detached(String)
         case denied(String)
-        case executorDenied(String)
+        case executorDenied(String, at: Int64 = 0)
     }
 
     /// What is told of each event, a line each: logs by their level, statuses as such.
@@ -16,10 +16,10 @@ import Testing
         return events.map { event in
             let news =
                 switch event {
-                case .attached: standing.attached()
+                case .attached: standing.attached(at: 0)
                 case .detached(let reason): standing.detached(reason, time: "T")
                 case .denied(let reason): standing.denied(reason, time: "T")
-                case .executorDenied(let reason): standing.executorDenied(reason, time: "T")
+                case .executorDenied(let reason, let now): standing.executorDenied(reason, at: now, time: "T")
                 }
             return news.map { piece in
                 switch piece {
@@ -77,5 +77,15 @@ import Testing
                     [attached], denial("key"),
                     ["status: no coordinator at tcp://c:1 since T; trying on (it did not let this worker in before)"],
                 ])
+    }
+
+    @Test func executorThatSaysLateWhatIsOver_isNotToldOf_unlessItGoesOn() {
+        let over = CoordinatorStanding.retryMaximumMilliseconds
+        #expect(
+            story([.denied("key"), .detached("key"), .attached, .executorDenied("key"), .executorDenied("key", at: over)])
+                == [denial("key"), [], letIn, [], denial("key")])
+        #expect(
+            story([.denied("key"), .detached("key"), .attached, .executorDenied("other")])
+                == [denial("key"), [], letIn, denial("other")])
     }
 }

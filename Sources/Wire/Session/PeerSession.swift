@@ -54,7 +54,8 @@ public struct PeerSession: Sendable {
         public var reconnectMinimumMilliseconds: Int64 = 50
         public var reconnectMaximumMilliseconds: Int64 = 500
         /// After the coordinator did not let this peer's key in.
-        public var deniedMaximumMilliseconds: Int64 = 10_000
+        public var deniedMaximumMilliseconds = Self.deniedMaximumMillisecondsDefault
+        public static let deniedMaximumMillisecondsDefault: Int64 = 10_000
         public var afterRefusal = AfterRefusal.end
 
         public init() {}

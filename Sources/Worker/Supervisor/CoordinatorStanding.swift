@@ -1,4 +1,5 @@
 import Logging
+import Wire
 
 /// How a worker stands with its coordinator, and what is told of that: each change once, however often is tried.
 ///
@@ -31,15 +32,20 @@ struct CoordinatorStanding: Sendable {
 
     private let endpoint: String
     private var state = State.new
+    /// The reason of the denial that is told, and of the last one that was lifted, until every executor has tried again.
+    private var told = ""
+    private var lifted: (reason: String, until: Int64)?
 
     init(endpoint: String) { self.endpoint = endpoint }
 
-    mutating func attached() -> [News] {
+    /// - Parameter now: milliseconds of the boot clock.
+    mutating func attached(at now: Int64) -> [News] {
         defer { state = .attached }
         switch state {
         case .attached: return []
         case .new, .lost, .unreachable: return [attachedStatus]
         case .denied, .deniedAndUnreachable:
+            lifted = (told, now + Self.retryMaximumMilliseconds)
             return [.log(.notice, "the coordinator at \(endpoint) lets this worker in"), attachedStatus]
         }
     }
@@ -73,14 +79,17 @@ struct CoordinatorStanding: Sendable {
         return denial(reason, time)
     }
 
-    /// An executor is not let in, while the supervisor is attached.
-    mutating func executorDenied(_ reason: String, time: String) -> [News] {
+    /// An executor is not let in, while the supervisor is attached. What it says may be older than that the supervisor was
+    /// let in: of the same reason nothing is told before each executor has tried again.
+    mutating func executorDenied(_ reason: String, at now: Int64, time: String) -> [News] {
+        if case .attached = state, let lifted, lifted.reason == reason, now < lifted.until { return [] }
         defer { state = .denied(.over) }
         return denial(reason, time)
     }
 
     /// Somebody may see to it: processes may be started, and keys authorised, in any order.
-    private func denial(_ reason: String, _ time: String) -> [News] {
+    private mutating func denial(_ reason: String, _ time: String) -> [News] {
+        told = reason
         let status = News.status("not let in since \(time), trying on: \(reason)")
         switch state {
         case .denied: return []
@@ -88,6 +97,9 @@ struct CoordinatorStanding: Sendable {
         case .new, .attached, .lost, .unreachable: return [.log(.error, "\(reason); trying on"), status]
         }
     }
+
+    /// The longest time between two tries of an executor that is not let in.
+    static let retryMaximumMilliseconds = PeerSession.Configuration.deniedMaximumMillisecondsDefault
 
     private var attachedStatus: News { .status("attached to \(endpoint)") }
 }

@@ -128,7 +128,7 @@ final class Supervisor: @unchecked Sendable {
         switch event {
         case .attached:
             readiness.attached()
-            tell(standing.attached())
+            tell(standing.attached(at: BootClock.milliseconds()))
             logger.info("attached to \(settings.executor.endpoint)")
             perform(state.attached())
         case .detached(let reason):
@@ -229,9 +229,11 @@ final class Supervisor: @unchecked Sendable {
                     case .denied(let reason):
                         readiness.denied()
                         // What keeps all of them out this process is told itself, and may be its end.
-                        if link?.isAttached == true { tell(standing.executorDenied(reason, time: timeText)) }
+                        if link?.isAttached == true {
+                            tell(standing.executorDenied(reason, at: BootClock.milliseconds(), time: timeText))
+                        }
                     case .permitted:
-                        if link?.isAttached == true { tell(standing.attached()) }
+                        if link?.isAttached == true { tell(standing.attached(at: BootClock.milliseconds())) }
                         if readiness.accepted() { tellReady() }
                     case .drain: break
                     }
