@@ -59,8 +59,11 @@ sanitize: export AOP_STRESS_SEEDS ?= 5
 # Swift keeps pointers with other bits in them, which the search for leaks does not see: tests watch what is released.
 sanitize: export ASAN_OPTIONS ?= detect_leaks=0
 sanitize: dependencies  ## run the local library's tests under the thread and the address sanitizer
-	$(SWIFT) test --sanitize thread --scratch-path .build/thread-sanitizer --filter '^AOperation(Combine)?Tests\.'
-	$(SWIFT) test --sanitize address --scratch-path .build/address-sanitizer --filter '^AOperation(Combine)?Tests\.'
+	for kind in thread address; do \
+		options="--sanitize $$kind --scratch-path .build/$$kind-sanitizer" && \
+		$(SWIFT) build $$options --product aoperation-clusterPackageTests && \
+		scripts/run-tests.sh $$options --filter '^AOperation(Combine)?Tests\.' || exit 1; \
+	done
 
 .PHONY: cluster
 cluster:  ## a cluster in containers on this machine, and a graph through it; WORKERS=n (default 4)
