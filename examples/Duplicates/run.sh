@@ -19,10 +19,10 @@ done
 
 place=$(mktemp -d)
 export XDG_STATE_HOME=$place
-coordinator= worker=
+program= worker= coordinator=
 finish() {
-    # The worker first: it gives back what it has.
-    for process in $worker $coordinator; do kill "$process" 2>/dev/null && wait "$process" || true; done
+    # The coordinator last: the others give back what they have.
+    for process in $program $worker $coordinator; do kill "$process" 2>/dev/null && wait "$process" || true; done
     rm -rf "$place"
 }
 trap finish EXIT
@@ -33,7 +33,11 @@ trap 'exit 143' TERM
 coordinator=$!
 "$BIN/DuplicatesWorker" --connect "ipc://$place/aop.sock" --processes 2 >"$place/worker.log" 2>&1 &
 worker=$!
+# In the background: a shell that waits for it in the foreground would not hear a signal.
+"$BIN/Duplicates" --cluster "ipc://$place/aop.sock" "$@" &
+program=$!
 status=0
-"$BIN/Duplicates" --cluster "ipc://$place/aop.sock" "$@" || status=$?
+wait "$program" || status=$?
+program=
 case $status in 0 | 2) ;; *) tail -n 20 "$place"/*.log >&2 ;; esac
 exit "$status"

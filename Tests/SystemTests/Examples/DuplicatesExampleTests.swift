@@ -82,6 +82,25 @@ extension SystemTests {
                 #expect(nothing.status == 69 && nothing.stderr.contains("there is no \(harness.directory)/aop"), "\(nothing)")
             }
         }
+
+        @Test(arguments: [SIGTERM, SIGINT]) func oneCommand_thatIsStopped_leavesNothingBehind(signal: Int32) async throws {
+            try await ProcessHarness.with { harness in
+                let bin = try harness.folders("bin")[0]
+                for (name, path) in [("aop", BuiltProducts.aop), ("DuplicatesWorker", BuiltProducts.duplicatesWorker)] {
+                    try FileManager.default.createSymbolicLink(atPath: "\(bin)/\(name)", withDestinationPath: path)
+                }
+                // A search that takes for ever.
+                let search = try harness.write("bin/Duplicates", "#!/bin/sh\n: > '\(harness.directory)/searching'\nexec sleep 1000\n")
+                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: search)
+                let script = harness.start(Examples.path("Duplicates/run.sh"), [harness.directory], environment: ["BIN": bin])
+                try await eventually("the search has begun") { FileManager.default.fileExists(atPath: "\(harness.directory)/searching") }
+                try await script.send(signal)
+                let finished = try await script.finish()
+                #expect(finished.status == 128 + signal, "\(finished)")
+                #expect(harness.processes().isEmpty, "\(harness.processes())")
+                #expect(harness.temporaryFiles.isEmpty, "\(harness.temporaryFiles)")
+            }
+        }
     }
 }
 

@@ -47,5 +47,16 @@ extension SystemTests {
                 #expect(report.hasPrefix("kernel, and the shells of this machine's users:\n[\"\(kernel)\",["), "\(value)")
             }
         }
+
+        @Test(arguments: [("film.yaml", "python3"), ("crawl.yaml", "python3"), ("build.yaml", "compiler cc")])
+        func toolThatIsMissing_isNamed(example: String, tool: String) async throws {
+            try await ProcessHarness.with { harness in
+                let variables = ["dir": "\(harness.directory)/files"]
+                let finished = try await harness.example(example, variables, environment: ["PATH": harness.directory])
+                #expect(finished.status == 2, "\(finished)")
+                #expect(try harness.errors(of: finished).contains("there is no \(tool): install "), "\(finished)")
+                #expect(harness.names(in: "files").isEmpty)
+            }
+        }
     }
 }

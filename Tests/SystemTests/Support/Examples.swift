@@ -17,9 +17,9 @@ enum Examples {
 
 extension ProcessHarness {
     /// `aop run` of an example with these variables.
-    func example(_ name: String, _ variables: [String: String]) async throws -> Finished {
+    func example(_ name: String, _ variables: [String: String], environment: [String: String] = [:]) async throws -> Finished {
         let settings = variables.sorted { $0.key < $1.key }.flatMap { ["--set", "\($0.key)=\($0.value)"] }
-        return try await start(BuiltProducts.aop, ["run", Examples.path(name), "-o", "json"] + settings).finish()
+        return try await start(BuiltProducts.aop, ["run", Examples.path(name), "-o", "json"] + settings, environment: environment).finish()
     }
 
     /// What a run gave that has to succeed, and to leave no process and no temporary file behind.
