@@ -28,12 +28,18 @@ build: dependencies  ## build the release binary
 run: build  ## count the words of the licence texts on this machine, with real worker processes
 	.build/release/aop run examples/word-count.yaml
 
+.PHONY: examples
+examples: build  ## run every example of examples/README.md
+	for product in Duplicates DuplicatesWorker; do $(SWIFT) build -c release --product $$product || exit 1; done
+	scripts/run-examples.sh "$$($(SWIFT) build -c release --show-bin-path)"
+
 .PHONY: test
 test: dependencies  ## build and run every test
 	scripts/check-purity.sh
 	scripts/check-format.sh
 	scripts/check-doc-examples.sh
 	scripts/check-links.sh
+	scripts/check-examples.sh
 	# Not all that can be built: that has compilers of others in it.
 	$(SWIFT) build --product aoperation-clusterPackageTests
 	for product in aop-sim aop-fuzz aop-count TrialFlood; do $(SWIFT) build --product $$product || exit 1; done
