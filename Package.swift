@@ -90,6 +90,8 @@ let package = Package(
         ),
         // What clients are shown, as JSON.
         .target(name: "Shapes", dependencies: ["Cluster", "Wire"], swiftSettings: strict),
+        // Graphs and timelines as SVG and for other programs that draw: pure.
+        .target(name: "Pictures", dependencies: ["Shapes", "Wire"], swiftSettings: strict),
         // HTTP: health, metrics, the JSON API and the dashboard.
         .target(
             name: "Dashboard",
@@ -188,6 +190,7 @@ let package = Package(
                 "Coordinator",
                 "Dashboard",
                 "GraphFile",
+                "Pictures",
                 "Settings",
                 "Shapes",
                 "Worker",
@@ -297,6 +300,7 @@ let package = Package(
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire"], swiftSettings: strict),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "Shapes", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "DashboardTests", dependencies: ["Coordinator", "Dashboard", "Scheduling", "Shapes", "Wire"], swiftSettings: strict),
         .testTarget(

@@ -201,9 +201,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel", "retry",
-            "pause",
-            "resume", "workers", "locks", "keys", "bench",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "wait", "result", "logs",
+            "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -223,7 +222,7 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench",
+                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench", "graph", "timeline",
                     ])
             }
         }
