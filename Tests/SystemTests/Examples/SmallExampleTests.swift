@@ -48,6 +48,25 @@ extension SystemTests {
             }
         }
 
+        /// The graph of docs/first-steps.md, as it stands there.
+        @Test func firstSteps_sumUpAFolder() async throws {
+            try await ProcessHarness.with { harness in
+                let document = try String(contentsOf: Examples.root.appending(path: "docs/first-steps.md"), encoding: .utf8)
+                let block = try #require(document.split(separator: "```yaml\n").dropFirst().first?.split(separator: "```").first)
+                let graph = try harness.write("sizes.yaml", String(block))
+                for (name, kilobytes) in [("a", 40), ("b with spaces", 120)] {
+                    _ = try harness.folders("some/\(name)")
+                    _ = try harness.write("some/\(name)/file", String(repeating: "x", count: kilobytes * 1024))
+                }
+                let finished = try await harness.aop("run", graph, "--set", "dir=\(harness.directory)/some", "-o", "json")
+                #expect(finished.status == 0, "\(finished)")
+                let value = try JSON(parsing: finished.text)["value"]
+                let sizes = value[1].elements.compactMap(\.number)
+                #expect(value[0].elements.count == 2 && sizes.count == 2 && sizes.allSatisfy { $0 > 0 }, "\(value)")
+                #expect(value[2].string == "\(Int(sizes.reduce(0, +))) KiB", "\(value)")
+            }
+        }
+
         @Test(arguments: [("film.yaml", "python3"), ("crawl.yaml", "python3"), ("build.yaml", "compiler cc")])
         func toolThatIsMissing_isNamed(example: String, tool: String) async throws {
             try await ProcessHarness.with { harness in
