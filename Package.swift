@@ -208,7 +208,26 @@ let package = Package(
         .executableTarget(
             name: "TextWorker",
             dependencies: ["AOperation", "Worker"],
-            path: "Examples/TextWorker",
+            path: "examples/TextWorker",
+            swiftSettings: strict
+        ),
+        // The package examples/Duplicates, built as a part of this one: another build of all it needs would be too dear.
+        .target(
+            name: "DuplicateSearch",
+            dependencies: ["AOperation", .product(name: "Crypto", package: "swift-crypto")],
+            path: "examples/Duplicates/Sources/DuplicateSearch",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "DuplicatesWorker",
+            dependencies: ["DuplicateSearch", "Worker"],
+            path: "examples/Duplicates/Sources/DuplicatesWorker",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Duplicates",
+            dependencies: ["DuplicateSearch", "Cluster", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "examples/Duplicates/Sources/Duplicates",
             swiftSettings: strict
         ),
 
@@ -287,7 +306,7 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
+                "aop", "Duplicates", "DuplicatesWorker", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
                 "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "LocalHTTPServer", "TrialOperations",
                 "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),

@@ -117,6 +117,22 @@ import Wire
         expect(ledger.received(events).last == .endFollow(id, nil))
     }
 
+    /// The view says that something is missing before it.
+    @Test(arguments: [FollowDepth.operations, .everything]) func eventsThatWereLeftOut_areAView(_ depth: FollowDepth) {
+        var ledger = RequestLedger()
+        _ = ledger.attached()
+        let (id, _) = ledger.follow("abc", depth)
+        _ = ledger.received(following(id, "abc"))
+        var events = WireEvents.with {
+            $0.submission = "abc"
+            $0.view = view("abc")
+            $0.missed = true
+        }
+        expect(ledger.received(events) == [.deliver(id, .view(view("abc")))])
+        events.view = view("abc", .succeeded)
+        expect(ledger.received(events) == [.deliver(id, .view(view("abc", .succeeded))), .endFollow(id, nil)])
+    }
+
     @Test func follow_ofNothing_endsWithTheError() {
         var ledger = RequestLedger()
         _ = ledger.attached()

@@ -82,7 +82,7 @@ extension SystemTests {
                 let interrupted = try await submit.finish()
                 #expect(interrupted.status == 130, "\(interrupted)")
                 #expect(interrupted.stderr.contains("the work goes on"))
-                #expect(interrupted.stderr.contains("aop wait "))
+                #expect(interrupted.stderr.contains("`aop watch ") && interrupted.stderr.contains("`aop wait "), "\(interrupted)")
                 let waited = try await harness.aop("wait", "last", "-o", "json")
                 #expect(waited.status == 0, "\(waited)")
                 #expect(try JSON(parsing: waited.text)["value"] == ["done"])

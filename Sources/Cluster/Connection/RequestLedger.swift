@@ -118,7 +118,7 @@ struct RequestLedger {
             // Told to somebody else on this connection, or by a coordinator that does not know that only the end is wanted.
             if followed.depth == .end, !events.view.state.isFinal { return [] }
             // What was left out is in the view.
-            if events.missed, followed.depth == .everything { return deliver(.view(events.view), to: id, view: events.view) }
+            if events.missed, followed.depth != .end { return deliver(.view(events.view), to: id, view: events.view) }
             let told = followed.depth == .everything ? events.events : Self.withoutDetails(events.events)
             return deliver(.events(told, events.view), to: id, view: events.view)
         }
@@ -210,8 +210,8 @@ extension WireFollow {
 
 /// What a follower of a submission is told, in order.
 public enum FollowEvent: Equatable, Sendable {
-    /// The submission as it stands: at the beginning, and again after each reconnect (what happened in between is in
-    /// the view, not in events).
+    /// The submission as it stands: at the beginning, and again after each reconnect and for who reads so slowly that events were
+    /// left out (what happened in between is in the view, not in events).
     case view(WireSubmissionView)
     /// What happened since, and the submission as it stands after it.
     case events([WireEvent], WireSubmissionView)

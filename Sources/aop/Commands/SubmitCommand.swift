@@ -10,6 +10,7 @@ struct SubmitCommand: ToolCommand {
         discussion: """
             Examples:
               aop submit nightly.yaml --set day=2026-11-21
+              aop submit nightly.yaml --watch
               aop submit nightly.yaml --key nightly-2026-11-21 --wait --deadline 6h
               generate-graph | aop submit - --wait -o json
             """)
@@ -17,6 +18,8 @@ struct SubmitCommand: ToolCommand {
     @OptionGroup var graph: GraphOptions
     @Flag(help: "Wait for the outcome, showing progress; the exit code is the work's.")
     var wait = false
+    @Flag(help: "The same as --wait: hand in, then do as `aop watch`.")
+    var watch = false
     @Flag(help: "Only check the graph; nothing is submitted.")
     var check = false
     @Flag(help: "Admit operation types that no worker has registered yet; the work waits for one.")
@@ -44,7 +47,9 @@ struct SubmitCommand: ToolCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if wait && check { throw ValidationError("--wait and --check exclude each other: --check submits nothing to wait for") }
+        if check, wait || watch {
+            throw ValidationError("\(wait ? "--wait" : "--watch") and --check exclude each other: --check submits nothing to wait for")
+        }
         if let priority, !(-100...100).contains(priority) {
             throw ValidationError("--priority is \(priority): it must be from -100 to 100")
         }
@@ -74,12 +79,13 @@ struct SubmitCommand: ToolCommand {
         console.submission = id
         for warning in submitted.warnings { console.note("aop: warning: \(warning)\n") }
         if submitted.isExisting, console.mode == .text { console.note("the key was used before: this is submission \(id)\n") }
-        guard wait else {
+        guard wait || watch else {
             try await announce(id, console)
             return .success
         }
         if console.mode == .text { console.note("submitted \(id)\n") }
-        let view = try await ProgressReporter(console: console).follow(id, over: connection)
+        let view = try await ProgressReporter(console: console)
+            .follow(id, from: submitted.isExisting ? .now : .submission, over: connection)
         try await Outcome(console: console, connection: connection)
             .show(view, moreFailures: "`aop show \(id) --operations failed` lists them")
         console.hint("next: aop show \(id) · aop result \(id) -o json · aop logs \(id)")
@@ -92,7 +98,7 @@ struct SubmitCommand: ToolCommand {
         case .quiet: try await console.write("\(id)\n")
         case .text:
             try await console.write("\(id)\n")
-            console.note("next:\n  aop wait \(id)\n  aop show \(id)\n  aop cancel \(id)\n")
+            console.note("next:\n  aop watch \(id)\n  aop show \(id)\n  aop cancel \(id)\n")
         }
     }
 }

@@ -25,7 +25,7 @@ struct WaitCommand: ToolCommand {
             for id in ids { whole.append(try await connection.show(id).id) }
             console.submission = whole.joined(separator: " ")
             var views: [WireSubmissionView] = []
-            for id in whole { views.append(try await ProgressReporter(console: console).follow(id, over: connection)) }
+            for id in whole { views.append(try await ProgressReporter(console: console).follow(id, from: .now, over: connection)) }
             if views.count > 1, console.mode == .json {
                 try await showTogether(views, connection, console)
             } else {

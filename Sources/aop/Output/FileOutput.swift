@@ -44,6 +44,7 @@ final class FileOutput: Sendable {
 
     /// Writes some time soon. For messages, whose loss is nobody's fault: an error here is dropped.
     func enqueue(_ text: String) {
+        guard !text.isEmpty else { return }
         let data = Data(text.utf8)
         waiting.withLock { $0 += data.count }
         queue.async {

@@ -18,6 +18,18 @@ struct Style: Sendable {
         }
     }
 
+    /// A text as it is seen.
+    static func withoutCodes(_ text: String) -> String {
+        var seen = ""
+        var rest = text[...]
+        while let start = rest.firstRange(of: "\u{1B}[") {
+            seen += rest[..<start.lowerBound]
+            guard let end = rest[start.upperBound...].firstIndex(of: "m") else { return seen }
+            rest = rest[rest.index(after: end)...]
+        }
+        return seen + rest
+    }
+
     private func wrap(_ text: String, _ code: String) -> String {
         isEnabled ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }

@@ -19,6 +19,8 @@ struct ProgressModel: Sendable {
     private var firstSeen: (ended: UInt64, at: Int64)?
 
     /// Takes an event in; gives the state changes it brought. How far something has come is none.
+    ///
+    /// What ran before an interruption is taken to go on until something else is told of it: a view does not name operations.
     mutating func apply(_ event: FollowEvent, now: Int64) -> [WireEvent] {
         switch event {
         case .interrupted(let reason):
@@ -26,8 +28,6 @@ struct ProgressModel: Sendable {
             return []
         case .view(let view):
             interruption = nil
-            // What runs is not in the view; it is learned anew.
-            running = [:]
             self.view = view
             if firstSeen == nil { firstSeen = (view.counts.ended, now) }
             return []
@@ -61,6 +61,13 @@ struct ProgressModel: Sendable {
     func rate(now: Int64) -> Double? {
         guard let view, let firstSeen, now > firstSeen.at, view.counts.ended > firstSeen.ended else { return nil }
         return Double(view.counts.ended - firstSeen.ended) * 1000 / Double(now - firstSeen.at)
+    }
+
+    /// Milliseconds until everything has ended, should it go on as it did since the watch began; nil while there is nothing to say.
+    func timeLeft(now: Int64) -> Int64? {
+        guard let view, view.state == .running, interruption == nil, view.counts.total > view.counts.ended, let rate = rate(now: now)
+        else { return nil }
+        return Int64(Double(view.counts.total - view.counts.ended) / rate * 1000)
     }
 
     private static func enclosing(_ path: String) -> [String] {

@@ -10,15 +10,17 @@ actor ProgressReporter {
 
     private enum Form {
         case live
+        /// A line for each change.
         case lines
+        /// Changes are on standard output: only what becomes of the connection is said.
+        case connection
         case none
     }
 
     private let console: Console
     private let form: Form
     private var model = ProgressModel()
-    private var drawnLines = 0
-    private var isCursorHidden = false
+    private var area = LiveArea()
 
     init(console: Console) {
         self.console = console
@@ -26,12 +28,16 @@ actor ProgressReporter {
             switch console.mode {
             case .quiet: .none
             case .text where console.err.isTerminal && Environment["TERM"] != "dumb": .live
-            case .text, .json, .jsonl: .lines
+            case .text, .json: .lines
+            case .jsonl: .connection
             }
     }
 
-    /// Follows the submission until it has its outcome, and gives its final view.
-    nonisolated func follow(_ id: String, over connection: ClusterConnection) async throws -> WireSubmissionView {
+    /// Follows the submission until it has its outcome, and gives its final view. Each change is told once, whatever becomes of the
+    /// connection meanwhile.
+    nonisolated func follow(
+        _ id: String, from beginning: ToldStates.Beginning, over connection: ClusterConnection
+    ) async throws -> WireSubmissionView {
         let ticker = Task {
             while !Task.isCancelled {
                 await self.redraw()
@@ -40,24 +46,40 @@ actor ProgressReporter {
         }
         defer { ticker.cancel() }
         do {
-            for try await event in connection.follow(id) {
-                if console.mode == .jsonl { try await writeEvents(event) }
-                await handle(event)
-                switch event {
-                case .view(let view), .events(_, let view):
-                    if view.state.isFinal {
-                        await finish()
-                        return view
-                    }
-                case .interrupted: break
-                }
-            }
+            let view = try await tellUntilTheEnd(of: id, from: beginning, over: connection)
+            await finish()
+            return view
         } catch {
             await finish()
             throw error
         }
-        await finish()
+    }
+
+    private nonisolated func tellUntilTheEnd(
+        of id: String, from beginning: ToldStates.Beginning, over connection: ClusterConnection
+    ) async throws -> WireSubmissionView {
+        var told = ToldStates(beginning)
+        for try await event in connection.follow(id) {
+            switch event {
+            case .interrupted:
+                await handle(event)
+            case .view(let view):
+                await handle(event)
+                // What happened before it is in no event.
+                for try await page in connection.operations(of: view.id) { try await tell(told.news(in: page), view) }
+                told.listed()
+                if view.state.isFinal { return view }
+            case .events(let events, let view):
+                try await tell(told.news(in: events), view)
+                if view.state.isFinal { return view }
+            }
+        }
         throw CancellationError()
+    }
+
+    private nonisolated func tell(_ events: [WireEvent], _ view: WireSubmissionView) async throws {
+        if console.mode == .jsonl { try await write(events, of: view.id) }
+        await handle(.events(events, view))
     }
 
     /// A message of something else, above the live area.
@@ -72,12 +94,10 @@ actor ProgressReporter {
         let changes = model.apply(event, now: WallClock.milliseconds())
         switch form {
         case .none: break
+        case .connection:
+            noteConnection(event, wasInterrupted: wasInterrupted)
         case .lines:
-            if case .interrupted(let reason) = event {
-                console.note("the coordinator is not heard (\(reason)); trying again\n")
-            } else if wasInterrupted {
-                console.note("the coordinator is back\n")
-            }
+            noteConnection(event, wasInterrupted: wasInterrupted)
             console.note(changes.map(line).joined())
         case .live:
             let failures = changes.filter { $0.state == .failed && !$0.errors.isEmpty }
@@ -85,6 +105,14 @@ actor ProgressReporter {
             erase()
             console.note(failures.prefix(FailureText.shownAtMost).map(line).joined())
             redraw()
+        }
+    }
+
+    private func noteConnection(_ event: FollowEvent, wasInterrupted: Bool) {
+        if case .interrupted(let reason) = event {
+            console.note("the coordinator is not heard (\(reason)); trying again\n")
+        } else if wasInterrupted {
+            console.note("the coordinator is back\n")
         }
     }
 
@@ -103,39 +131,27 @@ actor ProgressReporter {
     private func redraw() {
         // A terminal that does not keep up gets the next picture instead of all of them.
         guard case .live = form, console.err.backlog == 0 else { return }
+        let size = size
         let screen = ProgressScreen(model: model, style: console.errStyle)
-        let lines = screen.lines(width: TerminalSize.columns(of: console.err.descriptor) - 1, now: WallClock.milliseconds())
-        guard !lines.isEmpty else { return }
-        var text = isCursorHidden ? "" : "\u{1B}[?25l"
-        isCursorHidden = true
-        text += upToTop() + lines.map { $0 + "\u{1B}[K\n" }.joined() + "\u{1B}[J"
-        drawnLines = lines.count
-        console.note(text)
+        console.note(area.draw(screen.lines(width: size.columns - 1, now: WallClock.milliseconds()), on: size))
     }
 
-    private func erase() {
-        guard drawnLines > 0 else { return }
-        console.note(upToTop() + "\u{1B}[J")
-        drawnLines = 0
-    }
+    private func erase() { console.note(area.erase(on: size)) }
 
     /// Takes the live area away and gives the cursor back.
     func finish() {
-        erase()
+        console.note(area.finish(on: size))
         model = ProgressModel()
-        guard isCursorHidden else { return }
-        console.note("\u{1B}[?25h")
-        isCursorHidden = false
     }
 
-    private func upToTop() -> String { drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r" : "" }
+    /// As it is now: it may have changed since the last picture.
+    private var size: TerminalSize { TerminalSize(of: console.err.descriptor) }
 
-    private nonisolated func writeEvents(_ event: FollowEvent) async throws {
-        guard case .events(let events, let view) = event else { return }
+    private nonisolated func write(_ events: [WireEvent], of id: String) async throws {
         for event in events {
             try await console.writeValue(
                 .shape([
-                    ("event", .string("operation")), ("id", .string(view.id)), ("path", .string(event.path)),
+                    ("event", .string("operation")), ("id", .string(id)), ("path", .string(event.path)),
                     ("state", .string(event.state.word)), ("at", .time(event.at)), ("worker", .optional(event.worker)),
                     ("attempt", .integer(Int64(event.attempt))),
                     ("progress", event.hasProgress ? event.progress.json : .null),
@@ -143,14 +159,5 @@ actor ProgressReporter {
                     ("errors", .array(event.errors.map { .object(JSONValue.members(of: $0, path: event.path)) })),
                 ]))
         }
-    }
-}
-
-enum TerminalSize {
-    /// Columns of the terminal behind a descriptor; 80 where it does not say.
-    static func columns(of descriptor: Int32) -> Int {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
     }
 }

@@ -30,10 +30,13 @@ struct ProgressScreen {
         let counts = view.counts
         var parts = ["\(counts.ended)/\(counts.total)"]
         if counts.running > 0 { parts.append("\(counts.running) running") }
+        if counts.pending > 0 { parts.append("\(counts.pending) waiting") }
         if counts.failed > 0 { parts.append("\(counts.failed) failed") }
         if counts.cancelled > 0 { parts.append("\(counts.cancelled) cancelled") }
+        if view.state == .paused { parts.append("paused") }
         if let rate = model.rate(now: now) { parts.append(rateText(rate)) }
-        parts.append(TimeText.duration(milliseconds: now - view.submittedAt))
+        parts.append(TimeText.duration(milliseconds: max(0, now - view.submittedAt)))
+        if let left = model.timeLeft(now: now) { parts.append("\(TimeText.duration(milliseconds: left)) left") }
         let name = DisplayWidth.cut(view.name.isEmpty ? view.id : view.name, to: 24)
         let tail = parts.joined(separator: "  ")
         let room = width - DisplayWidth.of(name) - DisplayWidth.of(tail) - 4

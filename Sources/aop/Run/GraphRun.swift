@@ -96,7 +96,7 @@ struct GraphRun: Sendable {
         }
         try Task.checkCancellation()
         submitted.set(id, connection)
-        let view = try await reporter.follow(id, over: connection)
+        let view = try await reporter.follow(id, from: .submission, over: connection)
         try await Outcome(console: console, connection: connection).show(view, moreFailures: "-o json lists them all")
         return ExitStatus(outcome: view)
     }
