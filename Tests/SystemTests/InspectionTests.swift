@@ -211,7 +211,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "events", "wait", "result",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "events", "watch", "wait",
+            "result",
             "logs",
             "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
@@ -234,6 +235,7 @@ extension SystemTests {
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel",
                         "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench", "graph", "timeline", "events",
+                        "watch",
                     ])
             }
         }
