@@ -182,6 +182,16 @@ extension SystemTests {
                 #expect(checked.status == 0, "\(checked)")
                 let planned = try JSON(parsing: try await harness.aop("check", good, "--plan", "-o", "json").text)
                 #expect(planned["plan"][0]["workers"].elements.count == 1)
+                let picky = try harness.write(
+                    "picky.yaml", "group:\n  - {run: echo hi, requires: {label: fast, gpus: 2}}\n")
+                let needs = JSON.object(["labels": ["fast"], "resources": .object(["gpus": 2])])
+                let offline = try JSON(
+                    parsing: try await harness.aop(
+                        "check", picky, "--plan", "-o", "json", environment: ["AOP_COORDINATOR": ""]
+                    ).text)
+                #expect(offline["plan"][0]["needs"] == needs && offline["plan"][0]["workers"] == .null, "\(offline)")
+                let table = try await harness.aop("check", picky, "--plan", environment: ["AOP_COORDINATOR": ""])
+                #expect(table.text.contains("fast gpus=2"), "\(table)")
                 let wrong = try harness.write("unknown.yaml", "group:\n  - op: NoSuchOperation\n")
                 #expect(try await harness.aop("check", wrong).status == 6)
                 let listed = try JSON(parsing: try await harness.aop("list", "-o", "json").text)
@@ -201,7 +211,9 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "wait", "result", "logs",
+            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "events", "watch", "wait",
+            "result",
+            "logs",
             "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "bench",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
@@ -222,7 +234,8 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench", "graph", "timeline",
+                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench", "graph", "timeline", "events",
+                        "watch",
                     ])
             }
         }

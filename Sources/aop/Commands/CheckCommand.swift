@@ -108,11 +108,11 @@ struct GraphReport {
     }
 
     private func planText(_ nodes: [GraphFileNode], _ workers: [WireWorkerView]?) -> String {
-        var table = Table(["PATH", "KIND", "OPERATION", "WORKERS"])
+        var table = Table(["PATH", "KIND", "OPERATION", "NEEDS", "WORKERS"])
         for node in nodes.dropFirst() {
             let places = placement(of: node, workers)
             table.add([
-                node.path, node.kind.rawValue, node.type.isEmpty ? "-" : node.type,
+                node.path, node.kind.rawValue, node.type.isEmpty ? "-" : node.type, needsText(node),
                 places.map { $0.isEmpty ? "none now: it would wait" : $0.joined(separator: " ") } ?? "-",
             ])
         }
@@ -122,7 +122,7 @@ struct GraphReport {
     private func planJSON(_ node: GraphFileNode, _ workers: [WireWorkerView]?) -> JSONValue {
         .object([
             ("path", .string(node.path)), ("kind", .string(node.kind.rawValue)), ("type", .optional(node.type)),
-            ("line", .integer(Int64(node.position.line))),
+            ("line", .integer(Int64(node.position.line))), ("needs", needsJSON(node)),
             ("workers", placement(of: node, workers).map { .array($0.map(JSONValue.string)) } ?? .null),
         ])
     }
@@ -137,6 +137,24 @@ struct GraphReport {
         }.map(\.id)
     }
 
+    /// What of labels and resources its worker has to have.
+    private func needsText(_ node: GraphFileNode) -> String {
+        guard node.kind == .operation else { return "-" }
+        let (labels, resources) = requirements(of: node.index)
+        let needs = labels.uniqued + resources.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return needs.isEmpty ? "-" : needs.joined(separator: " ")
+    }
+
+    private func needsJSON(_ node: GraphFileNode) -> JSONValue {
+        guard node.kind == .operation else { return .null }
+        let (labels, resources) = requirements(of: node.index)
+        let amounts = resources.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        return .object([
+            ("labels", .array(labels.uniqued.map(JSONValue.string))),
+            ("resources", .object(amounts.map { ($0.key, .integer(Int64(clamping: $0.value))) })),
+        ])
+    }
+
     /// Its own and those of the groups around it.
     private func requirements(of index: Int) -> (labels: [String], resources: [String: UInt64]) {
         var labels: [String] = []
@@ -149,5 +167,13 @@ struct GraphReport {
             if current == 0 { return (labels, resources) }
             current = Int(node.parent)
         }
+    }
+}
+
+extension [String] {
+    /// Each once, as they stand.
+    fileprivate var uniqued: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
     }
 }

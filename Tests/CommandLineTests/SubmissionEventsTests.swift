@@ -1,0 +1,95 @@
+import Cluster
+import Testing
+import Wire
+
+@testable import aop
+
+/// What `aop events` tells of one submission.
+@Suite struct SubmissionEventsTests {
+    private func made() -> SubmissionEvents {
+        SubmissionEvents(
+            .with {
+                ($0.id, $0.name) = ("id", "work")
+            })
+    }
+
+    private func event(_ state: WireOperationState, attempt: UInt32, started: Int64 = 0, at: Int64 = 100, worker: String = "") -> WireEvent
+    {
+        .with {
+            ($0.unit, $0.path, $0.state, $0.attempt, $0.startedAt, $0.at, $0.worker) = (1, "a", state, attempt, started, at, worker)
+            if state == .failed { $0.errors = [.with { $0.message = "oops" }] }
+        }
+    }
+
+    private func view(_ state: WireOperationState, attempt: UInt32, started: Int64, finished: Int64 = 0) -> WireOperationView {
+        .with {
+            ($0.unit, $0.path, $0.state, $0.attempts, $0.startedAt, $0.finishedAt) = (1, "a", state, attempt, started, finished)
+            $0.worker = "h/0"
+        }
+    }
+
+    private func words(_ events: [ClusterEvent]) -> [String] {
+        events.map { event in
+            guard case .operation(_, let attempt, let worker) = event.subject else { return "\(event.at) \(event.event)" }
+            return "\(event.at) \(event.event) \(attempt) \(worker)"
+        }
+    }
+
+    @Test func everyStep_isToldOnce_inItsOrder() {
+        var told = made()
+        let events = told.happened([
+            event(.queued, attempt: 0), event(.running, attempt: 1, started: 10, worker: "h/0"), event(.retrying, attempt: 1, at: 20),
+            event(.queued, attempt: 1), event(.running, attempt: 2, started: 30, worker: "h/1"),
+            event(.failed, attempt: 2, started: 30, at: 40),
+        ])
+        #expect(words(events) == ["10 running 1 h/0", "20 retrying 1 h/0", "30 running 2 h/1", "40 failed 2 h/1"])
+        #expect(events.last?.error == "oops")
+        #expect(told.happened([event(.failed, attempt: 2, started: 30), event(.running, attempt: 2, started: 30)]).isEmpty)
+    }
+
+    @Test func startThatIsToldWithItsEnd_isToldToo() {
+        var told = made()
+        #expect(
+            words(told.happened([event(.succeeded, attempt: 1, started: 10, at: 11, worker: "h/0")])) == [
+                "10 running 1 h/0", "11 succeeded 1 h/0",
+            ])
+        var unbegun = made()
+        #expect(words(unbegun.happened([event(.cancelled, attempt: 0, at: 5)])) == ["5 cancelled 0 "])
+    }
+
+    @Test func whatWasMissed_isMadeUpFor_andNothingIsToldTwice() {
+        var told = made()
+        #expect(words(told.stand([view(.running, attempt: 1, started: 10)])) == ["10 running 1 h/0"])
+        // What was on its way meanwhile.
+        #expect(told.happened([event(.running, attempt: 1, started: 10)]).isEmpty)
+        #expect(words(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)])) == ["50 running 3 h/0", "60 succeeded 3 h/0"])
+        #expect(
+            told.happened([event(.retrying, attempt: 2), event(.running, attempt: 3, started: 50), event(.succeeded, attempt: 3)]).isEmpty)
+        #expect(told.stand([view(.succeeded, attempt: 3, started: 50, finished: 60)]).isEmpty)
+    }
+
+    @Test func groups_areNoOperations_andTheEndIsToldOnce() {
+        var told = made()
+        var group = event(.succeeded, attempt: 0, started: 5)
+        group.group = true
+        #expect(told.happened([group]).isEmpty)
+        var groupView = view(.running, attempt: 1, started: 5)
+        groupView.kind = .ordered
+        #expect(told.stand([groupView]).isEmpty)
+        let ended = WireSubmissionView.with {
+            ($0.id, $0.state, $0.finishedAt) = ("id", .succeeded, 70)
+        }
+        #expect(words(told.ended(.with { $0.state = .running })).isEmpty)
+        #expect(words(told.ended(ended)) == ["70 succeeded"])
+        #expect(told.ended(ended).isEmpty)
+    }
+
+    @Test func lines_cannotRecolourATerminal() {
+        let event = ClusterEvent(
+            at: 1_700_000_000_000, id: "id", name: "n", subject: .operation(path: "a\u{1B}[31m", attempt: 2, worker: "h/0"),
+            event: "failed",
+            error: "x\u{1B}]0;y\u{7}\nz")
+        let line = event.line(Style(isEnabled: false))
+        #expect(line == "2023-11-14T22:13:20.000Z  id  failed     a␛[31m  attempt 2  (h/0): x ]0;y  z\n")
+    }
+}

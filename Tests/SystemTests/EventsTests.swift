@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+extension SystemTests {
+    /// `aop events`.
+    @Suite struct Events {
+        private static let work = """
+            name: work
+            ordered:
+              - {id: a, run: echo 1}
+              - {id: b, run: "exit 3", retry: {attempts: 1, backoff: {initial: 50ms}}}
+
+            """
+
+        private struct Line: Hashable {
+            var id: String
+            var path: String
+            var event: String
+            var attempt: Int
+        }
+
+        private func lines(_ text: String) throws -> [Line] {
+            // The last one may be on its way.
+            try text[..<(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map { line in
+                let event = try JSON(parsing: String(line))
+                #expect(event.keys.isSuperset(of: ["at", "id", "name", "event", "path", "attempt", "worker", "error"]))
+                return Line(
+                    id: event["id"].string ?? "", path: event["path"].string ?? "", event: event["event"].string ?? "",
+                    attempt: Int(event["attempt"].number ?? 0))
+            }
+        }
+
+        @Test func past_isToldInOrder() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                _ = harness.startWorker()
+                let file = try harness.write("work.yaml", Self.work)
+                #expect(try await harness.aop("submit", file, "--wait").status == 2)
+                let id = try #require(JSON(parsing: try await harness.aop("list", "-o", "json").text)["submissions"][0]["id"].string)
+
+                let quiet = try await harness.aop("events", "-o", "quiet")
+                #expect(
+                    quiet.text.split(separator: "\n").map(String.init) == [
+                        "\(id) submitted", "\(id)/a running", "\(id)/a succeeded", "\(id)/b running", "\(id)/b failed", "\(id) failed",
+                    ], "\(quiet)")
+                let json = try JSON(parsing: try await harness.aop("events", "-o", "json", "--since", "1h").text)
+                #expect(json.keys == ["schema", "since", "events"])
+                #expect(json["events"].elements.map { $0["event"] }.last == "failed")
+                #expect(json["events"][4]["attempt"] == 2 && json["events"][4]["error"].string?.contains("exited with 3") == true)
+                let text = try await harness.aop("events")
+                #expect(text.text.contains("failed     b  attempt 2  ("), "\(text)")
+                #expect(try await harness.aop("events", "--since", "2999-01-01T00:00:00Z").text.isEmpty)
+            }
+        }
+
+        @Test func followed_acrossARestartOfTheCoordinator_everyStartAndEndIsToldOnce() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator()
+                _ = harness.startWorker()
+                _ = try await harness.waitForExecutors(1)
+                let slow = try harness.write(
+                    "slow.yaml",
+                    "ordered:\n  - {id: a, run: echo 1}\n  - {id: b, run: \"until [ -e '\(harness.directory)/go' ]; do sleep 0.05; done\"}\n"
+                )
+                // One that was there before, and is no news but for its end.
+                #expect(try await harness.aop("submit", slow, "-o", "quiet").status == 0)
+                try await eventually("b runs") { try await harness.aop("show", "last").text.contains("running") }
+                let follower = harness.startAOP("events", "-f", "-o", "jsonl")
+                let file = try harness.write("work.yaml", Self.work)
+                // It is known to follow when it has told something.
+                try await eventually("a submission is told") {
+                    _ = try await harness.aop("submit", file, "--wait")
+                    return follower.stdout.contains("submitted")
+                }
+                try await coordinator.send(SIGKILL)
+                _ = try await coordinator.finish()
+                _ = try await harness.startCoordinator()
+                #expect(try await harness.aop("submit", file, "--wait").status == 2)
+                let last = try #require(JSON(parsing: try await harness.aop("list", "-o", "json").text)["submissions"][0]["id"].string)
+                _ = try harness.write("go", "")
+                try await eventually("all ends are told") {
+                    let told = try lines(follower.stdout)
+                    let begun = Set(told.filter { $0.event == "submitted" }.map(\.id))
+                    let ended = Set(told.filter { $0.path.isEmpty && $0.event != "submitted" }.map(\.id))
+                    return begun.contains(last) && ended.isSuperset(of: begun) && ended.count > begun.count
+                }
+                try await follower.send(SIGINT)
+                #expect(try await follower.finish().status == 130)
+                let told = try lines(follower.stdout)
+                #expect(Set(told).count == told.count, "\(told)")
+                for id in Set(told.filter { $0.event == "submitted" }.map(\.id)) {
+                    let own = told.filter { $0.id == id }
+                    #expect(own.filter { $0.path == "a" }.map(\.event) == ["running", "succeeded"], "\(own)")
+                    #expect(own.filter { $0.path == "b" }.map(\.event).suffix(2) == ["running", "failed"], "\(own)")
+                    #expect(own.first?.event == "submitted" && own.last == Line(id: id, path: "", event: "failed", attempt: 0), "\(own)")
+                }
+            }
+        }
+
+        @Test func whatCannotBe_isNamed() async throws {
+            try await ProcessHarness.with { harness in
+                let nobody = try await harness.aop("events", "--connect-timeout", "100ms")
+                #expect(nobody.status == 69, "\(nobody)")
+                for (arguments, words) in [
+                    (["events", "-f", "-o", "json"], "use -o jsonl"), (["events", "--since", "yesterday"], "neither how long ago"),
+                ] {
+                    let refused = try await harness.start(BuiltProducts.aop, arguments).finish()
+                    #expect(refused.status == 64 && (refused.stderr + refused.text).contains(words), "\(refused)")
+                }
+                _ = try await harness.startCoordinator()
+                let late = try await harness.aop("events", "-f", "--timeout", "300ms")
+                #expect(late.status == 124, "\(late)")
+            }
+        }
+    }
+}
