@@ -58,7 +58,7 @@ extension SystemTests {
                 let workers = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)
                 #expect(
                     workers["workers"][0].keys
-                        == ["id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard"])
+                        == ["id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard", "version"])
             }
         }
 
@@ -201,9 +201,10 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel", "retry",
+            "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "watch", "wait", "result", "logs",
+            "cancel", "retry",
             "pause",
-            "resume", "workers", "locks", "keys", "bench",
+            "resume", "workers", "locks", "keys", "bench", "doctor",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -222,8 +223,9 @@ extension SystemTests {
                 }
                 #expect(
                     Set(offered) == [
-                        "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench",
+                        "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "watch", "wait", "result",
+                        "logs",
+                        "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "config", "doctor", "journal", "bench",
                     ])
             }
         }

@@ -18,9 +18,16 @@ struct GraphOptions: ParsableArguments, Sendable {
     func load(
         name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil, types: OperationTypes
     ) async throws -> LoadedGraph {
+        try await Self.load(file, set: set, name: name, deadline: deadline, priority: priority, weight: weight, types: types)
+    }
+
+    /// The same of a file that was named otherwise.
+    static func load(
+        _ file: String, set: [Assignment], name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil,
+        types: OperationTypes
+    ) async throws -> LoadedGraph {
         let values = Dictionary(set.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         let options = GraphFileOptions(set: values, name: name, deadline: deadline, priority: priority, weight: weight)
-        let file = file
         // Reading may block, on standard input for as long as somebody types.
         let result: Result<LoadedGraph, GraphFileErrors> = try await OwnThread.run {
             do throws(GraphFileErrors) {
