@@ -28,12 +28,18 @@ build: dependencies  ## build the release binary
 run: build  ## count the words of the licence texts on this machine, with real worker processes
 	.build/release/aop run examples/word-count.yaml
 
+.PHONY: examples
+examples: build  ## run every example of examples/README.md
+	for product in Duplicates DuplicatesWorker; do $(SWIFT) build -c release --product $$product || exit 1; done
+	scripts/run-examples.sh "$$($(SWIFT) build -c release --show-bin-path)"
+
 .PHONY: test
 test: dependencies  ## build and run every test
 	scripts/check-purity.sh
 	scripts/check-format.sh
 	scripts/check-doc-examples.sh
 	scripts/check-links.sh
+	scripts/check-examples.sh
 	# Not all that can be built: that has compilers of others in it.
 	$(SWIFT) build --product aoperation-clusterPackageTests
 	for product in aop-sim aop-fuzz aop-count TrialFlood; do $(SWIFT) build --product $$product || exit 1; done
@@ -54,8 +60,11 @@ sanitize: export AOP_STRESS_SEEDS ?= 5
 # Swift keeps pointers with other bits in them, which the search for leaks does not see: tests watch what is released.
 sanitize: export ASAN_OPTIONS ?= detect_leaks=0
 sanitize: dependencies  ## run the local library's tests under the thread and the address sanitizer
-	$(SWIFT) test --sanitize thread --scratch-path .build/thread-sanitizer --filter '^AOperation(Combine)?Tests\.'
-	$(SWIFT) test --sanitize address --scratch-path .build/address-sanitizer --filter '^AOperation(Combine)?Tests\.'
+	for kind in thread address; do \
+		options="--sanitize $$kind --scratch-path .build/$$kind-sanitizer" && \
+		$(SWIFT) build $$options --product aoperation-clusterPackageTests && \
+		scripts/run-tests.sh $$options --filter '^AOperation(Combine)?Tests\.' || exit 1; \
+	done
 
 .PHONY: cluster
 cluster:  ## a cluster in containers on this machine, and a graph through it; WORKERS=n (default 4)

@@ -90,6 +90,8 @@ let package = Package(
         ),
         // What clients are shown, as JSON.
         .target(name: "Shapes", dependencies: ["Cluster", "Wire"], swiftSettings: strict),
+        // Graphs and timelines as SVG and for other programs that draw: pure.
+        .target(name: "Pictures", dependencies: ["Shapes", "Wire"], swiftSettings: strict),
         // HTTP: health, metrics, the JSON API and the dashboard.
         .target(
             name: "Dashboard",
@@ -188,6 +190,7 @@ let package = Package(
                 "Coordinator",
                 "Dashboard",
                 "GraphFile",
+                "Pictures",
                 "Settings",
                 "Shapes",
                 "Worker",
@@ -205,7 +208,26 @@ let package = Package(
         .executableTarget(
             name: "TextWorker",
             dependencies: ["AOperation", "Worker"],
-            path: "Examples/TextWorker",
+            path: "examples/TextWorker",
+            swiftSettings: strict
+        ),
+        // The package examples/Duplicates, built as a part of this one: another build of all it needs would be too dear.
+        .target(
+            name: "DuplicateSearch",
+            dependencies: ["AOperation", .product(name: "Crypto", package: "swift-crypto")],
+            path: "examples/Duplicates/Sources/DuplicateSearch",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "DuplicatesWorker",
+            dependencies: ["DuplicateSearch", "Worker"],
+            path: "examples/Duplicates/Sources/DuplicatesWorker",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Duplicates",
+            dependencies: ["DuplicateSearch", "Cluster", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            path: "examples/Duplicates/Sources/Duplicates",
             swiftSettings: strict
         ),
 
@@ -278,12 +300,13 @@ let package = Package(
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire"], swiftSettings: strict),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "Shapes", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "DashboardTests", dependencies: ["Coordinator", "Dashboard", "Scheduling", "Shapes", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "aop", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
+                "aop", "Duplicates", "DuplicatesWorker", "TextWorker", "TrialSubmitter", "TrialWorker", "CLinux",
                 "AOperation", "Cluster", "Conformance", "ConformanceOperations", "ConformanceRemote", "LocalHTTPServer", "TrialOperations",
                 "Wire",
                 .product(name: "Subprocess", package: "swift-subprocess"),

@@ -36,11 +36,12 @@ install -D -m 644 deploy/config.yaml "$root/etc/aop/config.yaml"
 # As they lie in the repository, with what they lead to: their links lead to it here, too.
 documents=$root/usr/share/doc/aop
 install -D -m 644 -t "$documents" README.md SECURITY.md CHANGELOG.md
-for directory in docs docs/decisions examples deploy; do
+for directory in docs docs/decisions deploy; do
     find "$directory" -maxdepth 1 -type f -exec install -D -m 644 -t "$documents/$directory" {} +
 done
 install -D -m 644 -t "$documents/Sources/AOperation/AOperation.docc" Sources/AOperation/AOperation.docc/*.md
-find Examples -type f -not -path '*/.build/*' -exec install -D -m 644 {} "$documents/{}" \;
+find examples -type f -not -path '*/.build/*' -exec install -D -m 644 {} "$documents/{}" \;
+chmod 755 "$documents/examples/Duplicates/run.sh"
 # The sources of the tests are not in it.
 sed -i 's/\[\([^]]*\)\](\.\.\/Tests[^)]*)/\1/g' "$documents"/docs/*.md
 scripts/check-links.sh "$documents"

@@ -5,6 +5,7 @@
 #
 # They are made from the help of the binary.
 set -euo pipefail
+umask 022
 binary=$(realpath "${1:?usage: install-manuals.sh BINARY PREFIX}")
 prefix=${2:?usage: install-manuals.sh BINARY PREFIX}
 cd "$(dirname "$0")/.."

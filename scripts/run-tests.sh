@@ -46,8 +46,9 @@ for process in $(descendants "$run"); do
 done
 kill -KILL "$run" 2>/dev/null
 echo "the tests did not end within $limit s. These had begun and not ended:"
-awk '/^◇ Test case /{next}
+# Not every awk takes a list of characters that are more than one byte.
+awk '/^◇ Test (case |run started)/{next}
      /^◇ Test .* started\.$/ {name = $0; sub(/^◇ Test /, "", name); sub(/ started\.$/, "", name); open[name]++}
-     /^[✔✘] Test .* after / {name = $0; sub(/^[✔✘] Test /, "", name); sub(/ (with [0-9]+ test cases? )?(passed|failed) after .*$/, "", name); open[name]--}
+     /^(✔|✘) Test .* after / {name = $0; sub(/^(✔|✘) Test /, "", name); sub(/ (with [0-9]+ test cases? )?(passed|failed) after .*$/, "", name); open[name]--}
      END {for (name in open) if (open[name] > 0) print "  " name}' "$log" | sort
 exit 1

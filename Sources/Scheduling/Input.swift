@@ -142,13 +142,18 @@ public struct OperationQuery: Sendable {
     public var limit: Int
     public var withValues: Bool
     public var failedOnly: Bool
+    /// With what each waits for before it begins.
+    public var withDependencies: Bool
 
-    public init(submission: String, path: String, from: Int, limit: Int, withValues: Bool, failedOnly: Bool) {
+    public init(
+        submission: String, path: String, from: Int, limit: Int, withValues: Bool, failedOnly: Bool, withDependencies: Bool = false
+    ) {
         self.submission = submission
         self.path = path
         self.from = from
         self.limit = limit
         self.withValues = withValues
         self.failedOnly = failedOnly
+        self.withDependencies = withDependencies
     }
 }

@@ -145,6 +145,8 @@ public struct OperationView: Hashable, Sendable {
     public var added: AddedView?
     /// How it was stopped, stage by stage: of the newest attempt that was.
     public var history: [HistoryEntry] = []
+    /// The units that it waits for before it begins, in the order of the graph; empty unless they were asked for.
+    public var dependencies: [Int] = []
 }
 
 /// What came to a group while it ran.

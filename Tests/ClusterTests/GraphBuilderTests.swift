@@ -386,6 +386,9 @@ import Wire
         #expect(graph.faults.allSatisfy { $0.message.contains("the queue has `requireRemote`; ") })
     }
 
+    /// Cannot leave the process.
+    struct Raw: Sendable {}
+
     @Test func valueWithoutACodec_staysHere_orIsRefused() {
         let raw = MapOperationBlock<Void, Raw> { _, finish in finish(.success(Raw())) }
         let text = MapOperationBlock<Raw, String> { _, finish in finish(.success("text")) }
@@ -443,6 +446,8 @@ import Wire
         #expect(stepper.decider.type == "Steps" && stepper.decider.occasion == .steps && stepper.decider.atBegin && !stepper.hosted)
     }
 
+    final class Subgroup: GroupOperation, @unchecked Sendable {}
+
     @Test func groupOfOnesOwnKind_decidesHere_andIsRefusedWhereNothingMay() {
         let graph = graph(Subgroup(Emit("a")), OperationSequence { _ in nil })
         #expect(graph.faults.isEmpty && graph.hasHostedCode)
@@ -452,6 +457,10 @@ import Wire
         #expect(self.graph(ComposedOperation(operation: Emit("a"))).wire.nodes.allSatisfy { $0.decider.type.isEmpty })
         let refused = GraphBuilder.graph(of: [Subgroup(Emit("a"))], requiresRemote: true)
         #expect(refused.faults.map(\.message).contains { $0.contains("decides in this process what it does next (Subgroup)") })
+    }
+
+    final class Wrapper: WrapperOperation<Void, String>, @unchecked Sendable {
+        init() { super.init { _ in Emit("inner") } }
     }
 
     @Test func wrapper_isAGroupForWhatItMakesHere() {
@@ -464,106 +473,7 @@ import Wire
         #expect(!GraphBuilder.graph(of: [Wrapper()], requiresRemote: true).faults.isEmpty)
     }
 
-    // MARK: Refusals
-
-    final class Subgroup: GroupOperation, @unchecked Sendable {}
-
-    final class Unique: ResultableOperation<Int>, ClusterOperation, UniqueOperation, @unchecked Sendable {
-        struct Parameters: Codable, Sendable {}
-        let parameters = Parameters()
-        let uniqueId: String
-        var onDuplicate: DuplicatePolicy { uniqueId == "joined" ? .join : .ignore }
-        convenience init(_ parameters: Parameters) { self.init("one") }
-        init(_ id: String) {
-            uniqueId = id
-            super.init()
-        }
-    }
-
-    final class Opaque: ResultableOperation<any Error>, ClusterOperation, @unchecked Sendable {
-        struct Parameters: Codable, Sendable {}
-        let parameters = Parameters()
-        init(_ parameters: Parameters) { super.init() }
-    }
-
-    /// Sends what has no wire form.
-    final class Leak: VoidOperation, PartialResultOperation, ClusterOperation, @unchecked Sendable {
-        struct Parameters: Codable, Sendable {}
-        typealias PartialResult = any Error
-        let parameters = Parameters()
-        init(_ parameters: Parameters) { super.init() }
-
-        /// With somebody who reads it.
-        static func read() -> Leak {
-            let leak = Leak(.init())
-            _ = leak.partialResults()
-            return leak
-        }
-    }
-
-    final class Wrapper: WrapperOperation<Void, String>, @unchecked Sendable {
-        init() { super.init { _ in Emit("inner") } }
-    }
-
-    /// Cannot leave the process.
-    struct Raw: Sendable {}
-
-    final class UniqueHere: ResultableOperation<Raw>, UniqueOperation, @unchecked Sendable {
-        var uniqueId: String { "here" }
-    }
-
-    private static let refused: [(String, @Sendable () -> AOperation)] = [
-        ("is no RetryableOperation", { AOperationBlock { finish in finish() }.retry(RetryPolicy(attempts: 2)) }),
-        ("requires something of a worker, but executes", { AOperationBlock { finish in finish() }.requires(cpus: 1) }),
-        ("makes the operation that it runs and has a RetryPolicy", { Wrapper().retry(RetryPolicy(attempts: 2)) }),
-        ("has a unique id and delivers Raw, which has no codec", { UniqueHere() }),
-        ("plain operation `", { GroupOperation(BlockOperation {}) }),
-        (
-            "makes the operation that it runs and has a `retryOnFailure` closure",
-            { Wrapper().retryOnFailure { _, _, retry in retry(false) } }
-        ),
-        ("has a `retryOnFailure` closure and executes in", { AOperationBlock { $0() }.retryOnFailure { _, _, retry in retry(false) } }),
-        ("is a group and has a `retryOnFailure` closure", { GroupOperation(Emit("a")).retryOnFailure { _, _, retry in retry(false) } }),
-        (
-            "is a group and has a RetryPolicy that this process decides",
-            { GroupOperation { [Emit("a")] }.retry(RetryPolicy(attempts: 2) { _ in true }) }
-        ),
-        (
-            "executes in this process (AOperationBlock), and is, or is in, a group with a RetryPolicy",
-            { GroupOperation(Emit("a"), GroupOperation(AOperationBlock { $0() })).retry(RetryPolicy(attempts: 2)) }
-        ),
-        (
-            "has a `willFinish` closure, and is, or is in, a group with a RetryPolicy",
-            { GroupOperation(Emit("a")).retry(RetryPolicy(attempts: 2)).willFinish { _, finish in finish() } }
-        ),
-        ("ignores cancellations", { Emit("a").conditions(NoFailedDependencies(ignoreCancellations: true)) }),
-        (
-            "is the dependent operation of two conditions",
-            {
-                let one = Emit("b")
-                return Emit("a").conditions(OrCondition(BlockedBy { one }, BlockedBy { one }))
-            }
-        ),
-        ("unique id of more than 256 bytes", { Unique(String(repeating: "x", count: 257)) }),
-        ("cannot leave the process", { Opaque(.init()) }),
-        ("partial results, which have no wire form", { Leak.read() }),
-        ("injected result", { Emit("a").injectResult(from: Emit("b")) { _, _, _ in } }),
-    ]
-
-    @Test(arguments: refused.map(\.0))
-    func codeOfThisProcess_isRefusedByName(_ what: String) throws {
-        let make = try #require(Self.refused.first { $0.0 == what }?.1)
-        let faults = graph(make()).faults
-        #expect(faults.contains { $0.message.contains(what) }, "\(faults)")
-    }
-
-    @Test func everythingWrongIsTold_eachByItsOperation() {
-        let group = GroupOperation(
-            Unique(String(repeating: "x", count: 300)), Emit("a").injectResult(from: Emit("b")) { _, _, _ in }, Emit("fine"))
-        let faults = graph(group).faults
-        #expect(faults.map(\.path) == ["Unique", "Emit"])
-        #expect(faults.allSatisfy { $0.message.contains("`") && $0.message.contains(";") })
-    }
+    typealias Unique = GraphBuilderRefusalTests.Unique
 
     @Test func uniqueIds_areThoseOfTheNodes() {
         let graph = graph(Unique("one"), Unique("joined"), Emit("a"))
@@ -574,18 +484,6 @@ import Wire
         #expect(nodes.map(\.unique.join) == [false, true, false])
         #expect(nodes.map(\.unique.output) == ["Int", "Int", ""])
         #expect(graph.members.map(\.uniqueId) == [nil, "one", "joined", nil])
-    }
-
-    @Test func valuesThatDoNotFit_areRefused() {
-        let (a, shout) = (Emit("a"), Shout())
-        shout.accept(a)
-        #expect(graph(a, shout).faults.isEmpty)
-        let (text, bad) = (Join(), Join())
-        bad.accept(text)
-        #expect(graph(text, bad).faults.contains { $0.message.contains("receives Array<String> from `Join`, which delivers String") })
-        let (nested, all) = (GroupOperation(Emit("a"), GroupOperation(Emit("b"))), Join())
-        nested.deliver(to: all)
-        #expect(graph(nested, all).faults.contains { $0.message.contains("not all of that type") })
     }
 
     @Test func retryAtTheEndOfANet_isThatOfTheNet() {
@@ -605,16 +503,6 @@ import Wire
         #expect(graph(make()).wire.nodes.map(\.retries) == [2, 0, 0])
         let faults = GraphBuilder.addition(of: [make()], from: .submitter(requiresRemote: false)).faults
         #expect(faults.contains { $0.message.contains("comes to a graph that runs") }, "\(faults)")
-    }
-
-    @Test func closureThatDecidesAtTheEndOfANet_isRefused_butNotWhereItIsItsOwnAlone() {
-        let (a, shout) = (Emit("a"), Shout().retryOnFailure { _, _, retry in retry(false) })
-        a.deliver(to: shout)
-        #expect(graph(a, shout).faults.contains { $0.message.contains("tries its producers again") })
-        let (b, loud, quiet) = (Emit("b"), Shout().retryOnFailure { _, _, retry in retry(false) }, Shout())
-        b.deliver(to: loud)
-        b.deliver(to: quiet)
-        #expect(graph(b, loud, quiet).faults.isEmpty)
     }
 }
 

@@ -110,6 +110,9 @@ import Wire
             .check(graph: graph, waitForWorkers: false), .cancel(submission: "s", path: "p", reason: "r", now: true),
             .pause(submission: "s", path: "p"), .resume(submission: "s", path: ""), .list(before: "b", limit: -1), .show(submission: "s"),
             .operations(OperationQuery(submission: "s", path: "p", from: 1, limit: 2, withValues: true, failedOnly: false)),
+            .operations(
+                OperationQuery(
+                    submission: "s", path: "", from: 0, limit: 0, withValues: false, failedOnly: true, withDependencies: true)),
             .follow(submission: "s", .everything), .unfollow(submission: "s"), .workers,
             .retry(submission: "s", key: "k", force: true, failedOnly: true),
             .releaseLock(key: "k", holders: ["h"], reason: "r", now: true), .locks(key: "k", from: 3), .locate(submission: "s", path: "p"),

@@ -142,9 +142,9 @@ import Wire
     @Test(arguments: [
         (
             "UPDATE snapshot_parts SET body = (SELECT body FROM snapshot_parts WHERE section = 2) WHERE section = 1",
-            "section 2: submission 2 is not one of the next numbers"
+            "its digest does not fit"
         ),
-        ("UPDATE snapshot_parts SET body = x'0102' WHERE section = 0", "section 0"),
+        ("UPDATE snapshot_parts SET body = x'0102' WHERE section = 0", "its digest does not fit"),
         ("DELETE FROM snapshot_parts WHERE section = 3", "section 3 is missing"),
         ("UPDATE snapshots SET digest = x'00'", "its digest does not fit"),
         ("UPDATE snapshots SET chain = x'00'", "its digest does not fit"),
@@ -158,6 +158,22 @@ import Wire
         let error = try #require(throws: JournalError.self) { try recovered(again) }
         #expect("\(error)".contains("the snapshot of the first \(end.sequence.rawValue) facts is damaged"))
         #expect("\(error)".contains(reason), "\(error)")
+    }
+
+    /// Also where what the damage made of it could be decoded, and be a graph that there cannot be.
+    @Test func byteThatIsNotWhatItWas_anywhereInASnapshot_isFound() throws {
+        let (database, end) = try write(makeFacts(submissions: 2))
+        _ = try maker(database).make(upTo: end.sequence)
+        let section = try database.section(1, of: end.sequence)
+        for offset in section.indices {
+            var damaged = section
+            damaged[offset] &+= 1
+            try database.replace(section: 1, of: end.sequence, by: damaged)
+            let error = try #require(throws: JournalError.self) { try recovered(database) }
+            #expect("\(error)".contains("its digest does not fit"), "\(error)")
+        }
+        try database.replace(section: 1, of: end.sequence, by: section)
+        #expect(try recovered(database).1 == end)
     }
 
     /// A damaged fact must not become part of a snapshot, which would hide it.
@@ -211,5 +227,15 @@ import Wire
         #expect(!backlog.isDue(at: 0))
         backlog.add(1)
         #expect(backlog.isDue(at: 0))
+    }
+}
+
+extension JournalDatabase {
+    fileprivate func replace(section: Int, of snapshot: JournalSequence, by body: [UInt8]) throws {
+        try queue.write { database in
+            try database.execute(
+                sql: "UPDATE snapshot_parts SET body = ? WHERE sequence = ? AND section = ?",
+                arguments: [Data(body), Int64(bitPattern: snapshot.rawValue), section])
+        }
     }
 }

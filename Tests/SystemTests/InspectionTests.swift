@@ -201,10 +201,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "watch", "wait", "result", "logs",
-            "cancel", "retry",
-            "pause",
-            "resume", "workers", "locks", "keys", "bench", "doctor",
+            "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "watch", "wait",
+            "result", "logs", "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "bench", "doctor",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -224,8 +222,8 @@ extension SystemTests {
                 #expect(
                     Set(offered) == [
                         "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "watch", "wait", "result",
-                        "logs",
-                        "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "config", "doctor", "journal", "bench",
+                        "logs", "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "config", "doctor", "journal", "bench",
+                        "graph", "timeline",
                     ])
             }
         }

@@ -176,8 +176,10 @@ extension ClusterConnection {
     package func followDetails(of id: String) -> AsyncThrowingStream<FollowEvent, any Error> { core.follow(id, .everything) }
 
     /// The submission's operations in pages, parents before children. `path` limits them to a node and all below it.
+    ///
+    /// - Parameter withDependencies: also which units each waits for before it begins.
     public func operations(
-        of id: String, path: String = "", withValues: Bool = false, failedOnly: Bool = false
+        of id: String, path: String = "", withValues: Bool = false, failedOnly: Bool = false, withDependencies: Bool = false
     ) -> OperationPages {
         OperationPages(
             core: core,
@@ -186,6 +188,7 @@ extension ClusterConnection {
                 $0.path = path
                 $0.values = withValues
                 $0.failedOnly = failedOnly
+                $0.dependencies = withDependencies
             })
     }
 }

@@ -42,17 +42,18 @@ extension JournalDatabase {
         .damagedSnapshot(path: path, sequence: sequence.rawValue, reason: reason)
     }
 
-    /// Reads a snapshot, section by section, and checks that it is what was written.
+    /// Reads a snapshot, section by section, after it has been checked that it is what was written: only of that a state can be
+    /// made without asking of everything whether it is possible. So all is read twice, and never all at once in memory.
     ///
     /// - Throws: `JournalError.damagedSnapshot`, also when `each` throws.
     func read(_ snapshot: Snapshot, _ each: ([UInt8]) throws -> Void) throws(JournalError) {
         var hasher = SnapshotHasher(snapshot.end)
+        for number in 0..<snapshot.sections { hasher.update(try section(number, of: snapshot.end.sequence)) }
+        guard hasher.finalize() == snapshot else { throw damagedSnapshot(snapshot.end.sequence, "its digest does not fit") }
         for number in 0..<snapshot.sections {
             let section = try section(number, of: snapshot.end.sequence)
-            hasher.update(section)
             do { try each(section) } catch { throw damagedSnapshot(snapshot.end.sequence, "section \(number): \(error)") }
         }
-        guard hasher.finalize() == snapshot else { throw damagedSnapshot(snapshot.end.sequence, "its digest does not fit") }
     }
 
     func write(part: Int, _ body: ArraySlice<UInt8>, section: Int, of snapshot: JournalSequence) throws(JournalError) {

@@ -24,4 +24,10 @@ public enum GraphAdmission {
             Fault(node: $0.node, path: $0.path, message: $0.message)
         }
     }
+    /// By node: the nodes that it waits for before it begins, the member before it of an ordered group included.
+    ///
+    /// - Parameter graph: one without ``faults(of:)``.
+    /// - Throws: what is wrong with it, where it has any that cannot even be read.
+    /// - Complexity: O(nodes + edges).
+    package static func dependencies(of graph: WireGraph) throws -> [[Int]] { try Graph(wire: graph).dependencies }
 }

@@ -54,7 +54,8 @@ enum ClientRequest {
                 .operations(
                     OperationQuery(
                         submission: operations.submission, path: operations.path, from: Int(operations.from),
-                        limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly)))
+                        limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly,
+                        withDependencies: operations.dependencies)))
         case .follow(let follow):
             try Self.checkText(follow.submission, "the submission's id")
             let depth = follow.details ? FollowDepth.everything : follow.endOnly ? .end : .operations

@@ -66,6 +66,7 @@ extension Scheduling.OperationView {
         if let added { wire.added = added.wire }
         wire.history = history.map(\.wire)
         wire.stoppedByGroup = isStoppedByGroup
+        wire.dependencies = dependencies.map { UInt32(clamping: $0) }
         return wire
     }
 }

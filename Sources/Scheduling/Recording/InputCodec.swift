@@ -147,7 +147,7 @@ extension ByteWriter {
             self.write(Int64(limit))
         case .show(let submission): write(6, submission)
         case .operations(let query):
-            write(7, query.submission, query.path)
+            write(query.withDependencies ? 17 : 7, query.submission, query.path)
             self.write(Int64(query.from))
             self.write(Int64(query.limit))
             self.write(query.withValues)
@@ -255,7 +255,8 @@ extension ByteReader {
     private mutating func number() throws(DecodingFailure) -> Int { Int(try signed()) }
 
     private mutating func request() throws(DecodingFailure) -> Request {
-        switch try byte() {
+        let kind = try byte()
+        switch kind {
         case 0:
             return .submit(
                 key: try text(), name: try text(), graph: try wholeGraph(), waitForWorkers: try flag(),
@@ -266,11 +267,11 @@ extension ByteReader {
         case 4: return .resume(submission: try text(), path: try text())
         case 5: return .list(before: try text(), limit: try number())
         case 6: return .show(submission: try text())
-        case 7:
+        case 7, 17:
             return .operations(
                 OperationQuery(
                     submission: try text(), path: try text(), from: try number(), limit: try number(), withValues: try flag(),
-                    failedOnly: try flag()))
+                    failedOnly: try flag(), withDependencies: kind == 17))
         case 8:
             let submission = try text()
             guard let depth = FollowDepth(rawValue: Int(try byte())) else { throw DecodingFailure("a follower is told an unknown depth") }

@@ -67,6 +67,7 @@ extension Scheduler {
             if includes(unit, query, below: top, index) {
                 var view = operationView(unit, index, withValue: query.withValues, for: reader)
                 view.waiting = waiting(UnitID(number, unit), known: &waits)
+                if query.withDependencies { view.dependencies = durable.submissions[index].dependencies(ofUnit: unit) }
                 bytes += view.approximateBytes
                 if !views.isEmpty, bytes > configuration.pageBytes || (query.limit > 0 && views.count >= query.limit) { break }
                 views.append(view)
@@ -169,6 +170,7 @@ extension OperationView {
         for lock in locks { bytes += lock.approximateBytes }
         if let text = progress?.message { bytes += text.utf8.count }
         if let waiting { bytes += 16 + waiting.text.utf8.count }
+        bytes += 5 * dependencies.count
         for entry in history { bytes += 32 + entry.text.utf8.count }
         for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {

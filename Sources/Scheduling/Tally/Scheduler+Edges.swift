@@ -21,11 +21,27 @@ extension Scheduler {
         let end = min(count, max(0, unit) + max(1, limit))
         var edges: [UnitEdges] = []
         for unit in max(0, unit)..<max(0, unit, end) where durable.submissions[index].units[unit].phase != .dropped {
-            let nodes = durable.submissions[index].layout.dependencies[Int(durable.submissions[index].units[unit].node)]
-            guard !nodes.isEmpty else { continue }
-            edges.append(
-                UnitEdges(unit: unit, dependencies: nodes.map { durable.submissions[index].unit(ofNode: Int($0), seenFrom: unit) }))
+            let dependencies = durable.submissions[index].dependencies(ofUnit: unit)
+            if !dependencies.isEmpty { edges.append(UnitEdges(unit: unit, dependencies: dependencies)) }
         }
         return (edges, end < count ? end : 0)
+    }
+}
+
+extension Submission {
+    /// The units that a unit waits for before it begins, in the order of the graph.
+    func dependencies(ofUnit unit: Int) -> [Int] {
+        layout.dependencies[Int(units[unit].node)].map { self.unit(ofNode: Int($0), seenFrom: unit) }
+    }
+}
+
+extension Graph {
+    /// By node: the distinct nodes that it waits for before it begins, the member before it of an ordered group included.
+    ///
+    /// - Precondition: the graph has passed `faults(limits:)`.
+    /// - Complexity: O(nodes + edges).
+    package var dependencies: [[Int]] {
+        let layout = GraphLayout(self)
+        return nodes.indices.map { node in layout.dependencies[node].map { Int($0) } }
     }
 }

@@ -4640,6 +4640,9 @@ public nonisolated struct WireListOperations: Sendable {
 
   public var failedOnly: Bool = false
 
+  /// with what each waits for before it begins
+  public var dependencies: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -4866,6 +4869,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
   public var endNumber: UInt32 {
     get {_storage._endNumber}
     set {_uniqueStorage()._endNumber = newValue}
+  }
+
+  /// units that it waits for before it begins, for those who ask for them
+  public var dependencies: [UInt32] {
+    get {_storage._dependencies}
+    set {_uniqueStorage()._dependencies = newValue}
   }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -12660,7 +12669,7 @@ nonisolated extension WireShowSubmission: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListOperations"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}from\0\u{1}limit\0\u{1}values\0\u{3}failed_only\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}from\0\u{1}limit\0\u{1}values\0\u{3}failed_only\0\u{2}F\u{7}dependencies\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12674,6 +12683,7 @@ nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.limit) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.values) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.failedOnly) }()
+      case 460: try { try decoder.decodeSingularBoolField(value: &self.dependencies) }()
       default: break
       }
     }
@@ -12698,6 +12708,9 @@ nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._
     if self.failedOnly != false {
       try visitor.visitSingularBoolField(value: self.failedOnly, fieldNumber: 6)
     }
+    if self.dependencies != false {
+      try visitor.visitSingularBoolField(value: self.dependencies, fieldNumber: 460)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12708,6 +12721,7 @@ nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.limit != rhs.limit {return false}
     if lhs.values != rhs.values {return false}
     if lhs.failedOnly != rhs.failedOnly {return false}
+    if lhs.dependencies != rhs.dependencies {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -12755,7 +12769,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0\u{2},dependencies\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -12790,6 +12804,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _history: [WireHistoryEntry] = []
     var _stoppedByGroup: Bool = false
     var _endNumber: UInt32 = 0
+    var _dependencies: [UInt32] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -12832,6 +12847,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _history = source._history
       _stoppedByGroup = source._stoppedByGroup
       _endNumber = source._endNumber
+      _dependencies = source._dependencies
     }
   }
 
@@ -12882,6 +12898,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 396: try { try decoder.decodeSingularBoolField(value: &_storage._stoppedByGroup) }()
         case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
         case 416: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashes) }()
+        case 460: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._dependencies) }()
         default: break
         }
       }
@@ -12990,6 +13007,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if _storage._crashes != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._crashes, fieldNumber: 416)
       }
+      if !_storage._dependencies.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._dependencies, fieldNumber: 460)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -13031,6 +13051,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._history != rhs_storage._history {return false}
         if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
         if _storage._endNumber != rhs_storage._endNumber {return false}
+        if _storage._dependencies != rhs_storage._dependencies {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -56,11 +56,24 @@ public struct Enrolment: Sendable, Hashable {
         Date(timeIntervalSince1970: Double(milliseconds) / 1000).formatted(.iso8601)
     }
 
+    /// A date, a time in whole seconds, and `Z` or a difference to it.
+    private static func isTime(_ text: Substring) -> Bool {
+        let form = "0000-00-00T00:00:00"
+        guard text.utf8.count > form.utf8.count, fits(text.utf8.prefix(form.utf8.count), form) else { return false }
+        let zone = text.utf8.dropFirst(form.utf8.count)
+        return ["Z", "+00:00", "-00:00", "+0000", "-0000"].contains { zone.count == $0.utf8.count && fits(zone, $0) }
+    }
+
+    private static func fits(_ text: Substring.UTF8View, _ form: String) -> Bool {
+        zip(text, form.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) : $0 == $1 }
+    }
+
     /// Nil: `text` is no time.
     static func milliseconds(of text: Substring) -> Int64? {
-        // The error would say no more than that.
-        guard let date = try? Date(String(text), strategy: .iso8601), abs(date.timeIntervalSince1970) < 1e11 else { return nil }
-        return Int64(date.timeIntervalSince1970 * 1000)
+        // What has another form is not shown to a parser that is generous with it: what is read is what would be written. Its
+        // error would say no more than that it is no time.
+        guard isTime(text), let date = try? Date(String(text), strategy: .iso8601) else { return nil }
+        return Int64(date.timeIntervalSince1970) * 1000
     }
 }
 

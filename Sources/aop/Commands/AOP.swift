@@ -23,8 +23,8 @@ struct AOP: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, DevCommand.self, CoordinatorCommand.self, WorkerSubcommand.self, ExecutorSubcommand.self, SubmitCommand.self,
             CheckCommand.self, ListCommand.self, ShowCommand.self, ExplainCommand.self, WatchCommand.self, WaitCommand.self,
-            ResultCommand.self,
-            LogsCommand.self, CancelCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self, WorkersCommand.self,
-            LocksCommand.self, JournalCommand.self, KeysCommand.self, ConfigCommand.self, DoctorCommand.self, BenchCommand.self,
+            ResultCommand.self, LogsCommand.self, GraphCommand.self, TimelineCommand.self, CancelCommand.self, RetryCommand.self,
+            PauseCommand.self, ResumeCommand.self, WorkersCommand.self, LocksCommand.self, JournalCommand.self, KeysCommand.self,
+            ConfigCommand.self, DoctorCommand.self, BenchCommand.self,
         ])
 }

@@ -23,10 +23,7 @@ struct CheckCommand: ToolCommand {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
-    /// How long to look for a coordinator nobody named.
-    private static let standardCoordinatorTimeout = DurationArgument(milliseconds: 400)
-
-    private var coordinatorTimeout: DurationArgument? { connection.isExplicit ? nil : Self.standardCoordinatorTimeout }
+    private var coordinatorTimeout: DurationArgument? { connection.checkTimeout }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let loaded: LoadedGraph

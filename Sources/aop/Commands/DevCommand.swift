@@ -39,7 +39,7 @@ struct DevCommand: ToolCommand {
     }
 
     func execute(_ console: Console) async throws -> ExitStatus {
-        let loaded: LoadedGraph? = if let file { try await GraphOptions.load(file, set: set, types: .builtIn) } else { nil }
+        let loaded: LoadedGraph? = if let file { try await GraphSource(file: file, set: set).load(types: .builtIn) } else { nil }
         let reporter = ProgressReporter(console: console)
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
         // From here on a signal ends nothing by itself. The graph's run has signals of its own.

@@ -31,6 +31,9 @@ struct ConnectionOptions: ParsableArguments, Sendable {
     /// Whether the user said which coordinator is meant.
     var isExplicit: Bool { coordinator != nil || Settings.value(.coordinator) != nil }
 
+    /// How long to look for a coordinator that checks a graph, and that nobody named; nil: as long as for others.
+    var checkTimeout: DurationArgument? { isExplicit ? nil : DurationArgument(milliseconds: 400) }
+
     func connect(timeout: DurationArgument? = nil) async throws -> ClusterConnection {
         let endpoint = endpoint()
         // Made here if need be: whoever starts first, the coordinator finds the same one.
@@ -45,8 +48,10 @@ struct ConnectionOptions: ParsableArguments, Sendable {
     }
 
     /// Connects, runs `body` and closes the connection, whatever the outcome.
-    func withConnection<R: Sendable>(_ body: (ClusterConnection) async throws -> R) async throws -> R {
-        let connection = try await connect()
+    func withConnection<R: Sendable>(
+        timeout: DurationArgument? = nil, _ body: (ClusterConnection) async throws -> R
+    ) async throws -> R {
+        let connection = try await connect(timeout: timeout)
         do {
             let result = try await body(connection)
             await connection.close()

@@ -11,6 +11,22 @@ struct GraphOptions: ParsableArguments, Sendable {
         name: .customLong("set"), help: ArgumentHelp("Replace a variable of the file's `vars`; may be repeated.", valueName: "name=value"))
     var set: [Assignment] = []
 
+    /// Reads and checks the file.
+    ///
+    /// - Throws: `ToolError` with every fault of the file, exit code 6.
+    func load(
+        name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil, types: OperationTypes
+    ) async throws -> LoadedGraph {
+        try await GraphSource(file: file, set: set).load(name: name, deadline: deadline, priority: priority, weight: weight, types: types)
+    }
+}
+
+/// A graph file, and what replaces its variables.
+struct GraphSource: Sendable {
+    /// `-`: standard input.
+    var file: String
+    var set: [Assignment]
+
     /// Reads and checks the file. Of a faulty one `types` says which operations nobody has, so that every error is shown
     /// at once; those of a sound one are checked when it is handed in.
     ///
@@ -18,16 +34,9 @@ struct GraphOptions: ParsableArguments, Sendable {
     func load(
         name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil, types: OperationTypes
     ) async throws -> LoadedGraph {
-        try await Self.load(file, set: set, name: name, deadline: deadline, priority: priority, weight: weight, types: types)
-    }
-
-    /// The same of a file that was named otherwise.
-    static func load(
-        _ file: String, set: [Assignment], name: String? = nil, deadline: GraphDeadline? = nil, priority: Int? = nil, weight: Int? = nil,
-        types: OperationTypes
-    ) async throws -> LoadedGraph {
         let values = Dictionary(set.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
         let options = GraphFileOptions(set: values, name: name, deadline: deadline, priority: priority, weight: weight)
+        let file = file
         // Reading may block, on standard input for as long as somebody types.
         let result: Result<LoadedGraph, GraphFileErrors> = try await OwnThread.run {
             do throws(GraphFileErrors) {

@@ -7,6 +7,8 @@ import Foundation
 /// release build for instance.
 enum BuiltProducts {
     static let aop = find("aop")
+    static let duplicates = find("Duplicates")
+    static let duplicatesWorker = find("DuplicatesWorker")
     static let textWorker = find("TextWorker")
     static let trialSubmitter = find("TrialSubmitter")
     static let trialWorker = find("TrialWorker")

@@ -1,0 +1,47 @@
+import AOperation
+import Foundation
+
+/// What is in one folder.
+public struct FolderContents: Codable, Sendable {
+    public struct File: Codable, Sendable {
+        public var path: String
+        public var size: Int
+    }
+
+    public var files: [File] = []
+    public var folders: [String] = []
+}
+
+/// Lists one folder, and not what is in its folders. Symbolic links and devices are left out.
+public final class ListFolder: ResultableOperation<FolderContents>, ClusterOperation, @unchecked Sendable {
+    public struct Parameters: Codable, Sendable {
+        public var path: String
+
+        public init(path: String) { self.path = path }
+    }
+
+    public let parameters: Parameters
+
+    public init(_ parameters: Parameters) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    public override func execute() {
+        finish(with: Result { try contents() }.mapError { AOperationError($0) })
+    }
+
+    private func contents() throws -> FolderContents {
+        var found = FolderContents()
+        for name in try NotReadable.naming(parameters.path, { try FileManager.default.contentsOfDirectory(atPath: $0) }).sorted() {
+            let path = parameters.path == "/" ? "/\(name)" : "\(parameters.path)/\(name)"
+            let attributes = try NotReadable.naming(path) { try FileManager.default.attributesOfItem(atPath: $0) }
+            switch attributes[.type] as? FileAttributeType {
+            case .typeDirectory?: found.folders.append(path)
+            case .typeRegular?: found.files.append(.init(path: path, size: attributes[.size] as? Int ?? 0))
+            default: break
+            }
+        }
+        return found
+    }
+}
