@@ -48,6 +48,7 @@ test: dependencies  ## build and run every test
 	scripts/run-tests.sh --filter '$(MEMORY_TESTS)'
 	scripts/run-tests.sh --filter '$(SIMULATION_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)'
+	scripts/check-manuals.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-api.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-dashboard.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
@@ -84,6 +85,10 @@ deb:  ## the Debian package, with the services
 .PHONY: check-deb
 check-deb:  ## build the Debian package, and try it in containers; `make test` tries one around the test build
 	scripts/check-deb.sh "$$(scripts/build-deb.sh)"
+
+.PHONY: check-manuals
+check-manuals:  ## manual pages and completions of the test build, read and tried by mandoc, groff, bash, zsh and fish where they are there
+	scripts/check-manuals.sh "$$($(SWIFT) build --show-bin-path)/aop"
 
 .PHONY: check-api
 check-api:  ## the HTTP API and the metrics of the test build, tried by other people's tools

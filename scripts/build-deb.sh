@@ -28,6 +28,7 @@ trap 'rm -rf "$stage"' EXIT
 root=$stage/root
 install -D -m 755 "$binary" "$root/usr/bin/aop"
 strip --strip-unneeded "$root/usr/bin/aop"
+scripts/install-manuals.sh "$binary" "$root/usr"
 install -D -m 644 -t "$root/usr/lib/systemd/system" deploy/systemd/*.service
 install -D -m 644 deploy/systemd/sysusers.conf "$root/usr/lib/sysusers.d/aop.conf"
 install -D -m 644 deploy/systemd/tmpfiles.conf "$root/usr/lib/tmpfiles.d/aop.conf"

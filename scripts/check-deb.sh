@@ -48,6 +48,11 @@ until_true() {
     done
 }
 cp "$package" "$files/aop.deb"
+# A slim image leaves manual pages out when it installs.
+for file in man/man1/aop.1.gz man/man1/aop-keys-init.1.gz bash-completion/completions/aop zsh/vendor-completions/_aop \
+    fish/vendor_completions.d/aop.fish; do
+    dpkg-deb -c "$package" | has "^-rw-r--r-- .* \./usr/share/$file\$" || fail "the package has no /usr/share/$file, or not for all to read"
+done
 
 echo "it installs, and removes and purges all of itself, where there is no systemd"
 docker run --rm -v "$files:/package:ro" debian:bookworm-slim sh -euc '

@@ -172,7 +172,7 @@ extension WireWorkerView {
                         )
                     })
             ),
-            ("lastHeard", .time(lastHeard)),
+            ("lastHeard", .time(lastHeard)), ("version", .optional(version)),
         ])
     }
 }

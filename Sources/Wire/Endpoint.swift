@@ -56,6 +56,12 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         return port == 0 || ["0.0.0.0", "::", "*"].contains(host)
     }
 
+    /// The host of a tcp endpoint, as it was written, without brackets.
+    public var host: String? {
+        guard case .tcp(let host, _) = address else { return nil }
+        return host
+    }
+
     /// The port of a tcp endpoint; 0: any free one.
     public var port: UInt16? {
         guard case .tcp(_, let port) = address else { return nil }

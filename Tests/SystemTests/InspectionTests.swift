@@ -58,7 +58,7 @@ extension SystemTests {
                 let workers = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)
                 #expect(
                     workers["workers"][0].keys
-                        == ["id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard"])
+                        == ["id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard", "version"])
             }
         }
 
@@ -211,10 +211,8 @@ extension SystemTests {
         }
 
         @Test(arguments: [
-            "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "events", "watch", "wait",
-            "result",
-            "logs",
-            "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "bench",
+            "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "graph", "timeline", "events", "watch",
+            "wait", "result", "logs", "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "bench", "doctor",
         ]) func everyCommand_hasHelpWithAnExample(_ command: String) async throws {
             try await ProcessHarness.with { harness in
                 let finished = try await harness.aop(command, "--help")
@@ -233,9 +231,9 @@ extension SystemTests {
                 }
                 #expect(
                     Set(offered) == [
-                        "run", "coordinator", "worker", "submit", "check", "list", "show", "explain", "wait", "result", "logs", "cancel",
-                        "retry", "pause", "resume", "workers", "locks", "keys", "config", "journal", "bench", "graph", "timeline", "events",
-                        "watch",
+                        "run", "dev", "coordinator", "worker", "submit", "check", "list", "show", "explain", "watch", "wait", "result",
+                        "logs", "cancel", "retry", "pause", "resume", "workers", "locks", "keys", "config", "doctor", "journal", "bench",
+                        "graph", "timeline", "events",
                     ])
             }
         }

@@ -1,3 +1,4 @@
+import Glibc
 import Scheduling
 import Wire
 
@@ -8,6 +9,7 @@ extension CoordinatorLoop {
         case .opened:
             let peer = Peer(
                 id: peers.drawID(), routingID: .none, fileDescriptor: nil, incarnation: 0, host: "this process",
+                pid: UInt32(clamping: getpid()), version: ProductVersion.current,
                 authority: link.authority, role: .client, local: link, now: now.boot)
             peers.insert(peer)
             locals[ObjectIdentifier(link)] = peer.id

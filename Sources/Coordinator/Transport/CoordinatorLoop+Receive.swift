@@ -196,7 +196,8 @@ extension CoordinatorLoop {
         let isWorker = hello.role == .executor && !hello.executor.submitter
         let peer = Peer(
             id: peers.drawID(), routingID: message.routingID, fileDescriptor: message.fileDescriptor,
-            incarnation: hello.incarnation, host: hello.host, address: message.address, principal: principal,
+            incarnation: hello.incarnation, host: hello.host, pid: hello.pid, version: hello.productVersion, address: message.address,
+            principal: principal,
             authority: principal?.authority(asWorker: isWorker) ?? .unlimited, role: role, now: now.boot)
         peers.insert(peer)
         logger.debug(

@@ -57,9 +57,28 @@ extension CoordinatorLoop {
         if case .failed(.notPermitted(let text)) = reply { note(.notPermitted, peer, text) }
         switch (peer.requests.removeValue(forKey: request.number), reply) {
         case (.read(let read)?, _): found(read, reply)
+        case (.reply(let number)?, .workers(let views)): respond(number, .workers(.with { $0.workers = described(views) }), to: peer)
         case (.reply(let number)?, _): respond(number, reply.wire, to: peer)
         case (nil, _): logger.error("the scheduler answered request \(request.number), which nobody asked")
         }
+    }
+
+    /// With what is known of their connections.
+    private func described(_ views: [WorkerView]) -> [WireWorkerView] {
+        var versions: [ProcessName: String] = [:]
+        for peer in peers.all {
+            if case .executor = peer.role { versions[ProcessName(host: peer.host, pid: peer.pid)] = peer.version }
+        }
+        return views.map { view in
+            var wire = view.wire
+            wire.version = versions[ProcessName(host: wire.host, pid: wire.pid)] ?? ""
+            return wire
+        }
+    }
+
+    private struct ProcessName: Hashable {
+        var host: String
+        var pid: UInt32
     }
 
     func respond(_ request: UInt64, _ body: WireResponse.OneOf_Body?, to peer: Peer) {

@@ -24,6 +24,10 @@ final class Peer {
     let fileDescriptor: Int32?
     let incarnation: UInt64
     let host: String
+    /// Of its process, as it has said.
+    let pid: UInt32
+    /// Of its aop, as it has said.
+    let version: String
     /// Where it comes from; nil: over ipc.
     let address: String?
     /// Whose key it has; nil: none, it is the coordinator's own user.
@@ -48,7 +52,8 @@ final class Peer {
     var laggingViews: [String: SubmissionView] = [:]
 
     init(
-        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, address: String? = nil,
+        id: PeerID, routingID: RoutingID, fileDescriptor: Int32?, incarnation: UInt64, host: String, pid: UInt32, version: String,
+        address: String? = nil,
         principal: Principal? = nil, authority: Authority = .unlimited, role: Role, local: LocalLink? = nil, now: Int64
     ) {
         self.local = local
@@ -59,6 +64,8 @@ final class Peer {
         self.fileDescriptor = fileDescriptor
         self.incarnation = incarnation
         self.host = host
+        self.pid = pid
+        self.version = version
         self.address = address
         self.role = role
         lastHeard = now

@@ -5407,6 +5407,9 @@ public nonisolated struct WireWorkerView: Sendable {
   /// of its host
   public var resources: [WireResourceView] = []
 
+  /// of its aop; empty: not known, as it is not connected
+  public var version: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -13938,7 +13941,7 @@ nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WorkerView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0\u{1}version\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -13956,6 +13959,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 8: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
       case 9: try { try decoder.decodeSingularInt64Field(value: &self.lastHeard) }()
       case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
+      case 101: try { try decoder.decodeSingularStringField(value: &self.version) }()
       default: break
       }
     }
@@ -13992,6 +13996,9 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.resources.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
     }
+    if !self.version.isEmpty {
+      try visitor.visitSingularStringField(value: self.version, fieldNumber: 101)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -14006,6 +14013,7 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.labels != rhs.labels {return false}
     if lhs.lastHeard != rhs.lastHeard {return false}
     if lhs.resources != rhs.resources {return false}
+    if lhs.version != rhs.version {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

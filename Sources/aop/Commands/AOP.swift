@@ -13,7 +13,7 @@ struct AOP: AsyncParsableCommand {
             Or as a cluster, in separate terminals:
               aop coordinator
               aop worker
-              aop submit examples/word-count.yaml --wait
+              aop submit examples/word-count.yaml --watch
 
             Ids may be shortened to any unique prefix; `last` is the newest submission.
             Exit codes: 0 succeeded · 1 error of the tool · 2 work failed · 3 timed out · 4 cancelled · 5 not found ·
@@ -21,11 +21,10 @@ struct AOP: AsyncParsableCommand {
             """,
         version: "aop \(ProductVersion.current)",
         subcommands: [
-            RunCommand.self, CoordinatorCommand.self, WorkerSubcommand.self, ExecutorSubcommand.self, SubmitCommand.self,
-            CheckCommand.self, ListCommand.self, ShowCommand.self, ExplainCommand.self, WatchCommand.self, WaitCommand.self,
-            ResultCommand.self, LogsCommand.self, GraphCommand.self, TimelineCommand.self, EventsCommand.self, CancelCommand.self,
-            RetryCommand.self, PauseCommand.self, ResumeCommand.self, WorkersCommand.self, LocksCommand.self, JournalCommand.self,
-            KeysCommand.self,
-            ConfigCommand.self, BenchCommand.self,
+            RunCommand.self, DevCommand.self, CoordinatorCommand.self, WorkerSubcommand.self, ExecutorSubcommand.self,
+            SubmitCommand.self, CheckCommand.self, ListCommand.self, ShowCommand.self, ExplainCommand.self, WatchCommand.self,
+            WaitCommand.self, ResultCommand.self, LogsCommand.self, GraphCommand.self, TimelineCommand.self, EventsCommand.self,
+            CancelCommand.self, RetryCommand.self, PauseCommand.self, ResumeCommand.self, WorkersCommand.self, LocksCommand.self,
+            JournalCommand.self, KeysCommand.self, ConfigCommand.self, DoctorCommand.self, BenchCommand.self,
         ])
 }

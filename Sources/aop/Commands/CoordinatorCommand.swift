@@ -194,7 +194,8 @@ struct CoordinatorCommand: ToolCommand {
         _ addresses: CoordinatorService.Addresses, keys: String?, token: String?, _ console: Console
     ) async throws {
         switch console.mode {
-        case .json, .jsonl:
+        // Who has started it for itself reads it.
+        case _ where isPartOfARun, .json, .jsonl:
             try await console.writeValue(
                 .shape([
                     ("listen", .array(addresses.endpoints.map { .string($0.description) })),
@@ -205,17 +206,15 @@ struct CoordinatorCommand: ToolCommand {
         case .quiet: try await console.write(addresses.endpoints.map { "\($0)\n" }.joined())
         case .text:
             try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
-            if privateDirectory == nil {
-                if let keys { console.hint("keys: only who is listed in \(keys) gets in; `aop keys list` shows them") }
-                console.hint("data in \(dataDirectory)")
-                if let http = addresses.http, let token {
-                    console.hint("dashboard at http://\(http)/; to cancel, retry or pause there: the token in \(token)")
-                    if !http.isLoopback {
-                        console.hint("HTTP is not encrypted: across hosts the token can be read on its way; put a proxy with TLS before it")
-                    }
+            if let keys { console.hint("keys: only who is listed in \(keys) gets in; `aop keys list` shows them") }
+            console.hint("data in \(dataDirectory)")
+            if let http = addresses.http, let token {
+                console.hint("dashboard at http://\(http)/; to cancel, retry or pause there: the token in \(token)")
+                if !http.isLoopback {
+                    console.hint("HTTP is not encrypted: across hosts the token can be read on its way; put a proxy with TLS before it")
                 }
-                console.hint("next, in other terminals: aop worker · aop submit FILE --wait")
             }
+            console.hint("next, in other terminals: aop worker · aop submit FILE --watch")
         }
     }
 

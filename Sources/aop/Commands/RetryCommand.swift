@@ -42,7 +42,7 @@ struct RetryCommand: ToolCommand {
             case .text:
                 try await console.write("\(retried.id)\n")
                 if retried.lifted > 0 { console.note("let go: \(retried.lifted) kind\(retried.lifted == 1 ? "" : "s") of operations\n") }
-                console.note("next:\n  aop wait \(retried.id)\n  aop show \(retried.id)\n")
+                console.note("next:\n  aop watch \(retried.id)\n  aop show \(retried.id)\n")
             }
         }
         return .success

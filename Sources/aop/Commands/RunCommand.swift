@@ -1,10 +1,5 @@
 import ArgumentParser
-import CLinux
-import Cluster
-import Foundation
 import GraphFile
-import Wire
-import Worker
 
 struct RunCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -22,31 +17,8 @@ struct RunCommand: ToolCommand {
     static let handlesInterruption = true
 
     @OptionGroup var graph: GraphOptions
-    @Option(help: "Worker processes.")
-    var workers: Int = 2
-    @Option(help: "Operations that run at once in each worker process. (default: the machine's processors)")
-    var slots: Int?
-    @Option(help: ArgumentHelp("A label of this machine, e.g. fast or zone=a; may be repeated.", valueName: "label"))
-    var label: [String] = []
-    @Option(
-        help: ArgumentHelp(
-            "What this machine has, e.g. gpus=2 or memory=16GiB; may be repeated. cpus and memory are what there is by default.",
-            valueName: "name=amount"))
-    var resource: [String] = []
-    @Option(
-        help: ArgumentHelp("Where the secrets are that the graph names: a file of the mode 0600 for each.", valueName: "directory"),
-        completion: .directory)
-    var secrets: String?
-    @Option(help: "Keep the journal and all values in this directory. (default: a temporary one)", completion: .directory)
-    var data: String?
+    @OptionGroup var cluster: PrivateClusterOptions
     @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        guard (1...256).contains(workers) else { throw ValidationError("--workers \(workers): use 1 to 256") }
-        guard (1...10_000).contains(slots ?? 1) else { throw ValidationError("--slots \(slots ?? 1): use 1 to 10000") }
-        try WorkerOptions.validate(labels: label, resources: resource)
-        _ = try WorkerOptions.secretsDirectory(secrets)
-    }
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let loaded = try await graph.load(types: .builtIn)
@@ -56,11 +28,7 @@ struct RunCommand: ToolCommand {
         let signals = await EndSignals.sequence()
         let (messages, message) = AsyncStream<String>.makeStream()
         let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
-        let cluster = try PrivateCluster(
-            .init(
-                executors: workers, slots: slots ?? Int(clinux_processor_count()), labels: label, resources: resource,
-                secrets: secrets.map(absolute), data: data.map(absolute), logLevel: level.rawValue)
-        ) { message.yield($0) }
+        let cluster = try PrivateCluster(cluster.cluster(http: nil, logLevel: level)) { message.yield($0) }
         let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
         let result: Result<ExitStatus, any Error>
         do {
@@ -73,9 +41,5 @@ struct RunCommand: ToolCommand {
         message.finish()
         await relay.value
         return try result.get()
-    }
-
-    private func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 }

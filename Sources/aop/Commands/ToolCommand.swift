@@ -20,6 +20,8 @@ protocol ToolCommand: AsyncParsableCommand, Sendable {
     static var defaultLogLevel: Logger.Level { get }
     /// `aop run` has started it, in its own environment.
     var isPartOfARun: Bool { get }
+    /// It says itself what is wrong with settings, and goes on.
+    static var reportsSettings: Bool { get }
     func execute(_ console: Console) async throws -> ExitStatus
 }
 
@@ -27,6 +29,7 @@ extension ToolCommand {
     static var handlesInterruption: Bool { false }
     static var defaultLogLevel: Logger.Level { .warning }
     var isPartOfARun: Bool { false }
+    static var reportsSettings: Bool { false }
 
     func run() async throws {
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
@@ -36,9 +39,12 @@ extension ToolCommand {
             return handler
         }
         let console = Console(output)
-        if !isPartOfARun { for variable in Settings.takeMisspeltVariables() { await console.warn("\(variable)") } }
+        if !isPartOfARun, !Self.reportsSettings {
+            for variable in Settings.takeMisspeltVariables() { await console.warn("\(variable)") }
+        }
         let status: ExitStatus
         do {
+            if !Self.reportsSettings, case .failure(let error) = Settings.current { throw ToolError(.usage, "usage", "\(error)") }
             status = Self.handlesInterruption ? try await execute(console) : try await interruptible(console)
         } catch let error as ExitCode {
             throw error

@@ -32,10 +32,6 @@ struct OutputOptions: ParsableArguments, Sendable {
             valueName: "file"), completion: .file(extensions: ["yaml"]))
     var config: String?
 
-    func validate() throws {
-        if case .failure(let error) = Settings.current { throw ValidationError("\(error)") }
-    }
-
     func style(for output: FileOutput) -> Style {
         switch color {
         case .always: Style(isEnabled: true)

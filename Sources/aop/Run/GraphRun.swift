@@ -25,9 +25,18 @@ struct GraphRun: Sendable {
     let cluster: PrivateCluster
     let console: Console
     let reporter: ProgressReporter
+    /// The results are printed at the end.
+    var showsOutcome = true
     private let submitted = SharedSubmission()
 
-    init(loaded: LoadedGraph, cluster: PrivateCluster, console: Console, reporter: ProgressReporter) {
+    /// What lists more failures than are shown.
+    private let moreFailures: String
+
+    init(
+        loaded: LoadedGraph, cluster: PrivateCluster, console: Console, reporter: ProgressReporter,
+        moreFailures: String = "-o json lists them all"
+    ) {
+        self.moreFailures = moreFailures
         self.loaded = loaded
         self.cluster = cluster
         self.console = console
@@ -97,7 +106,7 @@ struct GraphRun: Sendable {
         try Task.checkCancellation()
         submitted.set(id, connection)
         let view = try await reporter.follow(id, from: .submission, over: connection)
-        try await Outcome(console: console, connection: connection).show(view, moreFailures: "-o json lists them all")
+        if showsOutcome { try await Outcome(console: console, connection: connection).show(view, moreFailures: moreFailures) }
         return ExitStatus(outcome: view)
     }
 

@@ -15,6 +15,8 @@ struct PrivateCluster: Sendable {
         var secrets: String?
         /// Journal and values stay here; nil: they go with the run.
         var data: String?
+        /// Where the coordinator serves HTTP; nil: nowhere.
+        var http: String?
         var logLevel: String
     }
 
@@ -28,9 +30,9 @@ struct PrivateCluster: Sendable {
         coordinator = ChildProcess(
             name: "coordinator",
             arguments: [
-                "coordinator", "--listen", directory.endpoint, "--no-http", "--data", options.data ?? "\(directory.path)/data",
+                "coordinator", "--listen", directory.endpoint, "--data", options.data ?? "\(directory.path)/data",
                 "--private-directory", directory.path, "--log-level", options.logLevel,
-            ] + Settings.arguments, onMessage: onMessage)
+            ] + (options.http.map { ["--http", $0] } ?? ["--no-http"]) + Settings.arguments, onMessage: onMessage)
         worker = ChildProcess(
             name: "worker",
             arguments: [
@@ -42,9 +44,20 @@ struct PrivateCluster: Sendable {
                 + (options.secrets.map { ["--secrets", $0] } ?? []) + Settings.arguments, onMessage: onMessage)
     }
 
+    /// Where clients of this user reach it.
+    var endpoint: String { directory.endpoint }
+
+    /// Waits until the coordinator listens.
+    func announcement() async throws -> CoordinatorAnnouncement {
+        guard let said = try await CoordinatorAnnouncement.of(coordinator) else {
+            throw unexpectedEnd(of: coordinator, await coordinator.end())
+        }
+        return said
+    }
+
     /// A connection to the coordinator, as soon as that listens.
     func connect() async throws -> ClusterConnection {
-        guard await coordinator.ready() != nil else { throw unexpectedEnd(of: coordinator, await coordinator.end()) }
+        _ = try await announcement()
         // Nobody else can enter the directory: there is no cookie.
         return try await ClusterConnection.connect(to: try Endpoint(directory.endpoint))
     }

@@ -28,13 +28,11 @@ struct BenchCluster: Sendable {
                 "coordinator", "--listen", "tcp://127.0.0.1:0", "--no-http", "--data", "\(directory.path)/data",
                 "--private-directory", directory.path, "--log-level", logLevel,
             ] + Settings.arguments, environment: environment, onMessage: onMessage)
-        let prefix = "listening on "
-        guard let line = await coordinator.ready(), line.hasPrefix(prefix) else {
+        guard let endpoint = try await CoordinatorAnnouncement.of(coordinator)?.listen.first else {
             let how = await coordinator.end()
             try PrivateDirectory.remove(directory.path)
             throw ToolError(.toolError, "bench", "the coordinator of the benchmark \(how); its messages are above")
         }
-        let endpoint = String(line.dropFirst(prefix.count))
         let worker = ChildProcess(
             name: "worker",
             arguments: [
