@@ -61,6 +61,9 @@ public struct BlockCondition: AOperationCondition {
     }
 }
 
+/// The same by its other name.
+public typealias ConditionBlock = BlockCondition
+
 /// Takes a lock by name; always holds.
 struct ExclusiveCondition: LockCondition {
     let exclusion: MutualExclusion?

@@ -49,7 +49,8 @@ extension AOperation {
         if let circle = DependencyCircles.circle(through: self, paidBy: lane) { failWithDependencyCycle(circle) }
     }
 
-    private func failWithDependencyCycle(_ circle: WaitForGraph.Circle) {
+    /// To be called while the operation is kept from starting.
+    final func failWithDependencyCycle(_ circle: WaitForGraph.Circle) {
         guard DependencyCircles.mayFail(self, in: circle) else { return }
         failBeforeExecution([AOperationError(AOperationError.DependencyCycle(self, circle)).published(by: publisherName)])
         DependencyCircles.failed(self)

@@ -28,26 +28,52 @@ enum DependencyCircles {
     static func circle(through operation: AOperation, paidBy lane: Lane) -> WaitForGraph.Circle? {
         guard lane.searchSteps.load(ordering: .relaxed) > 0, operation.isWaitedFor else { return nil }
         let targets = WaitForGraph.startTargets(of: operation)
-        guard leads(from: operation, to: Set(targets.map(\.key)), paidBy: lane) else { return nil }
-        // Twice, as every search of these.
-        for isLast in [false, true] {
-            let facts = PlainFacts()
-            let search = WaitSearch(
-                from: WaitForGraph.startNeeds(of: operation, facts), to: targets, isAmongQueued: true, knowing: facts)
-            guard let circle = search.circle, circle.keys.isEmpty, circle.joiner == nil else { return nil }
-            if isLast { return circle }
-        }
-        return nil
+        let needs = { WaitForGraph.startNeeds(of: operation, $0) }
+        guard leads(from: needs, to: Set(targets.map(\.key)), paidBy: lane) else { return nil }
+        guard circle(from: needs, to: targets) != nil else { return nil }
+        return circle(from: needs, to: targets)  // twice, as every search of these
     }
 
-    /// Whether something that `operation` needs, directly or not, is one of `targets`.
-    private static func leads(from operation: AOperation, to targets: Set<WaitEvent.Key>, paidBy lane: Lane) -> Bool {
+    /// A plain operation has come to wait, and is waited for. If that closes a circle the first operation of ours in it that waits
+    /// fails: a plain one cannot, and Foundation is not given it before its dependencies have ended.
+    ///
+    /// - Parameters:
+    ///   - group: whose child it is.
+    ///   - lane: the queue's, which pays.
+    static func open(throughPlain operation: Foundation.Operation, in group: GroupOperation?, paidBy lane: Lane) {
+        guard lane.searchSteps.load(ordering: .relaxed) > 0 else { return }
+        let targets = WaitForGraph.targets(ofPlain: operation, in: group)
+        let needs = { WaitForGraph.needs(ofPlain: operation, $0) }
+        guard leads(from: needs, to: Set(targets.map(\.key)), paidBy: lane) else { return }
+        while let found = circle(from: needs, to: targets) {
+            // It is kept from starting, should somebody open the circle in this moment.
+            let held = found.operations.lazy.compactMap { $0 as? AOperation }.first { $0.waitOnceMore() }
+            guard let held else { return }
+            defer { held.dependencyEnded() }
+            guard var circle = circle(from: needs, to: targets), circle.begin(after: held, closedBy: operation) else { continue }
+            return held.failWithDependencyCycle(circle)
+        }
+    }
+
+    private static func circle(
+        from needs: (PlainFacts) -> WaitEvent.Needs, to targets: [WaitEvent]
+    ) -> WaitForGraph.Circle? {
+        let facts = PlainFacts()
+        let search = WaitSearch(from: needs(facts), to: targets, isAmongQueued: true, knowing: facts)
+        guard let circle = search.circle, circle.keys.isEmpty, circle.joiner == nil else { return nil }
+        return circle
+    }
+
+    /// Whether something that is needed, directly or not, is one of `targets`.
+    private static func leads(
+        from needs: (PlainFacts) -> WaitEvent.Needs, to targets: Set<WaitEvent.Key>, paidBy lane: Lane
+    ) -> Bool {
         var budget = lane.searchSteps.load(ordering: .relaxed)
         var taken = 0
         defer { lane.searchSteps.subtract(taken, ordering: .relaxed) }
         let facts = PlainFacts()
         var seen: Set<WaitEvent.Key> = []
-        var pending = [WaitForGraph.startNeeds(of: operation, facts)]
+        var pending = [needs(facts)]
         while let needs = pending.popLast() {
             taken += 1 + needs.all.count
             budget -= 1 + needs.all.count
@@ -74,6 +100,29 @@ enum DependencyCircles {
 
     static func failed(_ operation: AOperation) {
         _ = failing.withLock { $0.remove(ObjectIdentifier(operation)) }
+    }
+}
+
+extension WaitForGraph.Circle {
+    /// Lets the circle begin behind `operation`, which is in it. False if that is not the case any more.
+    ///
+    /// - Parameter last: a plain operation, which waits for the first.
+    fileprivate mutating func begin(after operation: AOperation, closedBy last: Foundation.Operation) -> Bool {
+        if operations.last !== last { operations.append(last) }  // a group that it is in
+        guard let place = operations.firstIndex(where: { $0 === operation }) else { return false }
+        operations = Array(operations[(place + 1)...] + operations[...place])
+        return true
+    }
+}
+
+extension AOperation {
+    /// Keeps the operation from starting until ``dependencyEnded()``; false if it waits for no dependency.
+    fileprivate final func waitOnceMore() -> Bool {
+        core.withLock { core in
+            guard case .waiting(let unmet) = core.state else { return false }
+            core.state = .waiting(unmet: unmet + 1)
+            return true
+        }
     }
 }
 

@@ -102,6 +102,18 @@ enum WaitForGraph {
         return mayBeClosed(from: needs, at: [target]) ? search(from: needs, to: [target]) : nil
     }
 
+    /// What a plain operation waits for.
+    static func needs(ofPlain operation: Foundation.Operation, _ facts: PlainFacts) -> WaitEvent.Needs {
+        WaitEvent.end(operation).needs(inLine: true, knowing: facts)
+    }
+
+    /// What cannot come before a plain operation has ended.
+    ///
+    /// - Parameter group: whose child it is.
+    static func targets(ofPlain operation: Foundation.Operation, in group: GroupOperation?) -> [WaitEvent] {
+        [.end(operation)] + (group?.ends ?? [])
+    }
+
     /// Whether the circle that the dependencies of `operation` close is there in whatever order locks are given out.
     static func isClosed(through operation: AOperation) -> Bool {
         let search = WaitSearch(

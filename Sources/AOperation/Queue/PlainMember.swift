@@ -80,8 +80,13 @@ final class PlainMember: Waiter, @unchecked Sendable {
 
     /// Looks whether what it has come to wait for waits for it: those see to it who can.
     private func checkCircles() {
-        guard WaitForGraph.mayHaveCircles, !operation.dependencies.isEmpty else { return }
-        AOperation.resolve { WaitForGraph.circle(throughPlain: operation) }
+        guard !operation.dependencies.isEmpty, let membership = state.withLock({ $0.membership }) else { return }
+        DependencyCircles.pay(into: membership.lane.root)
+        if WaitForGraph.mayHaveCircles { AOperation.resolve { WaitForGraph.circle(throughPlain: operation) } }
+        // One that nobody waited for when it came is looked at by those who do.
+        let group = membership.host as? GroupOperation
+        guard group != nil || AwaitedPlain.isKnown(operation) else { return }
+        DependencyCircles.open(throughPlain: operation, in: group, paidBy: membership.lane.root)
     }
 
     private func watch(_ target: Foundation.Operation, _ handler: @escaping () -> Void) {

@@ -32,6 +32,12 @@ enum AwaitedPlain {
         }
     }
 
+    /// Whether one of ours has waited for `operation` since before it was in a queue of ours.
+    static func isKnown(_ operation: Foundation.Operation) -> Bool {
+        let known = state.withLock { $0.known[ObjectIdentifier(operation)]?.operation }
+        return known === operation
+    }
+
     private static func isNew(_ plain: Foundation.Operation) -> Bool {
         let (isNew, looked) = state.withLock { state -> (Bool, [Foundation.Operation]) in
             let id = ObjectIdentifier(plain)

@@ -117,6 +117,79 @@ struct DependencyCircleTests {
         #expect(plain.isFinished)
     }
 
+    /// The plain operation comes last, and cannot fail.
+    @Test func closedByAPlainOperation_theOneThatItWaitsForFails() async {
+        let (plain, operation) = (BlockOperation {}, Step("operation"))
+        plain.name = "plain"
+        operation.addDependency(plain)
+        plain.addDependency(operation)
+        queue.addOperation(operation)
+        queue.addOperation(plain)
+        await operation.ended()
+        #expect(cycle(of: operation)?.members == ["plain"])
+        await queue.idle()
+        #expect(plain.isFinished)
+    }
+
+    @Test func closedByAPlainOperation_behindOthers_theFirstOfOursFails() async {
+        let (first, second) = (BlockOperation {}, BlockOperation {})
+        (first.name, second.name) = ("first", "second")
+        let (third, fourth) = (Step("third"), Step("fourth"))
+        first.addDependency(second)
+        second.addDependency(third)
+        third.addDependency(fourth)
+        fourth.addDependency(first)
+        for operation in [fourth, third, second, first] { queue.addOperation(operation) }
+        await third.ended()
+        await fourth.ended()
+        #expect(cycle(of: third)?.members == ["fourth", "first", "second"])
+        #expect(fourth.outcome?.isSuccess == true)
+        await queue.idle()
+    }
+
+    @Test func plainChild_thatWaitsForOneThatWaitsForItsGroup() async {
+        let (plain, operation) = (BlockOperation {}, Step("operation"))
+        plain.name = "plain"
+        let group = GroupOperation(plain)
+        group.name = "group"
+        operation.addDependency(group)
+        plain.addDependency(operation)
+        queue.addOperation(operation)
+        queue.addOperation(group)
+        await operation.ended()
+        await group.ended()
+        #expect(cycle(of: operation)?.members == ["group", "plain"])
+        #expect(group.outcome?.isSuccess == true)
+    }
+
+    @Test func plainOperationThatIsGivenADependency_whileItWaitsForASlot() async {
+        let queue = AOperationQueue(slots: 1)
+        let gate = Gate()
+        queue.addOperation(gate)
+        await gate.started.wait()
+        let (plain, operation) = (BlockOperation {}, Step("operation"))
+        operation.addDependency(plain)
+        queue.addOperation(operation)
+        queue.addOperation(plain)
+        plain.addDependency(operation)
+        gate.open()
+        await operation.ended()
+        #expect(cycle(of: operation) != nil)
+        await queue.idle()
+    }
+
+    /// Plain operations in a chain, each added after the one that waits for it.
+    @Test func plainChain_addedFromItsEnd_isNone_andCostsLittle() async {
+        let count = Load.count(3_000)
+        let chain = (0..<count).map { _ in BlockOperation {} }
+        for place in 1..<count { chain[place].addDependency(chain[place - 1]) }
+        let last = Step().dependencies([chain[count - 1]])
+        queue.addOperation(last)
+        for operation in chain.reversed() { queue.addOperation(operation) }
+        await last.ended()
+        #expect(last.outcome?.isSuccess == true)
+    }
+
     /// What is in no queue may be changed yet.
     @Test func circleThatIsOpenedInTime_isNone() async {
         let (first, second) = (Step("first"), Step("second"))
