@@ -246,6 +246,7 @@ import Testing
             #expect(text.contains("event: submissions") && isAsked)
             let finished = try await coordinator.finish()
             #expect(finished.status == 0)
+            #expect(!coordinator.stderr.contains(" error "), "an end in order is nothing to be alarmed at: \(coordinator.stderr)")
         }
     }
 }

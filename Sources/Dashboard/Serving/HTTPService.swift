@@ -33,8 +33,9 @@ package struct HTTPService: CoordinatorHTTP {
     }
 
     package func run(_ access: CoordinatorAccess, listening: @escaping @Sendable (HTTPAddress) -> Void) async throws {
+        // What keeps it from serving is thrown. Below that it tells, as errors, of connections that were open when it ended.
         var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
+        quiet.logLevel = .critical
         let token: AccessToken
         do throws(CookieError) { token = try AccessToken.loadOrCreate(in: directory) } catch {
             throw CoordinatorError.httpToken("\(error)")

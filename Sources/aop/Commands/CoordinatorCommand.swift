@@ -159,7 +159,12 @@ struct CoordinatorCommand: ToolCommand {
             HTTPService($0, directory: dataDirectory, names: httpNames, readsNeedToken: httpPrivate, logger: logger)
         }
         let coordinator = try CoordinatorService(configuration, http: service, logger: logger)
-        if privateDirectory != nil { Lifeline.watch { coordinator.shutDown(reason: "the run is over") } }
+        // An end that nobody asked for by a signal (the lifeline, the limit) is an orderly one, too.
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: coordinator, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: EndSignals.all, logger: quiet(logger)))
+        if privateDirectory != nil { Lifeline.watch { Task { await group.triggerGracefulShutdown() } } }
         let announcement = Task {
             let addresses = try await coordinator.addresses
             ServiceManager().tell(.ready, .status("listening on \(addresses.endpoints.map(\.description).joined(separator: ", "))"))
@@ -171,14 +176,9 @@ struct CoordinatorCommand: ToolCommand {
             guard let timeout = output.timeout else { return }
             try await Task.sleep(for: timeout.duration)
             timeIsOver.raise()
-            coordinator.shutDown(reason: "its --timeout is over")
+            await group.triggerGracefulShutdown()
         }
         defer { timer.cancel() }
-        // An end that nobody asked for by a signal (the lifeline) is an orderly one, too.
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: coordinator, successTerminationBehavior: .gracefullyShutdownGroup)],
-                gracefulShutdownSignals: EndSignals.all, logger: quiet(logger)))
         try await group.run()
         return timeIsOver.isRaised ? .timeout : .success
     }
