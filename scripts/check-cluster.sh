@@ -28,6 +28,7 @@ fi
 
 project=aop-check-$$
 export AOP_IMAGE=aop-check:$$
+export AOP_HTTP_PORT=0   # a free one
 files=$(mktemp -d)
 fail() {
     echo "check-cluster: $*" >&2
@@ -77,6 +78,15 @@ docker run -d --name "$project-alone" --network none --label "com.docker.compose
     worker --connect tcp://127.0.0.1:7600 >/dev/null || fail "a worker without compose"
 until_true 60 "healthy containers" are_healthy "$project-alone" $(containers "$project" coordinator) $(containers "$project" worker)
 docker rm -f "$project-alone" >/dev/null
+
+echo "the dashboard is there for this host, and its data for who has the token"
+dashboard=http://$(compose "$project" port coordinator 7601)
+token=$(docker exec "$(containers "$project" coordinator)" cat /var/lib/aop/http-token) || fail "no token for the dashboard"
+curl -fsS --noproxy '*' "$dashboard/" 2>"$files/dashboard" | grep -q '<html' || fail "no dashboard at $dashboard"
+curl -sS --noproxy '*' -o /dev/null -w '%{http_code}' "$dashboard/api/v1/workers" 2>"$files/dashboard" | grep -qx 401 \
+    || fail "who has no token is told of the workers"
+curl -fsS --noproxy '*' -H "Authorization: Bearer $token" "$dashboard/api/v1/workers" 2>"$files/dashboard" | grep -q '"state":"attached"' \
+    || fail "the token is of no use"
 
 echo "the word count, from a fifth container"
 expected=$(docker run --rm --entrypoint sh "$AOP_IMAGE" -c 'find /usr/share/common-licenses -type f -exec cat {} + | wc -w')
