@@ -248,5 +248,9 @@ import Testing
         #expect(throws: KeyError.noCoordinatorKey(directory: directory.path)) {
             try CoordinatorKeys.find(directory: directory.path, environment: [:])
         }
+        let nowhere = directory.path + "/nowhere"
+        #expect(throws: KeyError.noCoordinatorKey(directory: nowhere)) {
+            try AuthorizedKeys.change(at: nowhere + "/authorized") { (_: inout AuthorizedKeys) throws(KeyError) -> Void in }
+        }
     }
 }

@@ -213,6 +213,8 @@ private struct FileLock {
             if code == EACCES, lstat(path, &status) == 0, status.st_uid != geteuid() {
                 throw .foreignLock(path: path, owner: status.st_uid)
             }
+            // The file itself would have been made.
+            if code == ENOENT { throw .noCoordinatorKey(directory: String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))) }
             throw .system(SystemCallError(operation: "open", subject: path, errno: code))
         }
         let deadline = waitMilliseconds.map { BootClock.milliseconds() + $0 }

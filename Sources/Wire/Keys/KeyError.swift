@@ -59,7 +59,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .halfThere(let path):
             "\(path) is there already, without the coordinator's key, and keys are never written over; it is of a host that joined a cluster, or of an "
                 + "`aop keys init` that came to no end: move it away if nobody uses it, or choose another directory with --dir"
-        case .missing(let path): "there is no key file \(path); `aop keys init` makes a cluster's keys, `aop keys generate NAME` one more"
+        case .missing(let path):
+            "there is no key file \(path); `aop keys generate NAME` makes one where there are a cluster's keys, `aop keys init` these"
         case .noneOf(let names, let directory, let endpoint):
             "no key for \(endpoint) in \(directory): it needs \(Self.list(names)) there, or --key-file FILE (AOP_KEY)"
         case .required(let names, let directory, let endpoint):

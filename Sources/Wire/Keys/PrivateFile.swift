@@ -11,9 +11,15 @@ enum PrivateFile {
     static func read(_ path: String) throws(KeyError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { throw .missing(path: path) }
-            if errno == ELOOP { throw .notARegularFile(path: path) }
-            throw .system(SystemCallError(operation: "open", subject: path, errno: errno))
+            let code = errno
+            if code == ENOENT || code == ENOTDIR { throw .missing(path: path) }
+            if code == ELOOP { throw .notARegularFile(path: path) }
+            var status = stat()
+            if code == EACCES, lstat(path, &status) == 0 {
+                if status.st_uid != geteuid() { throw .foreign(path: path, owner: status.st_uid) }
+                throw .mode(path: path, mode: status.st_mode & 0o777)
+            }
+            throw .system(SystemCallError(operation: "open", subject: path, errno: code))
         }
         defer { close(descriptor) }
         var status = stat()

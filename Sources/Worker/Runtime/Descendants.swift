@@ -15,7 +15,7 @@ enum Descendants {
             if alive.isEmpty { return [] }
             for id in alive { kill(id, SIGKILL) }
             if EventLoop.now() >= deadline { return alive }
-            usleep(1000)
+            usleep(1000)  // nothing tells of the end of a process that is no child
         }
     }
 }
