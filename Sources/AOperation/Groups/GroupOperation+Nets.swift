@@ -64,7 +64,7 @@ extension GroupOperation {
                 if isOutside, core.announcement == .unknown { core.announcement = .open }
             }
         }
-        RetryScope.assign(to: members)
+        if RetryScope.assign(to: members) { roster.withLock { $0.isScoped = true } }
         return members
     }
 
@@ -154,7 +154,7 @@ extension GroupOperation {
         if let queue = place.host as? AOperationQueue {
             queue.add(operation, epoch: place.epoch)
         } else {
-            operation.enterNet { member in
+            operation.enterNet(into: .outside) { member in
                 if member.isInitialized { member.enter(.outside, of: nil, announcement: .onStart) }
             }
         }

@@ -138,7 +138,11 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         let current = current
         guard current === self else { return current.addOperation(operation) }
         let isStarted = lane.withLock { $0 != nil }
-        for member in isStarted ? belongings(of: operation) : [operation] { add(member) }
+        guard isStarted else { return add(operation) }
+        let members = belongings(of: operation)
+        enterTogether {
+            for member in members { add(member) }
+        }
     }
 
     /// Adds children, in this order.
@@ -207,7 +211,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         for case let operation as AOperation in operations { _ = operation.claimUniqueId() }
         guard roster.withLock({ $0.start() }) else { return }
         openLane().keepingSlots {
-            startNext()
+            enterTogether { startNext() }
             letGo()
         }
     }
@@ -254,6 +258,11 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     private func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
+    }
+
+    /// What `body` puts into the lane starts when all of it is there, if children are of retry scopes.
+    private func enterTogether(_ body: () -> Void) {
+        openLane().enterTogether(roster.withLock(\.isScoped), body)
     }
 
     /// Puts a child into the group's lane. One that is in another queue, or has ended, is only waited for.

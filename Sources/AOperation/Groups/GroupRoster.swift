@@ -53,6 +53,8 @@ struct GroupRoster {
     var onFailure = FailurePolicy.continue
     /// How many children may run at once.
     var limit = Int.max
+    /// Whether children are of retry scopes.
+    var isScoped = false
     /// Its children run elsewhere, and no other ones can be added.
     private(set) var isMirrored = false
     /// How the group ended elsewhere, if that does not follow from its children.

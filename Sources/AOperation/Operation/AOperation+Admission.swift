@@ -122,7 +122,7 @@ extension AOperation: Waiter {
     /// in no queue is started as well.
     final func startByFoundation() {
         if core.withLock(\.isInNoQueue) {
-            enterNet { member in
+            enterNet(into: .outside) { member in
                 // What was cancelled before it was in a queue may yet be added to one that would not take it then.
                 if member !== self, member.isInitialized { member.enter(.outside, of: nil, announcement: .onStart) }
             }

@@ -68,11 +68,10 @@ extension AOperation {
         return AdmissionOrder.collect(from: self, standingFor: \.outermost) { $0.neighboursInNet }
     }
 
-    /// The ``deliveryNet()``, which is about to be added, with its retry scopes.
-    final func netToAdd() -> [AOperation] {
+    /// The ``deliveryNet()``, which is about to be added, with its retry scopes, and whether there are any.
+    final func netToAdd() -> (members: [AOperation], isScoped: Bool) {
         let net = deliveryNet()
-        RetryScope.assign(to: net.filter(\.isInitialized))
-        return net
+        return (net, RetryScope.assign(to: net.filter(\.isInitialized)))
     }
 
     /// Gives a fresh operation other settings. What the program had given it goes away when the lock is free.
@@ -92,16 +91,18 @@ extension AOperation {
         Trampoline.release(&held)
     }
 
-    /// Calls `enter` for each of the ``deliveryNet()``.
+    /// Calls `enter` for each of the ``deliveryNet()``, which puts it into `lane`.
     ///
     /// A group takes what belongs to its children with it when it starts, or is cancelled in a queue. One that is cancelled
     /// in the moment in which it comes into a queue does not: what belongs to them is entered, too.
-    final func enterNet(_ enter: (AOperation) -> Void) {
-        let net = netToAdd()
+    final func enterNet(into lane: Lane, _ enter: (AOperation) -> Void) {
+        let (net, isScoped) = netToAdd()
         let groups = net.filter { $0 is GroupOperation && !$0.isAbandonedGroup }
-        for member in net { enter(member) }
+        lane.enterTogether(isScoped) {
+            for member in net { enter(member) }
+        }
         for group in groups where group.isAbandonedGroup {
-            for member in group.netToAdd() where member !== group { enter(member) }
+            for member in group.netToAdd().members where member !== group { enter(member) }
         }
     }
 

@@ -43,9 +43,10 @@ final class OperationParts: LaneHost, @unchecked Sendable {
     func run(_ operations: [AOperation], if isWanted: (inout OperationCore) -> Bool) -> Bool {
         var parts: [AOperation] = []
         var known: Set<ObjectIdentifier> = []
+        var isScoped = false
         for operation in operations {
             let belongings = operation.unqueuedDependencies()
-            RetryScope.assign(to: belongings)
+            if RetryScope.assign(to: belongings) { isScoped = true }
             parts += belongings.filter { known.insert(ObjectIdentifier($0)).inserted }
         }
         let taken = parts.filter { part in
@@ -67,7 +68,10 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             return false
         }
         RetryScope.foresee(parts)
-        for part in parts { enter(part) }
+        let lane = whole.core.withLock { $0.membership?.lane } ?? .outside
+        lane.enterTogether(isScoped) {
+            for part in parts { enter(part) }
+        }
         return true
     }
 

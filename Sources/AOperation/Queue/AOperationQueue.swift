@@ -84,7 +84,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
         }
         guard let operation = operation.standIn else { return }
         let epoch = epoch ?? self.epoch(forNetOf: operation)
-        operation.enterNet { member in
+        operation.enterNet(into: lane) { member in
             if enter(member, epoch: epoch) { super.addOperation(member) }
         }
     }
@@ -103,7 +103,7 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
                 }
                 guard let operation = operation.standIn else { continue }
                 let epoch = epoch(forNetOf: operation)
-                operation.enterNet { member in
+                operation.enterNet(into: lane) { member in
                     if enter(member, epoch: epoch) { admitted.append(member) }
                 }
             } else {

@@ -101,11 +101,14 @@ extension AOperation {
         settleProduced(isSuccess: false)
         let restarted = alone ? [] : core.withLock { $0.retryScope }?.restart(by: self) ?? []
         let identities = Set(restarted.map { ObjectIdentifier($0.operation) })
-        for (operation, ending) in restarted {
-            operation.settleProduced(isSuccess: false)
-            operation.begin(after: identities, failing: ending)
+        let lane = core.withLock { $0.membership?.lane } ?? .outside
+        lane.enterTogether(!restarted.isEmpty) {
+            for (operation, ending) in restarted {
+                operation.settleProduced(isSuccess: false)
+                operation.begin(after: identities, failing: ending)
+            }
+            begin(after: identities, failing: ending)
         }
-        begin(after: identities, failing: ending)
     }
 
     /// Runs another attempt: an operation of its own, in the same lane and under the same locks.

@@ -6,15 +6,16 @@ extension RetryScope {
     /// Several threads may be about to run parts of one net. None of them runs anything before it has done this, so
     /// that the first has seen all of the net: its scope counts.
     ///
+    /// - Returns: whether there are any.
     /// - Complexity: O(operations and deliveries of the net), if any of it may be tried again.
-    static func assign(to net: [AOperation]) {
-        guard net.count > 1 else { return }
+    static func assign(to net: [AOperation]) -> Bool {
+        guard net.count > 1 else { return false }
         var tails: [ObjectIdentifier: AOperation] = [:]
         for operation in net {
             let isTail = operation.core.withLock { $0.retryDecider != nil && $0.receivers.isEmpty && !$0.producers.isEmpty }
             if isTail, operation.isOrderless { tails[ObjectIdentifier(operation)] = operation }
         }
-        guard !tails.isEmpty else { return }
+        guard !tails.isEmpty else { return false }
         for (id, members) in members(of: tails, in: net) {
             guard let tail = tails[id] else { continue }
             let scope = tail.core.withLock { core -> RetryScope? in
@@ -25,6 +26,7 @@ extension RetryScope {
             }
             scope?.claim()
         }
+        return true
     }
 
     /// By the tails: the operations from which all paths lead to it, producers before their receivers.

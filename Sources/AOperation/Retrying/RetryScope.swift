@@ -404,7 +404,7 @@ extension RetryScope {
         for case let operation as AOperation in operations where !known.contains(ObjectIdentifier(operation)) {
             // Those of a group are found when it takes them.
             guard operation.core.withLock({ $0.hasNet && $0.group == nil && $0.retryScope == nil }) else { continue }
-            known.formUnion(operation.netToAdd().map { ObjectIdentifier($0) })
+            known.formUnion(operation.netToAdd().members.map { ObjectIdentifier($0) })
         }
         for operation in operations {
             for case let member as AOperation in operation.dependencies {

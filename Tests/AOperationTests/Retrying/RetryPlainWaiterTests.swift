@@ -127,8 +127,29 @@ struct RetryPlainWaiterTests {
         #expect(tail.outcome?.isSuccess == true)
     }
 
+    /// Is asked when one that waits for it comes into a queue, which takes long by that. Who else asks meanwhile is answered.
+    private final class Slow: Foundation.Operation, @unchecked Sendable {
+        private let isLongEnough: @Sendable () -> Bool
+        private let state = Guarded((isAsked: false, patience: 20))
+        init(until isLongEnough: @escaping @Sendable () -> Bool) { self.isLongEnough = isLongEnough }
+        override var isFinished: Bool {
+            let isPatient = state.withLock { state in
+                guard !state.isAsked, state.patience > 0 else { return false }
+                state = (true, state.patience - 1)
+                return true
+            }
+            guard isPatient else { return super.isFinished }
+            for _ in 0..<50 where !isLongEnough() { usleep(200) }
+            state.withLock { $0.isAsked = false }
+            return super.isFinished
+        }
+    }
+
+    /// Where the operations come to, and whether others have time to run between them.
+    enum Entrance: CaseIterable { case queue, slowQueue, slowGroup }
+
     /// The way to whom somebody waits for led over one that was cancelled since.
-    @Test func oneThatWasCancelled_isNoWayToThoseWhoWait() async {
+    @Test(arguments: Entrance.allCases) func oneThatWasCancelled_isNoWayToThoseWhoWait(_ entrance: Entrance) async {
         let later = Gate()
         let runs = Log<Script.Run>()
         let hasBegun = Signal()
@@ -140,6 +161,7 @@ struct RetryPlainWaiterTests {
         let above = Attempted(.failing("A", 1))
         above.deliver(to: head)
         let way = Attempted(.failing("W", 0))
+        if entrance != .queue { way.addDependency(Slow { above.core.withLock { $0.state.isProvisional } }) }
         way.addDependency(head)
         let goal = Attempted(.failing("G", 0))
         goal.addDependency(way)
@@ -150,7 +172,10 @@ struct RetryPlainWaiterTests {
         tail.retry(.times(2))
         let outsider = Step()
         outsider.addDependency(goal)
-        queue.addOperations([outsider, tail, later], waitUntilFinished: false)
+        switch entrance {
+        case .queue, .slowQueue: queue.addOperations([outsider, tail, later], waitUntilFinished: false)
+        case .slowGroup: queue.addOperation(GroupOperation([outsider, tail, later]))
+        }
         await hasBegun.wait()
         #expect(above.script.runs == 1)
         way.cancel()

@@ -8,30 +8,32 @@ import Testing
 struct RetryScopeBoundaryTests {
     let queue = AOperationQueue()
 
-    /// Lets `group` start, and take what belongs to it, in the moment in which `operation` is added.
+    /// Lets `group` take `operation` in the moment in which that is added to a queue.
     private final class Overtaking: AOperationQueueDelegate {
         private let operation: Foundation.Operation
-        private let isTaken: DispatchSemaphore
+        private let group: GroupOperation
 
-        init(_ operation: Foundation.Operation, _ isTaken: DispatchSemaphore) { (self.operation, self.isTaken) = (operation, isTaken) }
+        init(_ operation: Foundation.Operation, by group: GroupOperation) { (self.operation, self.group) = (operation, group) }
 
         func operationQueue(_ queue: AOperationQueue, willAddOperation added: Foundation.Operation) {
-            if added === operation { isTaken.wait() }
+            if added === operation { group.addOperation(operation) }
         }
     }
 
     /// The scope was made before that: its end waits for the group, which would wait for what is provisional in it.
     @Test func memberThatAGroupTakesMeanwhile_isNoneOfTheScope() async {
-        let isTaken = DispatchSemaphore(value: 0)
+        let gate = Gate()
         let head = Attempted(.failing("head", 0))
-        head.didStart { isTaken.signal() }
         let middle = head.deliver(to: Attempted(.failing("middle", 9)))
         let tail = middle.deliver(to: Attempted(.failing("tail", 0))).retry(.times(2))
-        let group = GroupOperation(head)
+        let group = GroupOperation(gate)
+        AOperationQueue().addOperation(group)
+        await gate.started.wait()
         tail.addDependency(group)
-        let delegate = Overtaking(middle, isTaken)
+        let delegate = Overtaking(middle, by: group)
         queue.delegate = delegate
-        await onThread { [queue] in queue.addOperation(tail) }
+        queue.addOperation(tail)
+        gate.open()
         await tail.ended()
         await group.ended()
         #expect(group.operations.count == 2)
@@ -161,6 +163,18 @@ struct RetryScopeBoundaryTests {
         #expect(chain.ends.allSatisfy { $0.count == 1 })
     }
 
+    /// Has an operation that is about to be added wait.
+    private final class Detaining: AOperationQueueDelegate {
+        private let operation: Foundation.Operation
+        private let isOver: DispatchSemaphore
+
+        init(_ operation: Foundation.Operation, until isOver: DispatchSemaphore) { (self.operation, self.isOver) = (operation, isOver) }
+
+        func operationQueue(_ queue: AOperationQueue, willAddOperation added: Foundation.Operation) {
+            if added === operation { isOver.wait() }
+        }
+    }
+
     /// Those who are added together are known together: the chain has failed as a whole before the dependent is in the queue.
     @Test(arguments: Together.allCases, [false, true])
     func dependentAddedTogetherWithTheChain_countsFromTheStart(_ way: Together, isPlain: Bool) async {
@@ -173,7 +187,7 @@ struct RetryScopeBoundaryTests {
         }
         let dependent = isPlain ? BlockOperation {} : Step("dependent")
         dependent.addDependency(chain.middle)
-        let delegate = Overtaking(dependent, isAsked)
+        let delegate = Detaining(dependent, until: isAsked)
         queue.delegate = delegate
         switch way {
         case .net: await onThread { [queue] in (dependent as? AOperation)?.add(to: queue) }
