@@ -453,26 +453,38 @@ extension RetryScope {
     }
 
     /// Keeps all locks of the scope, that one of its operations was granted, and lends them.
+    ///
+    /// What the scope does not take is never held in its name, not for a moment: the end waits for all of the scope, so
+    /// whoever of it looked then would see a circle.
     func take(_ request: LockRequest) {
+        // Semaphores may have been granted to two of the scope at once; the end may have decided.
+        guard let taking = beginTaking() else { return LockTable.shared.release(request) }
         let users = operations.compactMap(\.operation).map { ($0, Set($0.exclusions.map(\.key))) }
         var counts: [String: Int] = [:]
         for (_, names) in users { for name in names { counts[name, default: 0] += 1 } }
         let parts = LockTable.shared.split(request, to: tail)
-        let taking = state.withLock { state -> Int? in
-            guard case .several = state.keys, case .open = state.stage else { return nil }
+        let isTaken = state.withLock { state in
+            guard case .open = state.stage, case .taken = state.keys, state.takings == taking else { return false }
             for part in parts {
                 for name in part.names { state.taken[name] = (part, counts[name, default: 0]) }
                 state.locks.append(part)
             }
-            state.keys = .taken
-            state.takings += 1
-            return state.takings
+            return true
         }
-        // Semaphores may have been granted to two of the scope at once; the end may have decided.
-        guard let taking else { return parts.forEach(LockTable.shared.release) }
+        guard isTaken else { return parts.forEach(LockTable.shared.release) }
         for part in parts { lend(part) }
         for (operation, names) in users where !names.isEmpty {
             operation.onEnd { [self] _ in giveBack(names, of: taking) }
+        }
+    }
+
+    /// The number of this taking; nil if there is nothing to be taken any more.
+    private func beginTaking() -> Int? {
+        state.withLock { state in
+            guard case .several = state.keys, case .open = state.stage else { return nil }
+            state.keys = .taken
+            state.takings += 1
+            return state.takings
         }
     }
 
