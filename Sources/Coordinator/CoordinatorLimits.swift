@@ -61,6 +61,12 @@ enum CoordinatorLimits {
     static let snapshotPauseMilliseconds: Int64 = 3_600_000
     /// Bytes of the output kept of all submissions together; the oldest submissions' goes first.
     static let outputTotalBytes: Int64 = 1 << 30
+    /// Bytes of the history's file; what ended first goes first.
+    static let historyBytes: Int64 = 4 << 30
+    /// Units that are put into the history in one round of the loop: what other messages wait for meanwhile.
+    static let historyUnitsPerPage = 500
+    /// Milliseconds between two looks for what is too old for the history, or too much.
+    static let historyLookMilliseconds: Int64 = 600_000
     /// Records of one page of output: a page of empty records is bounded too.
     static let outputRecordsPerPage = 10_000
     /// Milliseconds after which a reader that waits is answered in any case: one that is gone is found out.

@@ -9,6 +9,8 @@ public struct Outputs: Sendable {
     }
     public var facts: [Fact] = []
     public var sends: [Send] = []
+    /// Submissions that have ended in this step.
+    public var ended: [SubmissionNumber] = []
     /// Boot time at which the next step is wanted even without an input; nil: none.
     public var wakeAt: Int64?
 
@@ -18,6 +20,7 @@ public struct Outputs: Sendable {
     public mutating func removeAll() {
         facts.removeAll(keepingCapacity: true)
         sends.removeAll(keepingCapacity: true)
+        ended.removeAll(keepingCapacity: true)
         wakeAt = nil
     }
 }

@@ -80,6 +80,7 @@ private struct DataFiles {
     private var journal: String { directory + "/journal.sqlite" }
     private var elements: String { directory + "/elements.sqlite" }
     private var output: String { directory + "/output.sqlite" }
+    private var history: String { directory + "/history.sqlite" }
 
     init(_ directory: String) { self.directory = directory }
 
@@ -103,15 +104,16 @@ private struct DataFiles {
                     return true
                 }
             }
-            if isDone { return try copyOutput(to: copy) }
+            if isDone { return try copyRest(to: copy) }
         }
         throw BackupError.tooBusy(path: self.journal)
     }
 
-    /// What commands printed is not bound to the rest.
-    private func copyOutput(to copy: DataFiles) throws {
-        guard DurableFiles.isThere(output) else { return }
-        try reader(output).read { try copyAll(of: $0, to: copy.output) }
+    /// What commands printed, and what became of submissions, is not bound to the rest.
+    private func copyRest(to copy: DataFiles) throws {
+        for (file, place) in [(output, copy.output), (history, copy.history)] where DurableFiles.isThere(file) {
+            try reader(file).read { try copyAll(of: $0, to: place) }
+        }
     }
 
     private static func end(_ journal: Database) throws -> Int64? {

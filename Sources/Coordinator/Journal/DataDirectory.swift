@@ -10,6 +10,7 @@ import Foundation
 ///   blobs/ab/cdef…            large values, named by the SHA-256 of their content
 ///   blobs/incoming/           values on their way in; emptied at each start
 ///   output.sqlite   -wal -shm what commands print, bounded
+///   history.sqlite  -wal -shm what became of submissions, for people's own questions; bounded
 /// ```
 /// Files are made with mode 0600 whatever the umask. The journal names blobs, so that the two belong together: `JournalBackup`
 /// copies them, also while a coordinator runs; `cp` does only while none does.
@@ -20,6 +21,7 @@ public final class DataDirectory: Sendable {
     var journalPath: String { path + "/journal.sqlite" }
     var outputPath: String { path + "/output.sqlite" }
     var elementsPath: String { path + "/elements.sqlite" }
+    var historyPath: String { path + "/history.sqlite" }
     var blobsPath: String { path + "/blobs" }
     private var lockPath: String { path + "/coordinator.lock" }
 

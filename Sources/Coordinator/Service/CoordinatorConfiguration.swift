@@ -34,6 +34,8 @@ public struct CoordinatorConfiguration: Sendable {
     public var retentionMilliseconds: Int64? = 7 * 24 * 3_600_000
     /// Bytes that the submissions which have ended may take, with their values; beyond them those that ended first are forgotten. nil: any.
     public var retentionBytes: Int64? = 10 << 30
+    /// Milliseconds that submissions stay in the history (`history.sqlite`) after their end; nil: for ever. 0: there is no history.
+    public var historyMilliseconds: Int64? = 30 * 24 * 3_600_000
     /// Bytes of recordings of what the scheduler is told, for `JournalReplay`, of all starts together; 0: nothing is recorded.
     public var flightRecorderBytes: Int64 = 0
     /// Connections that may have said hello at a time; more are refused, and try again.

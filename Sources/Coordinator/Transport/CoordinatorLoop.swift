@@ -23,6 +23,8 @@ final class CoordinatorLoop {
     let blobs: BlobService
     let output: OutputService
     let elements: ElementService
+    /// nil: there is none.
+    let history: HistoryService?
     let router: RouterSocket
     /// nil: there are no keys.
     let gatekeeper: Gatekeeper?
@@ -71,6 +73,7 @@ final class CoordinatorLoop {
     private let recorder: FlightRecorder?
     private var phase = Phase.running
     private var held = HeldSends()
+    private var historyFeed = HistoryFeed()
     private var outputs: Outputs
     private var durable: JournalSequence
     private var wakeAt: Int64?
@@ -126,6 +129,9 @@ final class CoordinatorLoop {
         let blobs = try BlobService(recovery.blobs) { mailbox.post(.blobs($0)) }
         let output = try OutputService(recovery.output, logger: logger) { mailbox.post(.output($0)) }
         let elements = try ElementService(recovery.elements, logger: logger) { mailbox.post(.elements($0)) }
+        let history = try recovery.history.map { database in
+            try HistoryService(database, keepMilliseconds: configuration.historyMilliseconds, logger: logger) { mailbox.post(.history($0)) }
+        }
         let enrolments = try configuration.keys.map { keys in
             try EnrolmentDesk(keys.authorizedPath, logger: logger) { mailbox.post(.enrolment($0)) }
         }
@@ -137,6 +143,7 @@ final class CoordinatorLoop {
         self.blobs = blobs
         self.output = output
         self.elements = elements
+        self.history = history
         self.router = router
         self.gatekeeper = gatekeeper
         self.enrolments = enrolments
@@ -158,6 +165,11 @@ final class CoordinatorLoop {
         if let gatekeeper { zapToken = poller.add(gatekeeper.zap) } else { zapToken = nil }
         routerToken = poller.add(router)
         outputs.removeAll()
+        if let database = recovery.history {
+            for (number, id) in scheduler.endedSubmissions where !database.holds(number, id: id) {
+                historyFeed.append(number, after: durable)
+            }
+        }
         do { try listen() } catch {
             closeThreads()
             throw error
@@ -277,6 +289,7 @@ final class CoordinatorLoop {
             case .blobs(let event): try receive(event)
             case .output(let event): receive(event)
             case .elements(let event): receive(event)
+            case .history(.taken): historyFeed.taken()
             case .enrolment(let event): receive(event)
             case .probe(let probe):
                 probe.set(
@@ -373,6 +386,7 @@ final class CoordinatorLoop {
             }
             journal.append(outputs.facts)
         }
+        if history != nil { for number in outputs.ended { historyFeed.append(number, after: scheduler.sequence) } }
         var sends: [Outputs.Send] = []
         sends.reserveCapacity(outputs.sends.count)
         for send in outputs.sends {
@@ -393,6 +407,8 @@ final class CoordinatorLoop {
 
     private func release() {
         for send in held.release(upTo: durable) { deliver(send) }
+        // To hand the scheduler over counts references to all that it has: not in each round.
+        if historyFeed.isDue(upTo: durable), let page = historyFeed.page(upTo: durable, of: scheduler) { history?.post(page) }
         dropForgotten()
     }
 
@@ -508,6 +524,7 @@ final class CoordinatorLoop {
         blobs.close()
         output.close()
         elements.close()
+        history?.close()
         enrolments?.close()
         recorder?.close()
     }

@@ -4,6 +4,7 @@ enum LoopEvent: Sendable {
     case blobs(BlobService.Event)
     case output(OutputService.Event)
     case elements(ElementService.Event)
+    case history(HistoryService.Event)
     case enrolment(EnrolmentDesk.Event)
     /// Somebody asks whether the loop answers.
     case probe(OneShot<Health?>)

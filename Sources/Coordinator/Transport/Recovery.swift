@@ -10,6 +10,8 @@ struct Recovery {
     let blobs: BlobStore
     let output: OutputDatabase
     let elements: ElementDatabase
+    /// nil: there is none.
+    let history: HistoryDatabase?
     /// In its new epoch, whose fact is on the disk.
     let scheduler: Scheduler
     let incarnation: Incarnation
@@ -45,6 +47,7 @@ struct Recovery {
         }
         var output = try OutputDatabase(directory)
         var elements = try ElementDatabase(directory, totalBytesMax: configuration.partialResultBytes)
+        history = configuration.historyMilliseconds == 0 ? nil : try HistoryDatabase(directory)
         let (snapshot, folded) = try found.map { ($0.snapshot, $0.end) } ?? Self.fold(database, into: &scheduler)
         // What the last process did not come to.
         try output.forget(output.submissions.filter(scheduler.isForgotten))

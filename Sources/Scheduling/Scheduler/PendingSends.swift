@@ -9,6 +9,8 @@ struct PendingSends {
     var events: [SubmissionNumber: [UnitEvent]] = [:]
     /// Submissions whose followers are to see a new view.
     var touched: Set<SubmissionNumber> = []
+    /// In the order of their ends.
+    var ended: [SubmissionNumber] = []
 
     mutating func send(_ message: Message, to peer: PeerID) { direct.append((peer, message)) }
     mutating func touch(_ number: SubmissionNumber) { touched.insert(number) }
@@ -53,6 +55,7 @@ extension Scheduler {
                 outputs.sends.append(.init(to: follower.peer, message: .events(told), after: after))
             }
         }
+        outputs.ended += pending.ended
         pending = PendingSends()
     }
 

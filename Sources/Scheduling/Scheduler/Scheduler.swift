@@ -230,6 +230,7 @@ public struct Scheduler {
             watchRetention(of: number)
             watchRoom(for: number)
             pending.touch(number)
+            pending.ended.append(number)
         }
     }
 

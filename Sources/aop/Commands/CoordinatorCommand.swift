@@ -139,6 +139,8 @@ struct CoordinatorCommand: ToolCommand {
         configuration.retentionMilliseconds = retain.milliseconds
         configuration.retentionBytes = retainBytes == 0 ? nil : retainBytes
         configuration.flightRecorderBytes = flightRecorder
+        // What belongs to one run is removed with it.
+        if privateDirectory != nil { configuration.historyMilliseconds = 0 }
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         let address = noHTTP ? nil : try Self.address(ofHTTP: http)
         let logger = Logger(label: "aop.coordinator")

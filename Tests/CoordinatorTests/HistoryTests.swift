@@ -1,0 +1,188 @@
+import Foundation
+import GRDB
+import Testing
+import Wire
+
+@testable import Coordinator
+@testable import Scheduling
+
+/// What became of submissions, for questions in SQL.
+@Suite struct HistoryTests {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/data" }
+    var file: String { path + "/history.sqlite" }
+    init() throws { temporary = try TemporaryDirectory() }
+
+    /// As somebody else's process would ask, also while the coordinator runs.
+    private static func rows(_ file: String, _ sql: String) throws -> [String] {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        let queue = try DatabaseQueue(path: file, configuration: configuration)
+        return try queue.read { try Row.fetchAll($0, sql: sql) }.map { row in
+            row.databaseValues.map { $0.isNull ? "-" : "\($0.storage.value ?? "")" }.joined(separator: " ")
+        }
+    }
+
+    /// Asks again until so many submissions are there; each time the coordinator is asked something, too, which takes its while.
+    private static func waitFor(_ count: Int, in file: String, asking client: FakePeer) throws {
+        let deadline = BootClock.milliseconds() + 60_000
+        while try rows(file, "SELECT id FROM submissions").count < count {
+            try #require(BootClock.milliseconds() < deadline, "\(count) submissions were not written")
+            _ = try client.request(UInt64.random(in: 1 ... .max), .list(.with { $0.limit = 1 }))
+        }
+    }
+
+    private static func fail(_ assignment: WireAssignment, _ worker: FakePeer) throws {
+        try worker.report(
+            assignment.unit, assignment.attempt,
+            .ended(
+                .with {
+                    $0.startedAt = 1
+                    $0.endedAt = 2
+                    $0.outcome = .failure(
+                        .with {
+                            $0.errors = [
+                                .with {
+                                    $0.code = .exit
+                                    $0.message = "exited with 7"
+                                }
+                            ]
+                        })
+                }))
+        try worker.acknowledgement(of: assignment.unit)
+    }
+
+    @Test func submissionThatHasEnded_isThere_withItsOperations() async throws {
+        let file = file
+        let id = try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, client) = (try coordinator.peer(), try coordinator.peer())
+            defer { for peer in [worker, client] { peer.close() } }
+            _ = try worker.attach(.executor, incarnation: 1)
+            _ = try client.attach(.client, incarnation: 2)
+            let id = try client.submit(.group([.noop("a"), .noop("b")]), key: "nightly")
+            _ = try client.submit(.group([.noop("c")]), key: "goes on")
+            let given = try worker.assignments(2).sorted { $0.path < $1.path }
+            try worker.succeed(given[0])
+            #expect(try Self.rows(file, "SELECT id FROM submissions").isEmpty)
+            try Self.fail(given[1], worker)
+            try Self.waitFor(1, in: file, asking: client)
+            return id
+        }
+        #expect(
+            try Self.rows(file, "SELECT id, key, state, total, succeeded, failed, cancelled FROM submissions")
+                == ["\(id) nightly failed 2 1 1 0"])
+        let operations = try Self.rows(
+            file, "SELECT submission, path, kind, type, state, attempts, worker <> '', error_code, error FROM operations ORDER BY path")
+        #expect(
+            operations == [
+                "\(id)  group  failed 1 0 - -", "\(id) a operation noop succeeded 1 1 - -",
+                "\(id) b operation noop failed 1 1 exit exited with 7",
+            ])
+        // Times that SQLite's own functions take.
+        #expect(
+            try Self.rows(
+                file, "SELECT abs(strftime('%s', finished_at) - strftime('%s', 'now')) < 600, finished_at LIKE '____-__-__T%Z' FROM submissions")
+                == ["1 1"])
+    }
+
+    @Test func whatIsMissing_isWrittenByTheNextStart_andNothingTwice() async throws {
+        let file = file
+        let run: @Sendable (TestCoordinator) throws -> Void = { coordinator in
+            let (worker, client) = (try coordinator.peer(), try coordinator.peer())
+            defer { for peer in [worker, client] { peer.close() } }
+            _ = try worker.attach(.executor, incarnation: UInt64.random(in: 10 ... .max))
+            _ = try client.attach(.client, incarnation: 2)
+            _ = try client.submit(.group([.noop("a")]), key: UUID().uuidString)
+            try worker.succeed(try worker.assignments(1)[0])
+        }
+        try await TestCoordinator.run(in: path, { $0.historyMilliseconds = 0 }, run)
+        #expect(!FileManager.default.fileExists(atPath: file))
+        for count in [2, 3] {
+            try await TestCoordinator.run(in: path) { coordinator in
+                try run(coordinator)
+                let client = try coordinator.peer()
+                defer { client.close() }
+                _ = try client.attach(.client, incarnation: 3)
+                try Self.waitFor(count, in: file, asking: client)
+            }
+        }
+        #expect(try Self.rows(file, "SELECT count(*), count(DISTINCT id), sum(total) FROM submissions") == ["3 3 3"])
+        #expect(try Self.rows(file, "SELECT count(*) FROM operations") == ["6"])
+    }
+
+    @Test func largeSubmission_isWrittenPageByPage_andOtherAnswersComeBetween() async throws {
+        let file = file
+        let count = CoordinatorLimits.historyUnitsPerPage * 2 + 7
+        try await TestCoordinator.run(in: path) { coordinator in
+            let client = try coordinator.peer()
+            defer { client.close() }
+            _ = try client.attach(.client, incarnation: 2)
+            let response = try client.request(
+                1,
+                .submit(
+                    .with {
+                        $0.key = "k"
+                        $0.graph = .group((0..<count).map { .noop("n\($0)") })
+                        $0.waitForWorkers = true
+                    }))
+            guard case .submitted(let submitted) = response.body else { throw Timeout(what: "not admitted: \(response)") }
+            _ = try client.request(2, .cancel(.with { $0.submission = submitted.id }))
+            try Self.waitFor(1, in: file, asking: client)
+        }
+        #expect(try Self.rows(file, "SELECT total, cancelled FROM submissions") == ["\(count) \(count)"])
+        #expect(
+            try Self.rows(file, "SELECT count(*), count(DISTINCT path), count(started_at) FROM operations WHERE kind = 'operation'")
+                == ["\(count) \(count) 0"])
+    }
+
+    private func page(_ number: UInt32, endedAt: Int64, operations: Int = 1) -> HistoryPage {
+        HistoryPage(
+            number: SubmissionNumber(number), isFirst: true,
+            operations: (0..<operations).map { unit in
+                EndedOperation(
+                    unit: unit, path: "n\(unit)", kind: .operation, type: "noop", state: .succeeded, attempts: 1, worker: "h/0",
+                    queuedAt: 1, startedAt: 2, finishedAt: 3)
+            },
+            submission: SubmissionView(
+                number: SubmissionNumber(number), id: "s\(number)", key: "", name: "", state: .succeeded, counts: Counts(), submittedAt: 1,
+                finishedAt: endedAt, timedOut: false, cancelReason: ""))
+    }
+
+    @Test func whatIsTooOld_goes() throws {
+        let database = try HistoryDatabase(try DataDirectory(path: path))
+        for number in 1...5 { try database.append(page(UInt32(number), endedAt: Int64(number) * 1000)) }
+        #expect(try database.makeRoom(endedBefore: 3000) == 2)
+        #expect(try database.makeRoom(endedBefore: 3000) == 0)
+        try database.close()
+        #expect(try Self.rows(file, "SELECT id FROM submissions ORDER BY id") == ["s3", "s4", "s5"])
+        #expect(try Self.rows(file, "SELECT DISTINCT submission FROM operations ORDER BY 1") == ["s3", "s4", "s5"])
+    }
+
+    @Test func whatIsTooMuch_goes_theFirstEndsFirst() throws {
+        let database = try HistoryDatabase(try DataDirectory(path: path), bytesMax: 400_000)
+        for number in 1...300 { try database.append(page(UInt32(number), endedAt: Int64(1000 - number), operations: 50)) }
+        let removed = try database.makeRoom(endedBefore: .min)
+        #expect(removed > 0 && removed < 300)
+        try database.close()
+        // The last ones that were put in ended first.
+        #expect(try Self.rows(file, "SELECT max(number), min(number) FROM submission") == ["\(300 - removed) 1"])
+    }
+
+    @Test func unfinishedOne_ofAnEarlierProcess_isWrittenAnew() throws {
+        do {
+            let database = try HistoryDatabase(try DataDirectory(path: path))
+            let whole = page(1, endedAt: 1000, operations: 3)
+            try database.append(HistoryPage(number: whole.number, isFirst: true, operations: whole.operations, submission: nil))
+            try database.close()
+        }
+        let database = try HistoryDatabase(try DataDirectory(path: path))
+        #expect(!database.holds(SubmissionNumber(1), id: "s1"))
+        try database.append(page(1, endedAt: 1000, operations: 2))
+        // The same number in another life of the directory.
+        try database.append(page(1, endedAt: 2000, operations: 1))
+        try database.close()
+        #expect(try Self.rows(file, "SELECT count(*) FROM operations") == ["1"])
+        #expect(try HistoryDatabase(try DataDirectory(path: path)).holds(SubmissionNumber(1), id: "s1"))
+    }
+}
