@@ -5,7 +5,8 @@
 # Without Chromium (Debian: chromium), or playwright and Pillow (PyPI), the pictures stay as they are, which it says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-aop=$(realpath "${1:-.build/release/aop}")
+aop=$(realpath -m "${1:-.build/release/aop}")
+[ -x "$aop" ] || { echo "there is no program $aop; make build makes .build/release/aop" >&2; exit 1; }
 documents=${2:-docs}
 python=python3
 export CHROMIUM
