@@ -33,6 +33,14 @@ examples: build  ## run every example of examples/README.md
 	for product in Duplicates DuplicatesWorker; do $(SWIFT) build -c release --product $$product || exit 1; done
 	scripts/run-examples.sh "$$($(SWIFT) build -c release --show-bin-path)"
 
+.PHONY: tour
+tour: build  ## every command and screen on a run of 5,000 operations; writes docs/tour.md, and fails where it is not as told there
+	scripts/tour.sh
+
+.PHONY: site
+site:  ## the documentation as a site that needs no network, with checked links, in .build/site
+	scripts/site.sh
+
 .PHONY: test
 test: dependencies  ## build and run every test
 	scripts/check-purity.sh

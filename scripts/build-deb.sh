@@ -36,7 +36,7 @@ install -D -m 644 deploy/config.yaml "$root/etc/aop/config.yaml"
 # As they lie in the repository, with what they lead to: their links lead to it here, too.
 documents=$root/usr/share/doc/aop
 install -D -m 644 -t "$documents" README.md SECURITY.md CHANGELOG.md
-for directory in docs docs/decisions deploy; do
+for directory in docs docs/decisions docs/images deploy; do
     find "$directory" -maxdepth 1 -type f -exec install -D -m 644 -t "$documents/$directory" {} +
 done
 install -D -m 644 -t "$documents/Sources/AOperation/AOperation.docc" Sources/AOperation/AOperation.docc/*.md

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Every Swift example of the library's articles is compiled: each ```swift block of the documentation catalogue stands,
-# indentation apart, in a file of Tests/DocumentationExampleTests.
+# Every Swift example of the library's articles and of the Swift guide is compiled: each ```swift block of the documentation catalogue
+# stands, indentation apart, in a file of Tests/DocumentationExampleTests; each of docs/swift.md there, in an example, or in the test of
+# another document.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 articles=Sources/AOperation/AOperation.docc
 tests=Tests/DocumentationExampleTests
-awk -v tests="$tests" '
+others=(examples/TextWorker examples/Duplicates/Sources Tests/ClusterTests/ClusterQueueDocumentTests.swift
+    Tests/ClusterTestingTests/TestingDocumentTests.swift)
+check() { awk -v tests="$tests" '
     function trimmed(line) { gsub(/^[ \t]+|[ \t\r]+$/, "", line); return line }
     function problem(text) { printf "%s:%d: %s\n", article, opened, text; problems++ }
 
@@ -40,6 +43,9 @@ awk -v tests="$tests" '
     END {
         if (fence) problem("the block does not end")
         if (problems || !examples) exit 1
-        printf "all %d Swift examples of the articles are compiled\n", examples
+        printf "all %d Swift examples of %s are compiled\n", examples, of
     }
-' "$tests"/*.swift "$articles"/*.md
+' "$@"; }
+check of="the articles" "$tests"/*.swift "$articles"/*.md
+mapfile -t sources < <(find "${others[@]}" -name '*.swift' -not -path '*/.build/*')
+check of="the Swift guide" "$tests"/*.swift "${sources[@]}" docs/swift.md
