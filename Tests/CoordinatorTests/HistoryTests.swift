@@ -82,7 +82,8 @@ import Wire
         // Times that SQLite's own functions take.
         #expect(
             try Self.rows(
-                file, "SELECT abs(strftime('%s', finished_at) - strftime('%s', 'now')) < 600, finished_at LIKE '____-__-__T%Z' FROM submissions")
+                file,
+                "SELECT abs(strftime('%s', finished_at) - strftime('%s', 'now')) < 600, finished_at LIKE '____-__-__T%Z' FROM submissions")
                 == ["1 1"])
     }
 

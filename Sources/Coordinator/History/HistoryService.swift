@@ -70,7 +70,10 @@ private struct HistoryWorker {
             broken = page.number
             if let skipped = log.allow(at: BootClock.milliseconds()) {
                 logger.error(
-                    "\(database.path): submission \(page.number.rawValue) cannot be written; the next start tries again: \(error)\(skipped)")
+                    """
+                    \(database.path): submission \(page.number.rawValue) cannot be written; the next start tries again: \
+                    \(error)\(skipped)
+                    """)
             }
         }
     }
