@@ -109,7 +109,8 @@ private struct SampleRecorder {
     private mutating func askAll(_ client: UInt64, _ coordinator: MemoryCoordinator) {
         let last = "last"
         let bodies: [(inout WireRequest) -> Void] = [
-            { $0.list.limit = 5 }, { $0.show.submission = last }, { $0.workers = WireListWorkers() }, { $0.locks.key = "" },
+            { $0.list.limit = 5 }, { $0.show.submission = last }, { $0.workers = WireListWorkers() }, { $0.worker.name = "h/0" },
+            { $0.resumeWorker.name = "h/0" }, { $0.removeWorker.name = "h/0" }, { $0.locks.key = "" },
             {
                 $0.operations = .with {
                     $0.submission = last; $0.values = true

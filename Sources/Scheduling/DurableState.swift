@@ -1,11 +1,15 @@
 /// Everything that survives a crash. It changes only by `evolve`, in life as in recovery.
 struct DurableState {
     struct WorkerRecord {
-        let identity: WorkerIdentity
+        var identity: WorkerIdentity
         /// In the resource table.
         let host: Int
         /// Its process and all its commands are gone.
         var hasEnded = false
+        /// An operator has said that it is gone for good.
+        var isRemoved = false
+        /// Index: it is named in `drains`.
+        var isDrained = false
     }
 
     /// A key belongs to its principal: two may use the same one.
@@ -20,6 +24,8 @@ struct DurableState {
     var workers: [WorkerRecord] = []
     /// Looked up, never iterated.
     var workerByIncarnation: [Incarnation: WorkerNumber] = [:]
+    /// By given name: workers that get nothing new.
+    var drains: [String: WorkerDrain] = [:]
     var submissionByKey: [SubmissionKey: SubmissionNumber] = [:]
     var submissionByID: [String: SubmissionNumber] = [:]
     /// Operation names that a worker has ever registered.
@@ -75,6 +81,7 @@ struct DurableState {
         case .workerMet(let number, let identity):
             guard number.index == workers.count else { throw FactMismatch("worker \(number.rawValue) is not the next number") }
             workers.append(WorkerRecord(identity: identity, host: resources.host(of: identity)))
+            workers[number.index].isDrained = !identity.isSubmitter && drains[identity.givenName] != nil
             workerByIncarnation[identity.incarnation] = number
         case .offersRegistered(let new):
             for offer in new {
@@ -85,6 +92,9 @@ struct DurableState {
             guard workers.indices.contains(number.index) else { throw FactMismatch("worker \(number.rawValue) is unknown") }
             workers[number.index].hasEnded = true
             resources.releaseOrphans { $0.worker == number }
+        case .workerDrained(let name, let by, let reason, let at): try drain(name, WorkerDrain(by: by, reason: reason, since: at))
+        case .workerResumed(let name, _, _): try resume(worker: name)
+        case .workerRemoved(let name, _, _): remove(worker: name)
         case .submitted(let admission):
             try admit(admission, &effects)
         case .assigned(let unit, let attempt, let worker, let at):

@@ -80,14 +80,21 @@ public enum Fact: Hashable, Sendable {
     case deathProven(UnitID, Attempt, WorkerNumber, LossCause, isEvaluation: Bool, at: Int64)
     /// The submission ended long ago: it is known no more, and its number, id and key name nothing.
     case forgotten(SubmissionNumber, at: Int64)
+    /// An operator wants nothing new given to the worker of this name (``WorkerIdentity/givenName``).
+    case workerDrained(name: String, by: String, reason: String, at: Int64)
+    case workerResumed(name: String, by: String, at: Int64)
+    /// The worker of this name is gone for good: it is drained no more, and not known until it comes back.
+    case workerRemoved(name: String, by: String, at: Int64)
     /// What the clocks of these time zones show, for those who name them from here on.
     case zonesRegistered([ZoneTable])
 }
 
 public struct WorkerIdentity: Hashable, Sendable {
     public var incarnation: Incarnation
-    /// host/index
+    /// host/index, and a number if another process had that name.
     public var name: String
+    /// Without the number: the process that is started next in its place has it, too.
+    public var givenName: String
     public var host: String
     public var pid: UInt32
     /// Whose resources it shares with others; 0: it has none.
@@ -97,8 +104,9 @@ public struct WorkerIdentity: Hashable, Sendable {
 
     public init(
         incarnation: Incarnation, name: String, host: String, pid: UInt32, supervisor: Incarnation = Incarnation(0),
-        isSubmitter: Bool = false
+        isSubmitter: Bool = false, givenName: String? = nil
     ) {
+        self.givenName = givenName ?? name
         self.supervisor = supervisor
         self.isSubmitter = isSubmitter
         self.incarnation = incarnation

@@ -124,6 +124,13 @@ public enum Request: Sendable {
     case retry(submission: String, key: String, force: Bool, failedOnly: Bool = false)
     /// Takes a lock from those of these operations (submissions and paths) that hold it: at once, or by cancelling them.
     case releaseLock(key: String, holders: [String], reason: String, now: Bool)
+    /// Nothing new for the worker of this name.
+    case drainWorker(name: String, reason: String)
+    case resumeWorker(name: String)
+    /// Forgets a worker that is gone for good.
+    case removeWorker(name: String)
+    /// All that is known of one worker.
+    case worker(name: String)
     /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.
     case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.

@@ -37,6 +37,10 @@ extension Scheduler {
             if Set(session.units) != Set(assigned[index]) || session.units.count != assigned[index].count {
                 found.append("worker \(index) has units \(session.units) in its index but \(assigned[index]) in the journal")
             }
+            let identity = durable.workers[index].identity
+            if durable.workers[index].isDrained != (!identity.isSubmitter && durable.drains[identity.givenName] != nil) {
+                found.append("worker \(index) is drained: \(durable.workers[index].isDrained), and by its name it is not so")
+            }
             if session.isAttached, !session.begunUnheard.isEmpty { found.append("worker \(index) is heard, but what it ran is kept") }
             if session.connection == .absent, !session.units.isEmpty { found.append("worker \(index) is gone but has units") }
         }
@@ -91,7 +95,7 @@ extension Scheduler {
         }
         return workers.sessions.indices.compactMap { index in
             let session = workers.sessions[index]
-            guard session.isAttached, session.isAccepting, !session.isSuspected, !session.isExclusive,
+            guard isTaking(index), !session.isSuspected, !session.isExclusive,
                 session.units.count < session.slots, session.reservedFor == nil,
                 let lane = waiting.sorted().first(where: { couldTake($0, worker: index) && fits($0, onHost: host(of: index)) })
             else { return nil }

@@ -22,6 +22,8 @@ public enum Reply: Sendable {
     case retried(id: String, existing: Bool, lifted: Int)
     /// From whom the lock was taken: submissions and paths.
     case lockReleased(holders: [String])
+    /// Of a worker that was drained, resumed or removed, under this name. `changed`: it was not so before.
+    case workerSteered(name: String, changed: Bool, [WorkerView])
     case done
 }
 
@@ -175,7 +177,12 @@ public struct WorkerView: Hashable, Sendable {
         case revoked
         /// It is not let in, because its key may not do any more what it needs.
         case limited
+        /// An operator has drained it, and nothing runs in it. It may not be there.
+        case drained
+        /// It is not there, and nothing runs in it.
+        case absent
     }
+    public var number: WorkerNumber
     public var name: String
     public var host: String
     public var pid: UInt32
@@ -188,6 +195,12 @@ public struct WorkerView: Hashable, Sendable {
     public var lastHeard: Int64
     /// Of its host, which it shares with the other executors of its supervisor.
     public var resources: [ResourceView] = []
+    /// Under which it was started; `name` has a number more if another process has it, or had it.
+    public var givenName: String
+    /// An operator wants nothing new given to it.
+    public var drain: WorkerDrain?
+    /// For who asked about this one.
+    public var detail: WorkerDetail?
 }
 
 public struct EventBatch: Sendable {

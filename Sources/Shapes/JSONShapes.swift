@@ -153,8 +153,39 @@ extension WireLockView {
 }
 
 extension WireWorkerView {
-    package var json: JSONValue {
-        .object([
+    package var json: JSONValue { .object(members) }
+
+    /// With what only who asks about this one is told.
+    package var detailedJSON: JSONValue {
+        .object(
+            members + [
+                ("conditions", .array(detail.conditions.map(JSONValue.string))),
+                (
+                    "types",
+                    .array(
+                        detail.operations.map { operation in
+                            .object([
+                                ("name", .string(operation.name)), ("version", .integer(Int64(operation.version))),
+                                ("oldestVersion", .integer(Int64(operation.oldestVersion))),
+                            ])
+                        })
+                ),
+                (
+                    "held",
+                    .array(
+                        detail.held.map { held in
+                            .object([
+                                ("operation", .string(held.operation)), ("state", .string(held.state.word)),
+                                ("startedAt", .time(held.startedAt)),
+                            ])
+                        })
+                ),
+                ("heldCount", .integer(Int64(detail.heldCount))), ("mayRunUntil", .time(detail.mayRunUntil)),
+            ])
+    }
+
+    private var members: [(String, JSONValue)] {
+        [
             ("id", .string(id)), ("host", .string(host)), ("pid", .integer(Int64(pid))), ("state", .string(state)),
             ("slots", .integer(Int64(slots))), ("running", .integer(Int64(running))),
             ("operations", .array(operations.map(JSONValue.string))),
@@ -172,7 +203,14 @@ extension WireWorkerView {
                         )
                     })
             ),
-            ("lastHeard", .time(lastHeard)), ("version", .optional(version)),
-        ])
+            ("lastHeard", .time(lastHeard)), ("version", .optional(version)), ("name", .string(givenName)),
+            ("drain", hasDrain ? drain.json : .null),
+        ]
+    }
+}
+
+extension WireWorkerDrain {
+    fileprivate var json: JSONValue {
+        .object([("since", .time(since)), ("by", .optional(by)), ("reason", .optional(reason))])
     }
 }

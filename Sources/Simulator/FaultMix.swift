@@ -24,6 +24,9 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
     /// Operators take locks from those who hold them.
     public static let releasedLocks = FaultMix(rawValue: 1 << 17)
 
+    /// Operators take workers out of service, and let them take work again.
+    public static let drainedWorkers = FaultMix(rawValue: 1 << 18)
+
     public static let names: [(fault: FaultMix, name: String)] = [
         (.coordinatorCrashes, "coordinator-crashes"), (.executorCrashes, "executor-crashes"), (.hostLosses, "host-losses"),
         (.partitions, "partitions"), (.brokenConnections, "broken-connections"), (.hostPauses, "host-pauses"),
@@ -31,19 +34,21 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
         (.clockJumps, "clock-jumps"), (.deafBodies, "deaf-bodies"), (.failures, "failures"), (.cancellations, "cancellations"),
         (.pausedWork, "paused-work"), (.duplicatedRequests, "duplicated-requests"), (.draining, "draining"),
         (.longBodies, "long-bodies"), (.releasedLocks, "released-locks"),
+        (.drainedWorkers, "drained-workers"),
     ]
 
     /// Those that happen at a moment; the others are how things are as long as a run lasts.
     static let events: FaultMix = [
         .coordinatorCrashes, .executorCrashes, .hostLosses, .partitions, .brokenConnections, .hostPauses, .coordinatorPauses, .clockJumps,
-        .cancellations, .pausedWork, .draining, .releasedLocks,
+        .cancellations, .pausedWork, .draining, .releasedLocks, .drainedWorkers,
     ]
 
+    /// All but `drainedWorkers`.
     static func draw(using random: inout SimulationRandom) -> FaultMix {
         var mix: FaultMix = []
         // Some runs have few of them, some nearly all.
         let share = 1 + random.below(4)
-        for (fault, _) in names where random.below(4) < share { mix.insert(fault) }
+        for (fault, _) in names where fault != .drainedWorkers && random.below(4) < share { mix.insert(fault) }
         return mix
     }
 

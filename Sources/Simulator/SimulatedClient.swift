@@ -31,6 +31,8 @@ struct ClientRequest {
         /// Who holds a lock, to take it from them.
         case locks(key: String)
         case steer
+        /// Of a worker, which it may not know, or not let go.
+        case steerWorker
         case follow(id: String)
         case look(id: String)
         case outcomes(id: String, from: Int)
@@ -64,6 +66,8 @@ final class SimulatedClient {
     private(set) var isConnected = false
     /// Paths that it paused, by submission.
     private var paused: [(id: String, path: String)] = []
+    /// Names of workers that it drained.
+    private var drained: [String] = []
     /// Those that it was told were cancelled.
     private(set) var toldCancelled: Set<String> = []
 
@@ -94,8 +98,9 @@ final class SimulatedClient {
         if world.faults.contains(.duplicatedRequests), world.random.oneIn(2) { ask(request, .submit(key: submission.key)) }
     }
 
-    /// Cancels, pauses or resumes something, takes a lock from who holds it, or runs once more what has failed.
+    /// Cancels, pauses or resumes something, takes a lock from who holds it, drains a worker, or runs once more what has failed.
     func meddle() {
+        if world.faults.contains(.drainedWorkers), world.random.oneIn(3) { return steerWorker() }
         if world.faults.contains(.releasedLocks), world.random.oneIn(3), let key = world.random.pick(RandomWork.keys) {
             return ask(.locks(key: key, from: 0), .locks(key: key))
         }
@@ -120,6 +125,18 @@ final class SimulatedClient {
         }
     }
 
+    private func steerWorker() {
+        guard let name = world.random.pick(world.hosts.flatMap(\.executors).map(\.name)) else { return }
+        switch world.random.below(8) {
+        case 0: ask(.removeWorker(name: name), .steerWorker)
+        case 1...3: ask(.resumeWorker(name: drained.isEmpty ? name : drained.removeLast()), .steerWorker)
+        default:
+            world.note("client drains \(name)")
+            drained.append(name)
+            ask(.drainWorker(name: name, reason: ""), .steerWorker)
+        }
+    }
+
     private func retry() {
         guard submissions.count < Self.submissionsMax, let submission = world.random.pick(submissions.filter(\.isFinished)),
             let id = submission.id
@@ -139,10 +156,12 @@ final class SimulatedClient {
         ask(.releaseLock(key: key, holders: [holder], reason: "", now: world.random.oneIn(2)), .steer)
     }
 
-    /// Faults are over: nothing stays paused, and it wants to know how everything ended.
+    /// Faults are over: nothing stays paused, no worker drained, and it wants to know how everything ended.
     func settle() {
         for (id, path) in paused { ask(.resume(submission: id, path: path), .steer) }
         paused = []
+        for name in drained { ask(.resumeWorker(name: name), .steerWorker) }
+        drained = []
         for submission in submissions where !submission.isFinished {
             if let id = submission.id { ask(.show(submission: id), .look(id: id)) }
         }
@@ -162,7 +181,8 @@ final class SimulatedClient {
         // There is nothing in it to run again, or somebody has its unique id.
         case (.retry(let key, _), .failed(.refused)): submissions.removeAll { $0.key == key }
         case (.locks(let key), .locks(let locks, _)): release(key, locks)
-        case (.steer, .lockReleased): break
+        case (.steer, .lockReleased), (.steerWorker, .workerSteered): break
+        case (.steerWorker, .failed(.notFound)), (.steerWorker, .failed(.refused)): break
         case (.look, .submission(let view)), (.follow, .following(let view)): saw(view.id, isFinished: view.finishedAt > 0)
         case (.outcomes(let id, let from), .operations(let page, let next, _)): saw(page, of: id, from: from, next: next)
         case (.cancel, .cancelAccepted), (.steer, .steered): break

@@ -45,7 +45,7 @@ extension Simulation {
         case .coordinatorPauses: pauseCoordinator()
         case .clockJumps: wallOffset += random.below(Int64(20_000)) - 10_000
         case .draining: if random.oneIn(3), let executor, !executor.host.isPaused { executor.drain() }
-        case .cancellations, .pausedWork, .releasedLocks: if client.isConnected { put(.client(.acts), at: now) }
+        case .cancellations, .pausedWork, .releasedLocks, .drainedWorkers: if client.isConnected { put(.client(.acts), at: now) }
         default: return
         }
         if plants(.deathWithoutProof), let executor, executor.host.isPartitioned || executor.host.isPaused, let coordinator {

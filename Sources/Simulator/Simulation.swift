@@ -61,7 +61,10 @@ public final class Simulation {
     public init(_ plan: SimulationPlan) {
         self.plan = plan
         var random = SimulationRandom(seed: plan.seed)
-        let drawn = FaultMix.draw(using: &random)
+        var drawn = FaultMix.draw(using: &random)
+        // Of its own source: what a seed draws besides stays as it is.
+        var operators = SimulationRandom(seed: ~plan.seed)
+        if operators.oneIn(3) { drawn.insert(.drainedWorkers) }
         faults = drawn.intersection(plan.faults)
         work = RandomWork(using: &random)
         let count = 1 + random.below(3)
@@ -79,6 +82,7 @@ public final class Simulation {
         configuration.forgetsRetries = plants(.retryForgotten)
         configuration.givesNoFreshLease = plants(.noFreshLease)
         configuration.forgetsStrays = plants(.straysForgotten)
+        configuration.ignoresDrains = plants(.drainIgnored)
         return configuration
     }
 

@@ -34,6 +34,9 @@ final class Witness {
     /// What bodies have said, by attempt.
     private var endings: [UInt64: UnitEnding] = [:]
     private var assigned: Set<UInt64> = []
+    /// By the coordinator's numbers, under which names workers were started; and which names are drained.
+    private var names: [WorkerNumber: String] = [:]
+    private var drained: Set<String> = []
     private var graphs: [String: Graph] = [:]
 
     init(of world: Simulation, _ configuration: Scheduler.Configuration) {
@@ -55,7 +58,19 @@ final class Witness {
     }
 
     /// What a coordinator had decided that is not on the disk was never so.
-    func coordinatorStarts() { givenUp = givenUpOnDisk }
+    func coordinatorStarts() {
+        givenUp = givenUpOnDisk
+        drained = []
+        for fact in journal { noteDrain(fact) }
+    }
+
+    private func noteDrain(_ fact: Fact) {
+        switch fact {
+        case .workerDrained(let name, _, _, _): drained.insert(name)
+        case .workerResumed(let name, _, _), .workerRemoved(let name, _, _): drained.remove(name)
+        default: break
+        }
+    }
 
     // MARK: Decisions
 
@@ -63,8 +78,15 @@ final class Witness {
     func decided(_ facts: [Fact]) {
         for fact in facts {
             switch fact {
-            case .workerMet(let number, let identity): workers[number] = identity.incarnation.rawValue
-            case .assigned(_, let attempt, let worker, _): executors[attempt.rawValue] = workers[worker]
+            case .workerMet(let number, let identity):
+                workers[number] = identity.incarnation.rawValue
+                names[number] = identity.givenName
+            case .assigned(let unit, let attempt, let worker, _):
+                executors[attempt.rawValue] = workers[worker]
+                if let name = names[worker], drained.contains(name) {
+                    world.violate("\(world.name(of: unit)) is given to \(name), which is drained")
+                }
+            case .workerDrained, .workerResumed, .workerRemoved: noteDrain(fact)
             case .attemptLost(_, let attempt, let cause, _): lost(attempt, cause)
             case .attemptEnded(let unit, let attempt, let outcome, _, _): check(outcome, of: attempt, unit)
             case .lockSeized(let unit, _, _, _): seized.insert(world.name(of: unit))

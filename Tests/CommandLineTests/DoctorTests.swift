@@ -38,6 +38,22 @@ import Wire
         #expect(lines(CoordinatorCheck.workers([], version: "1")) == ["warning: none is attached: what is submitted waits"])
     }
 
+    @Test func workersThatAreAllDrained_areNamed_withWhatLetsThemTakeWork() {
+        func drained(_ id: String) -> WireWorkerView {
+            var view = worker(id, "drained")
+            view.givenName = id
+            view.drain.since = 1
+            return view
+        }
+        let found = CoordinatorCheck.workers([drained("a/0"), drained("a/1")], version: ProductVersion.current)
+        #expect(lines(found) == ["warning: none takes work, what is submitted waits; drained: a/0, a/1"])
+        #expect(found.first?.remedy == "aop workers resume a/0")
+        #expect(
+            lines(CoordinatorCheck.workers([drained("a/0"), worker("b/0")], version: ProductVersion.current)) == [
+                "ok: 1 attached on 1 host, with 4 slots"
+            ])
+    }
+
     @Test func otherReleases_areNamed_whereTheyAreKnown() {
         let found = CoordinatorCheck.workers(
             [worker("a/0", version: "0.9"), worker("b/0"), worker("c/0", version: "")], version: ProductVersion.current)

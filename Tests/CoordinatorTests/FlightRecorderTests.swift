@@ -115,7 +115,9 @@ import Wire
                     submission: "s", path: "", from: 0, limit: 0, withValues: false, failedOnly: true, withDependencies: true)),
             .follow(submission: "s", .everything), .unfollow(submission: "s"), .workers,
             .retry(submission: "s", key: "k", force: true, failedOnly: true),
-            .releaseLock(key: "k", holders: ["h"], reason: "r", now: true), .locks(key: "k", from: 3), .locate(submission: "s", path: "p"),
+            .releaseLock(key: "k", holders: ["h"], reason: "r", now: true), .locks(key: "k", from: 3),
+            .drainWorker(name: "h/0", reason: "r"), .resumeWorker(name: "h/0"), .removeWorker(name: "h/0"),
+            .worker(name: "h/0"), .locate(submission: "s", path: "p"),
             .explain(submission: "s", path: "p"), .locateOperation(submission: "s", path: "p"),
         ]
         let inputs: [Input] =

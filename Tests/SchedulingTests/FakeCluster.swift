@@ -30,6 +30,8 @@ struct FakeCluster {
     private var cutOffSince: [Int: Int64] = [:]
     private var hosts: [Int: FakeHost] = [:]
     private var submitters: Set<Int> = []
+    private var names: [WorkerNumber: String] = [:]
+    private var drained: Set<String> = []
 
     init(_ configuration: Scheduler.Configuration = .init()) {
         self.configuration = configuration
@@ -57,6 +59,7 @@ struct FakeCluster {
         wakeAt = outputs.wakeAt
         sends = outputs.sends
         checkFences(outputs.sends)
+        checkDrains(outputs.facts)
         for send in outputs.sends {
             guard case .welcome(_, let drop) = send.message, let executor = peers.first(where: { $0.value == send.to })?.key else {
                 continue
@@ -85,6 +88,21 @@ struct FakeCluster {
         stepCount += 1
         guard isExplained, stepCount.isMultiple(of: 4) else { return }
         for violation in scheduler.explanationViolations(upTo: 300) { Issue.record("\(violation)") }
+    }
+
+    /// What is drained is given nothing.
+    private mutating func checkDrains(_ facts: [Fact]) {
+        for fact in facts {
+            switch fact {
+            case .workerMet(let number, let identity) where !identity.isSubmitter: names[number] = identity.givenName
+            case .workerDrained(let name, _, _, _): drained.insert(name)
+            case .workerResumed(let name, _, _), .workerRemoved(let name, _, _): drained.remove(name)
+            case .assigned(let unit, _, let worker, _):
+                let name = names[worker] ?? ""
+                #expect(!drained.contains(name), "\(scheduler.name(of: unit)) is given to \(name), which is drained")
+            default: break
+            }
+        }
     }
 
     /// Tokens rise by key, and of the keys that the test named never more run than may. An executor that is cut off
@@ -221,7 +239,8 @@ struct FakeCluster {
 
     mutating func attach(
         _ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"], held: [ExecutorAttachment.Held] = [],
-        conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false, line: Int = 0, connection: UInt64 = 0
+        conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false, line: Int = 0, connection: UInt64 = 0,
+        name: String? = nil
     ) {
         if isSubmitter { submitters.insert(executor) }
         let host = host ?? hosts[executor] ?? .standard(executor)
@@ -235,7 +254,7 @@ struct FakeCluster {
                 peer,
                 ExecutorAttachment(
                     identity: WorkerIdentity(
-                        incarnation: Incarnation(UInt64(executor) + 100), name: "h/\(executor)", host: "h", pid: 1,
+                        incarnation: Incarnation(UInt64(executor) + 100), name: name ?? "h/\(executor)", host: "h", pid: 1,
                         supervisor: Incarnation(submitters.contains(executor) ? 0 : host.supervisor),
                         isSubmitter: submitters.contains(executor)),
                     slots: slots, operations: operations, labels: host.labels, held: held, conditions: conditions,

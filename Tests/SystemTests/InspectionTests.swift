@@ -58,7 +58,10 @@ extension SystemTests {
                 let workers = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)
                 #expect(
                     workers["workers"][0].keys
-                        == ["id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard", "version"])
+                        == [
+                            "id", "host", "pid", "state", "slots", "running", "operations", "labels", "resources", "lastHeard", "version",
+                            "name", "drain",
+                        ])
             }
         }
 

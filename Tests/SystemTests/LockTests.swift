@@ -182,7 +182,9 @@ extension SystemTests {
                 let one = try await harness.aop("locks", "show", "db")
                 #expect(one.text.contains(token) && one.text.contains("\(id)/b"), "\(one)")
                 let none = try await harness.aop("locks", "show", "other")
-                #expect(none.text == "no operation holds `other` or waits for it\n", "\(none)")
+                #expect(none.status == 5 && none.stderr.contains("no operation holds the lock `other` or waits for it"), "\(none)")
+                let noValue = try await harness.aop("locks", "show", "other", "-o", "json")
+                #expect(noValue.status == 5 && noValue.text.contains("\"locks\":[]"), "\(noValue)")
 
                 let shown = try await harness.aop("show", id)
                 #expect(shown.text.contains("waits for the key `db`, held by \(id)/a on "), "\(shown)")

@@ -358,6 +358,11 @@ extension SystemTests {
                 #expect(refused.status == 6 && refused.stderr.contains("`shell` may not be submitted with the key"), "\(refused)")
                 #expect(try await cluster.aop(as: "eve", "workers").status == 77)
                 #expect(try await cluster.aop(as: "eve", "locks", "release", "db", "--force").status == 77)
+                for verb in ["drain", "resume", "remove"] {
+                    let drained = try await cluster.aop(as: "eve", "workers", verb, "h/0")
+                    #expect(drained.status == 77, "\(drained)")
+                    #expect(drained.stderr.contains("may not \(verb) workers; that takes the role `admin`"), "\(drained)")
+                }
                 try await eventually("the coordinator logs it", last: { cluster.coordinator.stderr }) {
                     cluster.coordinator.stderr.contains("notPermitted: ")
                 }

@@ -153,6 +153,9 @@ extension WireBlocker {
         case .limited(let worker, let until):
             missing = "limited"
             (self.worker, self.until) = (worker, until)
+        case .drained(let worker, let drain, _):
+            missing = "drained"
+            (self.worker, self.since) = (worker, drain.since)
         }
     }
 }

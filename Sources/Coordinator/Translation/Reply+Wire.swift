@@ -37,6 +37,13 @@ extension Reply {
                     $0.lifted = UInt32(clamping: lifted)
                 })
         case .lockReleased(let holders): return .lockReleased(.with { $0.holders = holders })
+        case .workerSteered(let name, let changed, let views):
+            return .workerSteered(
+                .with {
+                    $0.name = name
+                    $0.changed = changed
+                    $0.workers = views.map(\.wire)
+                })
         case .submissions(let views, let more):
             var wire = WireSubmissionPage()
             wire.submissions = views.map(\.wire)

@@ -42,6 +42,19 @@ enum ClientRequest {
                 release.holders.count, "holders of one lock", limit: CoordinatorLimits.lockHolders, named: "lockHolders")
             self = .scheduler(
                 .releaseLock(key: release.key, holders: release.holders, reason: release.reason, now: release.now))
+        case .drainWorker(let drain):
+            try Self.checkText(drain.name, "the worker's name")
+            try Self.checkText(drain.reason, "the reason")
+            self = .scheduler(.drainWorker(name: drain.name, reason: drain.reason))
+        case .resumeWorker(let resume):
+            try Self.checkText(resume.name, "the worker's name")
+            self = .scheduler(.resumeWorker(name: resume.name))
+        case .removeWorker(let remove):
+            try Self.checkText(remove.name, "the worker's name")
+            self = .scheduler(.removeWorker(name: remove.name))
+        case .worker(let show):
+            try Self.checkText(show.name, "the worker's name")
+            self = .scheduler(.worker(name: show.name))
         case .list(let list):
             try Self.checkText(list.before, "`before`")
             self = .scheduler(.list(before: list.before, limit: Int(list.limit)))

@@ -125,6 +125,8 @@ extension WorkerView {
         case .silent: wire.state = "silent"
         case .revoked: wire.state = "revoked"
         case .limited: wire.state = "limited"
+        case .drained: wire.state = "drained"
+        case .absent: wire.state = "absent"
         }
         wire.slots = UInt32(clamping: slots)
         wire.running = UInt32(clamping: running)
@@ -132,7 +134,41 @@ extension WorkerView {
         wire.labels = labels
         wire.lastHeard = lastHeard
         wire.resources = resources.map(\.wire)
+        wire.givenName = givenName
+        if let drain {
+            wire.drain = .with {
+                $0.since = drain.since
+                $0.by = drain.by
+                $0.reason = drain.reason
+            }
+        }
+        if let detail { wire.detail = detail.wire }
         return wire
+    }
+}
+
+extension WorkerDetail {
+    fileprivate var wire: WireWorkerDetail {
+        .with {
+            $0.held = held.map { held in
+                .with {
+                    $0.operation = held.operation
+                    $0.state = held.state.wire
+                    $0.startedAt = held.startedAt
+                }
+            }
+            $0.heldCount = UInt32(clamping: heldCount)
+            $0.conditions = conditions
+            $0.operations = signatures.map { signature in
+                .with {
+                    $0.name = signature.name
+                    $0.version = UInt32(clamping: signature.version)
+                    $0.oldestVersion = UInt32(clamping: signature.oldestVersion)
+                }
+            }
+            $0.line = UInt32(clamping: line)
+            $0.mayRunUntil = mayRunUntil
+        }
     }
 }
 

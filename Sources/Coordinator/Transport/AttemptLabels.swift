@@ -47,7 +47,7 @@ struct AttemptLabels {
             .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
             .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
-            .outcomesKept, .deathProven, .attemptStrayed, .strayEnded:
+            .outcomesKept, .deathProven, .workerDrained, .workerResumed, .workerRemoved, .attemptStrayed, .strayEnded:
             break
         }
     }

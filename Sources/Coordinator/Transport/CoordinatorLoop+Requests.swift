@@ -58,6 +58,13 @@ extension CoordinatorLoop {
         switch (peer.requests.removeValue(forKey: request.number), reply) {
         case (.read(let read)?, _): found(read, reply)
         case (.reply(let number)?, .workers(let views)): respond(number, .workers(.with { $0.workers = described(views) }), to: peer)
+        case (.reply(let number)?, .workerSteered(let name, let isChange, let views)):
+            let steered = WireWorkerSteered.with {
+                $0.name = name
+                $0.changed = isChange
+                $0.workers = described(views)
+            }
+            respond(number, .workerSteered(steered), to: peer)
         case (.reply(let number)?, _): respond(number, reply.wire, to: peer)
         case (nil, _): logger.error("the scheduler answered request \(request.number), which nobody asked")
         }
@@ -110,8 +117,8 @@ extension Request {
     var zones: [String] {
         switch self {
         case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
-        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .locks, .locate, .locateOperation,
-            .retry, .releaseLock, .explain:
+        case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .worker, .locks, .locate, .locateOperation,
+            .retry, .releaseLock, .explain, .drainWorker, .resumeWorker, .removeWorker:
             []
         }
     }

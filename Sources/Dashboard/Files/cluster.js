@@ -27,9 +27,10 @@ export function workers(main, cluster) {
     lead.textContent = all.length ? `${attached.length} attached · ${running} of ${total} slots taken` : "";
     if (!all.length) return replace(list, h("div", { class: "empty" }, h("p", {}, "No worker is there: what is submitted waits."), h("p", {}, "Start one: ", h("code", {}, "aop worker"))));
     replace(list, [...all].sort((a, b) => a.id.localeCompare(b.id, "en", { numeric: true })).map((one) => h("article", { class: "card" },
-      h("div", { class: "row" }, h("h2", {}, one.id), h("span", { class: "state", data: { state: one.state === "attached" ? "succeeded" : one.state === "draining" ? "paused" : "failed" } }, h("i", { "aria-hidden": "true" }), one.state)),
+      h("div", { class: "row" }, h("h2", {}, one.id), h("span", { class: "state", data: { state: one.state === "attached" ? "succeeded" : ["draining", "drained"].includes(one.state) ? "paused" : "failed" } }, h("i", { "aria-hidden": "true" }), one.state)),
       h("div", { class: "row" }, slots(one), h("span", { class: "muted" }, `${one.running} of ${one.slots} slots`)),
       h("p", { class: "muted small" }, `${one.host} · process ${one.pid}`),
+      one.drain ? h("p", { class: "small" }, `drained since ${ago(one.drain.since)}${one.drain.by ? ` by ${one.drain.by}` : ""}${one.drain.reason ? `: ${one.drain.reason}` : ""}`) : null,
       one.labels.length ? h("p", { class: "small" }, one.labels.map((label) => h("span", { class: "tag" }, label))) : null,
       Object.entries(one.resources).map(([name, { amount, taken }]) => h("p", { class: "small" }, name === "memory" ? `${name}: ${bytes(taken)} of ${bytes(amount)}` : `${name}: ${taken} of ${amount}`)),
       h("details", {}, h("summary", { class: "small muted" }, `${one.operations.length} operations`), h("p", { class: "small" }, one.operations.join(", "))))));

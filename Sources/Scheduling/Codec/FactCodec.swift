@@ -65,6 +65,9 @@ private enum Kind {
     static let strayEnded: UInt8 = 244
     static let forgotten: UInt8 = 251
     static let deathProven: UInt8 = 253
+    static let workerDrained: UInt8 = 200
+    static let workerResumed: UInt8 = 201
+    static let workerRemoved: UInt8 = 202
     static let scopeRestarted: UInt8 = 242
     static let produced: UInt8 = 220
     static let lockCycleFound: UInt8 = 221
@@ -97,7 +100,9 @@ extension ByteWriter {
             write(identity.host)
             write(UInt64(identity.pid))
             // At the end, and only where there is one: journals from before there were any end here.
-            if identity.supervisor.rawValue != 0 { write(identity.supervisor.rawValue) }
+            let isNumbered = identity.givenName != identity.name
+            if identity.supervisor.rawValue != 0 || isNumbered { write(identity.supervisor.rawValue) }
+            if isNumbered { write(identity.givenName) }
         case .offersRegistered(let offers):
             write(Kind.offersRegistered)
             write(offers: offers)
@@ -237,6 +242,22 @@ extension ByteWriter {
             write(Kind.quarantineLifted)
             write(unit.rawValue)
             write(at)
+        case .workerDrained(let name, let by, let reason, let at):
+            write(Kind.workerDrained)
+            write(name)
+            write(by)
+            write(reason)
+            write(at)
+        case .workerResumed(let name, let by, let at):
+            write(Kind.workerResumed)
+            write(name)
+            write(by)
+            write(at)
+        case .workerRemoved(let name, let by, let at):
+            write(Kind.workerRemoved)
+            write(name)
+            write(by)
+            write(at)
         case .lockSeized(let unit, let key, let reason, let at):
             write(Kind.lockSeized)
             write(unit.rawValue)
@@ -370,6 +391,7 @@ extension ByteReader {
                 incarnation: Incarnation(try unsigned()), name: try text(), host: try text(), pid: try unsigned32())
             identity.isSubmitter = kind == Kind.submitterMet
             if !isAtEnd { identity.supervisor = Incarnation(try unsigned()) }
+            if !isAtEnd { identity.givenName = try text() }
             return .workerMet(number, identity)
         case Kind.offersRegistered:
             return .offersRegistered(try offers())
@@ -442,6 +464,12 @@ extension ByteReader {
             return .preparationDue(try unit(), at: try signed())
         case Kind.quarantineLifted:
             return .quarantineLifted(try unit(), at: try signed())
+        case Kind.workerDrained:
+            return .workerDrained(name: try text(), by: try text(), reason: try text(), at: try signed())
+        case Kind.workerResumed:
+            return .workerResumed(name: try text(), by: try text(), at: try signed())
+        case Kind.workerRemoved:
+            return .workerRemoved(name: try text(), by: try text(), at: try signed())
         case Kind.lockSeized:
             return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
         case Kind.lateResultRefused:

@@ -9,10 +9,15 @@ extension WorkerWait {
             "is on \(worker), whose key was revoked; by \(Moment.until(until, now)) it has stopped there, and others may get it"
         case .limited(let worker, let until):
             "is on \(worker), whose key may not do any more what it needs; by \(Moment.until(until, now)) it is back, or others get it"
+        case .drained(let worker, let drain, let others):
+            "no worker that is there could take it but \(worker)\(Self.more(others)), which is drained \(drain.text(now: now))"
+                + (operation.isEmpty ? "" : ", for \(operation)")
         case .noWorker, .operation, .version, .condition, .requirements, .together:
             "\(reason.text)\(operation.isEmpty ? "" : ", for \(operation)")"
         }
     }
+
+    fileprivate static func more(_ others: Int) -> String { others == 0 ? "" : " (and \(others) more)" }
 
     var remedy: String {
         switch reason {
@@ -22,6 +27,7 @@ extension WorkerWait {
         case .condition(let type): "start a worker that registers the condition `\(type)`"
         case .requirements(let requirements): "start one with `aop worker \(requirements.flags)`"
         case .together: "start one worker that has all of it; `aop workers` shows what each has"
+        case .drained(let worker, _, _): "`aop workers resume \(worker)` lets it take work again; or start another worker"
         case .unheard: "see why that worker does not reach the coordinator (`aop workers`)"
         case .revoked: "wait; `aop keys authorize` on the coordinator's host lets that worker in again"
         case .limited: "give that worker's key what it needs with `aop keys authorize`; the coordinator's log says what is missing"
@@ -40,6 +46,9 @@ extension WorkerWait.Reason {
         case .requirements(let requirements): "no worker that is there has \(requirements.text)"
         case .together: "no worker that is there has all that it needs"
         case .unheard(let worker, _, _): "\(worker) is not heard"
+        case .drained(let worker, _, let others):
+            "no worker that is there could take it but \(worker)\(WorkerWait.more(others)), which is drained; "
+                + "`aop workers resume \(worker)` lets it take work again"
         case .revoked(let worker, _): "the key of \(worker) was revoked"
         case .limited(let worker, _): "the key of \(worker) may not do any more what it needs"
         }

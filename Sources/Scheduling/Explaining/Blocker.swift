@@ -129,6 +129,8 @@ public struct WorkerWait: Hashable, Sendable {
         case revoked(worker: String, until: Int64)
         /// It is on this worker, whose key has not the role or a label any more that it needs; until then it may be back.
         case limited(worker: String, until: Int64)
+        /// Only workers that an operator has drained could take it: this one, and so many others.
+        case drained(worker: String, WorkerDrain, others: Int)
     }
     public var reason: Reason
     /// What in it needs it: submission and path; empty: the unit itself.

@@ -22,7 +22,7 @@ extension Explainer {
         let candidates = sessions.indices.filter {
             !scheduler.durable.workers[$0].identity.isSubmitter && scheduler.couldTake(lane, worker: $0)
         }
-        let takers = candidates.filter { sessions[$0].isAttached && sessions[$0].isAccepting }
+        let takers = candidates.filter { scheduler.isTaking($0) }
         guard !takers.isEmpty else {
             return .worker(workerWait(ofNode: Int(submission.units[unit].node), for: "", lane))
         }
@@ -70,9 +70,10 @@ extension Explainer {
         let workers = scheduler.durable.workers
         let absent = scheduler.workers.sessions.indices.filter {
             !workers[$0].hasEnded && !workers[$0].identity.isSubmitter && scheduler.couldTake(lane, worker: $0)
+                && !scheduler.isOnlyDrained($0)
         }
         return WorkerWait(
-            reason: scheduler.gap(ofNode: node, index, there: scheduler.workersThere), operation: operation,
+            reason: scheduler.workerGap(ofNode: node, index, lane, there: scheduler.workersThere), operation: operation,
             absent: absent.prefix(Self.takersShown).map { workers[$0].identity.name })
     }
 
@@ -132,9 +133,7 @@ extension Submission {
 extension Scheduler {
     /// Workers that take work.
     var workersThere: [Int] {
-        workers.sessions.indices.filter {
-            workers.sessions[$0].isAttached && workers.sessions[$0].isAccepting && !durable.workers[$0].identity.isSubmitter
-        }
+        workers.sessions.indices.filter { isTaking($0) && !durable.workers[$0].identity.isSubmitter }
     }
 
     /// How many units of its class are handed out before the unit, as far as is known now.

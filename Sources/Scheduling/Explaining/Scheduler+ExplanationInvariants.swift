@@ -131,7 +131,7 @@ extension Scheduler {
     private func fault(of wait: WorkerWait, _ unit: Int, _ submission: Submission) -> String? {
         let there = workers.sessions.indices.filter {
             !durable.workers[$0].identity.isSubmitter && !durable.workers[$0].hasEnded && workers.sessions[$0].isAttached
-                && workers.sessions[$0].isAccepting
+                && workers.sessions[$0].isAccepting && durable.drains[durable.workers[$0].identity.givenName] == nil
         }.map { workers.sessions[$0] }
         switch wait.reason {
         case .noWorker: return there.isEmpty ? nil : "\(there.count) are there"
@@ -143,6 +143,12 @@ extension Scheduler {
             // Of something in a group only that names it.
             guard submission.units[unit].phase != .wanting, submission.needsWorker(unit) else { return nil }
             return workersThere.contains { hasAll(worker: $0, unit, submission) } ? "one has all of it" : nil
+        case .drained(let worker, let drain, _):
+            guard durable.drains[worker] == drain else { return "\(worker) is not drained" }
+            guard named(worker).contains(where: { workers.sessions[$0].isAttached }) else { return "\(worker) is not there" }
+            // Of something in a group only that names it.
+            guard submission.units[unit].phase != .wanting, submission.needsWorker(unit) else { return nil }
+            return workersThere.contains { hasAll(worker: $0, unit, submission) } ? "one that is not drained has all of it" : nil
         case .unheard(let worker, _, _):
             guard case .assigned(_, let number) = submission.units[unit].phase else { return "it is on none" }
             let session = workers.sessions[number.index]
@@ -187,7 +193,7 @@ extension Scheduler {
             else { continue }
             // What runs alone waits for the one that is kept for it, whoever has nothing to do meanwhile.
             if wait.runsAlone, let taker = wait.takers.first, workers.sessions[Int(taker.number.rawValue)].reservedFor != nil { break }
-            guard session.isAttached, session.isAccepting, !session.isSuspected, !session.isExclusive, session.reservedFor == nil else {
+            guard isTaking(index), !session.isSuspected, !session.isExclusive, session.reservedFor == nil else {
                 continue
             }
             let isFree = wait.runsAlone ? session.units.isEmpty : session.units.count < session.slots

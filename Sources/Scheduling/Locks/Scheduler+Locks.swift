@@ -46,8 +46,8 @@ extension Scheduler {
         lockIntake.haveWorkersChanged = false
         let before = lockIntake.liveClasses
         var live: [Bool] = []
-        for session in workers.sessions where session.isAttached && session.isAccepting {
-            for lane in session.lanes + session.demandingLanes.lanes {
+        for worker in workers.sessions.indices where isTaking(worker) {
+            for lane in workers.sessions[worker].lanes + workers.sessions[worker].demandingLanes.lanes {
                 while live.count <= lane { live.append(false) }
                 live[lane] = true
             }

@@ -71,7 +71,7 @@ extension Scheduler {
         guard there.contains(where: { couldTake(lane, worker: $0) }) else {
             let index = durable.index(of: unit.submission)
             let node = Int(durable.submissions[index].units[unit.index].node)
-            return WaitingView(kind: .worker, text: gap(ofNode: node, index, there: there).text)
+            return WaitingView(kind: .worker, text: workerGap(ofNode: node, index, lane, there: there).text)
         }
         guard classes.takesResources(lane) else { return nil }
         let takers = there.filter { workers.sessions[$0].demandingLanes.contains(lane) }
@@ -100,8 +100,17 @@ extension Scheduler {
         classes.need(of: lane).map { free($0.name, onHost: host(of: worker)) / max(1, $0.amount / 1_000) }.min() ?? 0
     }
 
+    /// Why nobody could take units of the node, which are of this class.
+    func workerGap(ofNode place: Int, _ index: Int, _ lane: Int, there: [Int]) -> WorkerWait.Reason {
+        let drained = workers.sessions.indices.filter { isOnlyDrained($0) && couldTake(lane, worker: $0) }
+        if let first = drained.first, let drain = durable.drains[durable.workers[first].identity.givenName] {
+            return .drained(worker: durable.workers[first].identity.givenName, drain, others: drained.count - 1)
+        }
+        return gap(ofNode: place, index, there: there)
+    }
+
     /// What none of these workers has for the node.
-    func gap(ofNode place: Int, _ index: Int, there: [Int]) -> WorkerWait.Reason {
+    private func gap(ofNode place: Int, _ index: Int, there: [Int]) -> WorkerWait.Reason {
         guard !there.isEmpty else { return .noWorker }
         let node = durable.submissions[index].layout.graph.nodes[place]
         if let operation = node.registered {

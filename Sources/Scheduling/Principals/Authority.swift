@@ -7,7 +7,7 @@ public struct Authority: Hashable, Sendable {
     public var maySubmit: Bool
     /// What others have submitted, and the workers and locks.
     public var mayObserve: Bool
-    /// What others have submitted may be steered, and locks be taken.
+    /// What others have submitted may be steered, locks be taken, and workers be taken out of service.
     public var mayAdminister: Bool
     /// Names of operations, groups and conditions that it may submit; empty: any.
     public var operations: [String]
@@ -76,8 +76,8 @@ extension Request {
         switch self {
         case .submit, .retry, .cancel, .pause, .resume: .submitting
         case .check, .list, .show, .operations, .follow, .unfollow, .locate, .locateOperation, .explain: .submittingOrObserving
-        case .workers, .locks: .observing
-        case .releaseLock: .administering
+        case .workers, .worker, .locks: .observing
+        case .releaseLock, .drainWorker, .resumeWorker, .removeWorker: .administering
         }
     }
 
@@ -92,9 +92,12 @@ extension Request {
         case .list: "list submissions"
         case .show, .operations, .locate, .locateOperation, .explain: "read"
         case .follow, .unfollow: "follow"
-        case .workers: "list the workers"
+        case .workers, .worker: "list the workers"
         case .locks: "list the locks"
         case .releaseLock: "take locks"
+        case .drainWorker: "drain workers"
+        case .resumeWorker: "resume workers"
+        case .removeWorker: "remove workers"
         }
     }
 

@@ -165,6 +165,10 @@ extension ByteWriter {
             write(12, key, reason)
             self.write(list: holders) { $0.write($1) }
             self.write(now)
+        case .drainWorker(let name, let reason): write(18, name, reason)
+        case .resumeWorker(let name): write(19, name)
+        case .removeWorker(let name): write(20, name)
+        case .worker(let name): write(21, name)
         case .locks(let key, let from):
             write(13, key)
             self.write(Int64(from))
@@ -286,6 +290,10 @@ extension ByteReader {
         case 14: return .locate(submission: try text(), path: try text())
         case 15: return .explain(submission: try text(), path: try text())
         case 16: return .locateOperation(submission: try text(), path: try text())
+        case 18: return .drainWorker(name: try text(), reason: try text())
+        case 19: return .resumeWorker(name: try text())
+        case 20: return .removeWorker(name: try text())
+        case 21: return .worker(name: try text())
         case let other: throw DecodingFailure("\(other) is no kind of request")
         }
     }

@@ -49,9 +49,7 @@ extension Scheduler {
     }
 
     func canTake(_ worker: Int) -> Bool {
-        // In its place: a copy would count references to all that a session holds.
-        workers.sessions[worker].isAttached && workers.sessions[worker].isAccepting && !workers.sessions[worker].isSuspected
-            && !workers.sessions[worker].isExclusive
+        isTaking(worker) && !workers.sessions[worker].isSuspected && !workers.sessions[worker].isExclusive
     }
 
     /// The next unit that still waits and that this executor can run.

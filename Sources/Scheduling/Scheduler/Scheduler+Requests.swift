@@ -32,6 +32,14 @@ extension Scheduler {
             reply = unfollow(submission, by: authority, request.peer)
         case .workers:
             reply = .workers(workerViews())
+        case .worker(let name):
+            reply = showWorker(name)
+        case .drainWorker(let name, let reason):
+            reply = drainWorker(name, reason: reason, by: authority, &outputs)
+        case .resumeWorker(let name):
+            reply = resumeWorker(name, by: authority, &outputs)
+        case .removeWorker(let name):
+            reply = removeWorker(name, by: authority, &outputs)
         case .locks(let key, let from):
             reply = lockViews(of: key, from: from)
         case .explain(let submission, let path):

@@ -46,6 +46,7 @@ extension Scheduler {
     private mutating func meet(_ identity: WorkerIdentity, _ outputs: inout Outputs) -> WorkerNumber {
         let number = WorkerNumber(UInt32(durable.workers.count))
         var identity = identity
+        identity.givenName = identity.name
         let isTaken = durable.workers.contains { !$0.hasEnded && $0.identity.name == identity.name }
         if isTaken { identity.name += "-\(number.rawValue)" }
         emit(.workerMet(number, identity), &outputs)
@@ -93,7 +94,9 @@ extension Scheduler {
                 beginStream(of: item.unit, item.attempt, &outputs)
                 watchTimeout(ofAttempt: item.attempt, item.unit)
             }
-            if item.state == .queued, isPaused(item.unit) { recall(item.unit, item.attempt, number) }
+            if item.state == .queued, isPaused(item.unit) || durable.workers[number.index].isDrained {
+                recall(item.unit, item.attempt, number)
+            }
             if durable.submissions[submission].units[item.unit.index].isSuspect { workers.sessions[number.index].isExclusive = true }
             if item.state != .finished, let stop = durable.submissions[submission].units[item.unit.index].stop {
                 orderStop(
@@ -274,7 +277,7 @@ extension Scheduler {
     }
 
     /// Whether something may run in an executor that is not heard.
-    private func mayRun(_ index: Int) -> Bool {
+    func mayRun(_ index: Int) -> Bool {
         !workers.sessions[index].units.isEmpty || hasStrays(index) || !durable.resources.orphans(on: WorkerNumber(UInt32(index))).isEmpty
     }
 

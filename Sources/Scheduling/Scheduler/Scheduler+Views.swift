@@ -135,31 +135,6 @@ extension Scheduler {
         if view.worker.isEmpty, let worker = state.lastWorker { view.worker = durable.workers[worker.index].identity.name }
         return view
     }
-
-    func workerViews() -> [WorkerView] {
-        workers.sessions.enumerated().compactMap { index, session in
-            if durable.workers[index].identity.isSubmitter { return nil }
-            let state: WorkerView.State
-            switch session.connection {
-            case .absent: return nil
-            case .attached where session.isSuspected && session.bar == .limited: state = .limited
-            case .awaited, .silent, .revoked:
-                switch session.bar {
-                case nil: state = .silent
-                case .revoked: state = .revoked
-                case .limited: state = .limited
-                }
-            case .attached: state = session.isAccepting ? .attached : .draining
-            }
-            let identity = durable.workers[index].identity
-            return WorkerView(
-                name: identity.name, host: identity.host, pid: identity.pid, state: state, slots: session.slots,
-                running: session.units.count { durable.submissions[durable.index(of: $0.submission)].units[$0.index].isRunning },
-                operations: session.operations.map(\.name), labels: session.labels, lastHeard: session.lastHeardWall,
-                resources: resourceViews(of: index)
-            )
-        }
-    }
 }
 
 extension OperationView {

@@ -3,7 +3,7 @@
 /// Equal states have equal bytes, whatever process wrote them. Volatile parts (what runs, who is connected) are in none of it.
 extension DurableState {
     /// Of the layout of these bytes. Numbers are never given another meaning; this version reads all that are lower.
-    static let codecVersion: UInt64 = 5
+    static let codecVersion: UInt64 = 6
 
     /// - Parameter submissions: how many sections follow.
     func sharedSection(submissions count: Int) -> [UInt8] {
@@ -27,6 +27,7 @@ extension DurableState {
         ids.write(into: &writer)
         quarantine.write(into: &writer)
         writer.write(zones: zones.values.sorted { $0.name < $1.name })
+        if hasWorkerNotes { writeWorkerNotes(into: &writer) }
         return writer.bytes
     }
 
@@ -66,8 +67,42 @@ extension DurableState {
         ids = try UniqueTable(&reader, hasPrincipals: version >= 3)
         quarantine = try QuarantineTable(&reader)
         for zone in try reader.zones() { zones[zone.name] = zone }
+        // Since layout 6, and only where there is something.
+        if !reader.isAtEnd { try readWorkerNotes(&reader) }
         guard reader.isAtEnd else { throw DecodingFailure("bytes are left behind what submissions share") }
         guard workers.allSatisfy({ $0.host < resources.hostCount }) else { throw DecodingFailure("a worker is on a host that is unknown") }
+    }
+
+    /// Whether something is to be said of workers besides who they are.
+    private var hasWorkerNotes: Bool {
+        !drains.isEmpty || workers.contains { $0.isRemoved || $0.identity.givenName != $0.identity.name }
+    }
+
+    private func writeWorkerNotes(into writer: inout ByteWriter) {
+        writer.write(table: drains, key: { $0.write($1) }) { writer, drain in
+            writer.write(drain.by)
+            writer.write(drain.reason)
+            writer.write(drain.since)
+        }
+        writer.write(list: workers.indices.filter { workers[$0].isRemoved }) { $0.write(count: $1) }
+        writer.write(list: workers.indices.filter { workers[$0].identity.givenName != workers[$0].identity.name }) { writer, index in
+            writer.write(count: index)
+            writer.write(workers[index].identity.givenName)
+        }
+    }
+
+    private mutating func readWorkerNotes(_ reader: inout ByteReader) throws(DecodingFailure) {
+        drains = try reader.table(key: { reader throws(DecodingFailure) in try reader.text() }) { reader throws(DecodingFailure) in
+            WorkerDrain(by: try reader.text(), reason: try reader.text(), since: try reader.signed())
+        }
+        let removed = try reader.list { reader throws(DecodingFailure) in try reader.index() }
+        let given = try reader.list { reader throws(DecodingFailure) in (index: try reader.index(), name: try reader.text()) }
+        guard (removed + given.map(\.index)).allSatisfy(workers.indices.contains) else {
+            throw DecodingFailure("something is said of a worker that is unknown")
+        }
+        for index in removed { workers[index].isRemoved = true }
+        for worker in given { workers[worker.index].identity.givenName = worker.name }
+        markDrained()
     }
 
     mutating func append(submission bytes: ArraySlice<UInt8>) throws(DecodingFailure) {

@@ -78,7 +78,7 @@ extension Scheduler {
             case .attached:
                 standing.slots += session.slots
                 standing.slotsTaken += min(session.units.count, session.slots)
-                if session.isAccepting { standing.attachedWorkers += 1 } else { standing.drainingWorkers += 1 }
+                if isTaking(index) { standing.attachedWorkers += 1 } else { standing.drainingWorkers += 1 }
             }
         }
         for lock in durable.locks.locks.values {

@@ -3950,6 +3950,39 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .releaseLock(newValue)}
   }
 
+  public var drainWorker: WireDrainWorker {
+    get {
+      if case .drainWorker(let v)? = body {return v}
+      return WireDrainWorker()
+    }
+    set {body = .drainWorker(newValue)}
+  }
+
+  public var resumeWorker: WireResumeWorker {
+    get {
+      if case .resumeWorker(let v)? = body {return v}
+      return WireResumeWorker()
+    }
+    set {body = .resumeWorker(newValue)}
+  }
+
+  public var removeWorker: WireRemoveWorker {
+    get {
+      if case .removeWorker(let v)? = body {return v}
+      return WireRemoveWorker()
+    }
+    set {body = .removeWorker(newValue)}
+  }
+
+  /// answered with its `WorkerList`
+  public var worker: WireShowWorker {
+    get {
+      if case .worker(let v)? = body {return v}
+      return WireShowWorker()
+    }
+    set {body = .worker(newValue)}
+  }
+
   public var explain: WireExplain {
     get {
       if case .explain(let v)? = body {return v}
@@ -3977,6 +4010,11 @@ public nonisolated struct WireRequest: Sendable {
     case elements(WireReadElements)
     case retry(WireRetry)
     case releaseLock(WireReleaseLock)
+    case drainWorker(WireDrainWorker)
+    case resumeWorker(WireResumeWorker)
+    case removeWorker(WireRemoveWorker)
+    /// answered with its `WorkerList`
+    case worker(WireShowWorker)
     case explain(WireExplain)
 
   }
@@ -4113,6 +4151,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .lockReleased(newValue)}
   }
 
+  public var workerSteered: WireWorkerSteered {
+    get {
+      if case .workerSteered(let v)? = body {return v}
+      return WireWorkerSteered()
+    }
+    set {body = .workerSteered(newValue)}
+  }
+
   public var explanation: WireExplanation {
     get {
       if case .explanation(let v)? = body {return v}
@@ -4139,6 +4185,7 @@ public nonisolated struct WireResponse: Sendable {
     case elements(WireElementPage)
     case retried(WireRetried)
     case lockReleased(WireLockReleased)
+    case workerSteered(WireWorkerSteered)
     case explanation(WireExplanation)
 
   }
@@ -4460,6 +4507,66 @@ public nonisolated struct WireLockReleased: Sendable {
   // methods supported on all messages.
 
   public var holders: [String] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Nothing new is given to the worker, whichever process has the name; what it runs goes on.
+public nonisolated struct WireDrainWorker: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// or a unique prefix
+  public var name: String = String()
+
+  public var reason: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireResumeWorker: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Of a worker that is gone for good, and of which nothing can run any more.
+public nonisolated struct WireRemoveWorker: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWorkerSteered: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// under which it was started
+  public var name: String = String()
+
+  /// it was not so before
+  public var changed: Bool = false
+
+  /// with this name, as they are now; none when it was removed
+  public var workers: [WireWorkerView] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -5367,6 +5474,18 @@ public nonisolated struct WireListWorkers: Sendable {
   public init() {}
 }
 
+public nonisolated struct WireShowWorker: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct WireWorkerList: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -5379,36 +5498,176 @@ public nonisolated struct WireWorkerList: Sendable {
   public init() {}
 }
 
-public nonisolated struct WireWorkerView: Sendable {
+public nonisolated struct WireWorkerView: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// host/index
-  public var id: String = String()
+  public var id: String {
+    get {_storage._id}
+    set {_uniqueStorage()._id = newValue}
+  }
 
-  public var host: String = String()
+  public var host: String {
+    get {_storage._host}
+    set {_uniqueStorage()._host = newValue}
+  }
 
-  public var pid: UInt32 = 0
+  public var pid: UInt32 {
+    get {_storage._pid}
+    set {_uniqueStorage()._pid = newValue}
+  }
 
-  /// attached, silent, draining
-  public var state: String = String()
+  /// attached, draining (it takes nothing new), drained (and has nothing), silent, revoked, limited, absent
+  public var state: String {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
 
-  public var slots: UInt32 = 0
+  public var slots: UInt32 {
+    get {_storage._slots}
+    set {_uniqueStorage()._slots = newValue}
+  }
 
-  public var running: UInt32 = 0
+  public var running: UInt32 {
+    get {_storage._running}
+    set {_uniqueStorage()._running = newValue}
+  }
 
-  public var operations: [String] = []
+  public var operations: [String] {
+    get {_storage._operations}
+    set {_uniqueStorage()._operations = newValue}
+  }
 
-  public var labels: [String] = []
+  public var labels: [String] {
+    get {_storage._labels}
+    set {_uniqueStorage()._labels = newValue}
+  }
 
-  public var lastHeard: Int64 = 0
+  public var lastHeard: Int64 {
+    get {_storage._lastHeard}
+    set {_uniqueStorage()._lastHeard = newValue}
+  }
 
   /// of its host
-  public var resources: [WireResourceView] = []
+  public var resources: [WireResourceView] {
+    get {_storage._resources}
+    set {_uniqueStorage()._resources = newValue}
+  }
 
   /// of its aop; empty: not known, as it is not connected
-  public var version: String = String()
+  public var version: String {
+    get {_storage._version}
+    set {_uniqueStorage()._version = newValue}
+  }
+
+  /// under which it was started, where `id` may have a number more
+  public var givenName: String {
+    get {_storage._givenName}
+    set {_uniqueStorage()._givenName = newValue}
+  }
+
+  /// an operator wants nothing new given to it
+  public var drain: WireWorkerDrain {
+    get {_storage._drain ?? WireWorkerDrain()}
+    set {_uniqueStorage()._drain = newValue}
+  }
+  /// Returns true if `drain` has been explicitly set.
+  public var hasDrain: Bool {_storage._drain != nil}
+  /// Clears the value of `drain`. Subsequent reads from it will return its default value.
+  public mutating func clearDrain() {_uniqueStorage()._drain = nil}
+
+  /// for who asks about this one
+  public var detail: WireWorkerDetail {
+    get {_storage._detail ?? WireWorkerDetail()}
+    set {_uniqueStorage()._detail = newValue}
+  }
+  /// Returns true if `detail` has been explicitly set.
+  public var hasDetail: Bool {_storage._detail != nil}
+  /// Clears the value of `detail`. Subsequent reads from it will return its default value.
+  public mutating func clearDetail() {_uniqueStorage()._detail = nil}
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+public nonisolated struct WireWorkerDrain: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// milliseconds since 1970
+  public var since: Int64 = 0
+
+  /// whose key it was; empty: the coordinator's own user
+  public var by: String = String()
+
+  public var reason: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWorkerDetail: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// given to it and not ended, oldest first; of many only the first
+  public var held: [WireHeldOperation] = []
+
+  public var heldCount: UInt32 = 0
+
+  /// registered types
+  public var conditions: [String] = []
+
+  public var operations: [WireRegisteredOperation] = []
+
+  /// how many may begin beyond its slots before it says so
+  public var line: UInt32 = 0
+
+  /// it is not heard, and by then has stopped everything; 0: it is heard, or nothing runs
+  public var mayRunUntil: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireHeldOperation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// submission and path
+  public var operation: String = String()
+
+  public var state: WireOperationState = .blocked
+
+  /// milliseconds since 1970; 0: it has not begun
+  public var startedAt: Int64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireRegisteredOperation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var name: String = String()
+
+  public var version: UInt32 = 0
+
+  /// the oldest one that it takes, too
+  public var oldestVersion: UInt32 = 0
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -5776,7 +6035,7 @@ public nonisolated struct WireBlocker: @unchecked Sendable {
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
   public mutating func clearFailure() {_uniqueStorage()._failure = nil}
 
-  /// of workers: worker, operation, version, condition, requirements, together, unheard
+  /// of workers: worker, operation, version, condition, requirements, together, unheard, revoked, limited, drained
   public var missing: String {
     get {_storage._missing}
     set {_uniqueStorage()._missing = newValue}
@@ -11213,7 +11472,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0\u{4}0drain_worker\0\u{3}resume_worker\0\u{3}remove_worker\0\u{1}worker\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11443,6 +11702,58 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .explain(v)
         }
       }()
+      case 470: try {
+        var v: WireDrainWorker?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .drainWorker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .drainWorker(v)
+        }
+      }()
+      case 471: try {
+        var v: WireResumeWorker?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .resumeWorker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .resumeWorker(v)
+        }
+      }()
+      case 472: try {
+        var v: WireRemoveWorker?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .removeWorker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .removeWorker(v)
+        }
+      }()
+      case 473: try {
+        var v: WireShowWorker?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .worker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .worker(v)
+        }
+      }()
       default: break
       }
     }
@@ -11525,6 +11836,22 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .explain(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 422)
     }()
+    case .drainWorker?: try {
+      guard case .drainWorker(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 470)
+    }()
+    case .resumeWorker?: try {
+      guard case .resumeWorker(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 471)
+    }()
+    case .removeWorker?: try {
+      guard case .removeWorker(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 472)
+    }()
+    case .worker?: try {
+      guard case .worker(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 473)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -11540,7 +11867,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0\u{4}0worker_steered\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11757,6 +12084,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .explanation(v)
         }
       }()
+      case 470: try {
+        var v: WireWorkerSteered?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .workerSteered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .workerSteered(v)
+        }
+      }()
       default: break
       }
     }
@@ -11834,6 +12174,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .explanation?: try {
       guard case .explanation(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 422)
+    }()
+    case .workerSteered?: try {
+      guard case .workerSteered(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 470)
     }()
     case nil: break
     }
@@ -12344,6 +12688,141 @@ nonisolated extension WireLockReleased: SwiftProtobuf.Message, SwiftProtobuf._Me
 
   public static func ==(lhs: WireLockReleased, rhs: WireLockReleased) -> Bool {
     if lhs.holders != rhs.holders {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireDrainWorker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".DrainWorker"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}reason\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireDrainWorker, rhs: WireDrainWorker) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireResumeWorker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ResumeWorker"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireResumeWorker, rhs: WireResumeWorker) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRemoveWorker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RemoveWorker"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRemoveWorker, rhs: WireRemoveWorker) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerSteered: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerSteered"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}changed\0\u{1}workers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.changed) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.workers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.changed != false {
+      try visitor.visitSingularBoolField(value: self.changed, fieldNumber: 2)
+    }
+    if !self.workers.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.workers, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerSteered, rhs: WireWorkerSteered) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.changed != rhs.changed {return false}
+    if lhs.workers != rhs.workers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -13909,6 +14388,36 @@ nonisolated extension WireListWorkers: SwiftProtobuf.Message, SwiftProtobuf._Mes
   }
 }
 
+nonisolated extension WireShowWorker: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ShowWorker"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireShowWorker, rhs: WireShowWorker) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WorkerList"
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}workers\0")
@@ -13941,7 +14450,168 @@ nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".WorkerView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0\u{1}version\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}host\0\u{1}pid\0\u{1}state\0\u{1}slots\0\u{1}running\0\u{1}operations\0\u{1}labels\0\u{3}last_heard\0\u{2}[\u{1}resources\0\u{1}version\0\u{4}q\u{5}given_name\0\u{1}drain\0\u{1}detail\0")
+
+  fileprivate class _StorageClass {
+    var _id: String = String()
+    var _host: String = String()
+    var _pid: UInt32 = 0
+    var _state: String = String()
+    var _slots: UInt32 = 0
+    var _running: UInt32 = 0
+    var _operations: [String] = []
+    var _labels: [String] = []
+    var _lastHeard: Int64 = 0
+    var _resources: [WireResourceView] = []
+    var _version: String = String()
+    var _givenName: String = String()
+    var _drain: WireWorkerDrain? = nil
+    var _detail: WireWorkerDetail? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _id = source._id
+      _host = source._host
+      _pid = source._pid
+      _state = source._state
+      _slots = source._slots
+      _running = source._running
+      _operations = source._operations
+      _labels = source._labels
+      _lastHeard = source._lastHeard
+      _resources = source._resources
+      _version = source._version
+      _givenName = source._givenName
+      _drain = source._drain
+      _detail = source._detail
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._id) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._host) }()
+        case 3: try { try decoder.decodeSingularUInt32Field(value: &_storage._pid) }()
+        case 4: try { try decoder.decodeSingularStringField(value: &_storage._state) }()
+        case 5: try { try decoder.decodeSingularUInt32Field(value: &_storage._slots) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._running) }()
+        case 7: try { try decoder.decodeRepeatedStringField(value: &_storage._operations) }()
+        case 8: try { try decoder.decodeRepeatedStringField(value: &_storage._labels) }()
+        case 9: try { try decoder.decodeSingularInt64Field(value: &_storage._lastHeard) }()
+        case 100: try { try decoder.decodeRepeatedMessageField(value: &_storage._resources) }()
+        case 101: try { try decoder.decodeSingularStringField(value: &_storage._version) }()
+        case 470: try { try decoder.decodeSingularStringField(value: &_storage._givenName) }()
+        case 471: try { try decoder.decodeSingularMessageField(value: &_storage._drain) }()
+        case 472: try { try decoder.decodeSingularMessageField(value: &_storage._detail) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._id.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._id, fieldNumber: 1)
+      }
+      if !_storage._host.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._host, fieldNumber: 2)
+      }
+      if _storage._pid != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._pid, fieldNumber: 3)
+      }
+      if !_storage._state.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._state, fieldNumber: 4)
+      }
+      if _storage._slots != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._slots, fieldNumber: 5)
+      }
+      if _storage._running != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._running, fieldNumber: 6)
+      }
+      if !_storage._operations.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._operations, fieldNumber: 7)
+      }
+      if !_storage._labels.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._labels, fieldNumber: 8)
+      }
+      if _storage._lastHeard != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._lastHeard, fieldNumber: 9)
+      }
+      if !_storage._resources.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._resources, fieldNumber: 100)
+      }
+      if !_storage._version.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._version, fieldNumber: 101)
+      }
+      if !_storage._givenName.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._givenName, fieldNumber: 470)
+      }
+      try { if let v = _storage._drain {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 471)
+      } }()
+      try { if let v = _storage._detail {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 472)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerView, rhs: WireWorkerView) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._id != rhs_storage._id {return false}
+        if _storage._host != rhs_storage._host {return false}
+        if _storage._pid != rhs_storage._pid {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._slots != rhs_storage._slots {return false}
+        if _storage._running != rhs_storage._running {return false}
+        if _storage._operations != rhs_storage._operations {return false}
+        if _storage._labels != rhs_storage._labels {return false}
+        if _storage._lastHeard != rhs_storage._lastHeard {return false}
+        if _storage._resources != rhs_storage._resources {return false}
+        if _storage._version != rhs_storage._version {return false}
+        if _storage._givenName != rhs_storage._givenName {return false}
+        if _storage._drain != rhs_storage._drain {return false}
+        if _storage._detail != rhs_storage._detail {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerDrain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerDrain"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}since\0\u{1}by\0\u{1}reason\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -13949,71 +14619,166 @@ nonisolated extension WireWorkerView: SwiftProtobuf.Message, SwiftProtobuf._Mess
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.id) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.host) }()
-      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.pid) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self.state) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.slots) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.running) }()
-      case 7: try { try decoder.decodeRepeatedStringField(value: &self.operations) }()
-      case 8: try { try decoder.decodeRepeatedStringField(value: &self.labels) }()
-      case 9: try { try decoder.decodeSingularInt64Field(value: &self.lastHeard) }()
-      case 100: try { try decoder.decodeRepeatedMessageField(value: &self.resources) }()
-      case 101: try { try decoder.decodeSingularStringField(value: &self.version) }()
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.since) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.by) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.id.isEmpty {
-      try visitor.visitSingularStringField(value: self.id, fieldNumber: 1)
+    if self.since != 0 {
+      try visitor.visitSingularInt64Field(value: self.since, fieldNumber: 1)
     }
-    if !self.host.isEmpty {
-      try visitor.visitSingularStringField(value: self.host, fieldNumber: 2)
+    if !self.by.isEmpty {
+      try visitor.visitSingularStringField(value: self.by, fieldNumber: 2)
     }
-    if self.pid != 0 {
-      try visitor.visitSingularUInt32Field(value: self.pid, fieldNumber: 3)
-    }
-    if !self.state.isEmpty {
-      try visitor.visitSingularStringField(value: self.state, fieldNumber: 4)
-    }
-    if self.slots != 0 {
-      try visitor.visitSingularUInt32Field(value: self.slots, fieldNumber: 5)
-    }
-    if self.running != 0 {
-      try visitor.visitSingularUInt32Field(value: self.running, fieldNumber: 6)
-    }
-    if !self.operations.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.operations, fieldNumber: 7)
-    }
-    if !self.labels.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.labels, fieldNumber: 8)
-    }
-    if self.lastHeard != 0 {
-      try visitor.visitSingularInt64Field(value: self.lastHeard, fieldNumber: 9)
-    }
-    if !self.resources.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.resources, fieldNumber: 100)
-    }
-    if !self.version.isEmpty {
-      try visitor.visitSingularStringField(value: self.version, fieldNumber: 101)
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 3)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  public static func ==(lhs: WireWorkerView, rhs: WireWorkerView) -> Bool {
-    if lhs.id != rhs.id {return false}
-    if lhs.host != rhs.host {return false}
-    if lhs.pid != rhs.pid {return false}
-    if lhs.state != rhs.state {return false}
-    if lhs.slots != rhs.slots {return false}
-    if lhs.running != rhs.running {return false}
+  public static func ==(lhs: WireWorkerDrain, rhs: WireWorkerDrain) -> Bool {
+    if lhs.since != rhs.since {return false}
+    if lhs.by != rhs.by {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerDetail: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerDetail"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}held\0\u{3}held_count\0\u{1}conditions\0\u{1}operations\0\u{1}line\0\u{3}may_run_until\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.held) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.heldCount) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.conditions) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.operations) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.line) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.mayRunUntil) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.held.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.held, fieldNumber: 1)
+    }
+    if self.heldCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.heldCount, fieldNumber: 2)
+    }
+    if !self.conditions.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.conditions, fieldNumber: 3)
+    }
+    if !self.operations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.operations, fieldNumber: 4)
+    }
+    if self.line != 0 {
+      try visitor.visitSingularUInt32Field(value: self.line, fieldNumber: 5)
+    }
+    if self.mayRunUntil != 0 {
+      try visitor.visitSingularInt64Field(value: self.mayRunUntil, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerDetail, rhs: WireWorkerDetail) -> Bool {
+    if lhs.held != rhs.held {return false}
+    if lhs.heldCount != rhs.heldCount {return false}
+    if lhs.conditions != rhs.conditions {return false}
     if lhs.operations != rhs.operations {return false}
-    if lhs.labels != rhs.labels {return false}
-    if lhs.lastHeard != rhs.lastHeard {return false}
-    if lhs.resources != rhs.resources {return false}
+    if lhs.line != rhs.line {return false}
+    if lhs.mayRunUntil != rhs.mayRunUntil {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireHeldOperation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".HeldOperation"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}operation\0\u{1}state\0\u{3}started_at\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.operation) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.state) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.operation.isEmpty {
+      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 1)
+    }
+    if self.state != .blocked {
+      try visitor.visitSingularEnumField(value: self.state, fieldNumber: 2)
+    }
+    if self.startedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.startedAt, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireHeldOperation, rhs: WireHeldOperation) -> Bool {
+    if lhs.operation != rhs.operation {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.startedAt != rhs.startedAt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRegisteredOperation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".RegisteredOperation"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}version\0\u{3}oldest_version\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.oldestVersion) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 2)
+    }
+    if self.oldestVersion != 0 {
+      try visitor.visitSingularUInt32Field(value: self.oldestVersion, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireRegisteredOperation, rhs: WireRegisteredOperation) -> Bool {
+    if lhs.name != rhs.name {return false}
     if lhs.version != rhs.version {return false}
+    if lhs.oldestVersion != rhs.oldestVersion {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

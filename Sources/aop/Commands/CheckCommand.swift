@@ -127,12 +127,12 @@ struct GraphReport {
         ])
     }
 
-    /// Workers that have the operation's type and what it requires; nil for groups, and while no coordinator was asked.
+    /// Workers that take work and have the operation's type and what it requires; nil for groups, and while no coordinator was asked.
     private func placement(of node: GraphFileNode, _ workers: [WireWorkerView]?) -> [String]? {
         guard let workers, node.kind == .operation else { return nil }
         let (labels, resources) = requirements(of: node.index)
         return workers.filter { worker in
-            worker.operations.contains(node.type) && labels.allSatisfy(worker.labels.contains)
+            !worker.hasDrain && worker.operations.contains(node.type) && labels.allSatisfy(worker.labels.contains)
                 && resources.allSatisfy { name, amount in amount <= worker.resources.first { $0.name == name }?.amount ?? 0 }
         }.map(\.id)
     }

@@ -39,7 +39,7 @@ struct LocksShowCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "One lock: its holders with their fencing tokens, and the line.",
-        discussion: "Example:\n  aop locks show db")
+        discussion: "Exits with 5 when no operation holds it or waits for it.\n\nExample:\n  aop locks show db")
 
     @Argument(help: "The key, as `exclusive` names it.")
     var key: String
@@ -53,8 +53,12 @@ struct LocksShowCommand: ToolCommand {
     func execute(_ console: Console) async throws -> ExitStatus {
         try await connection.withConnection { connection in
             let found = try await connection.locks(key: key)
-            if try await console.writeValues(of: found) { return }
-            try await console.write(found.isEmpty ? "no operation holds `\(PlainText.of(key))` or waits for it\n" : LockText.details(found))
+            let isValue = try await console.writeValues(of: found)
+            guard !found.isEmpty else {
+                throw ToolError(
+                    .notFound, "notFound", "no operation holds the lock `\(key)` or waits for it; `aop locks` shows those that one does")
+            }
+            if !isValue { try await console.write(LockText.details(found)) }
         }
         return .success
     }

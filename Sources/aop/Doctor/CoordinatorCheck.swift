@@ -51,7 +51,14 @@ struct CoordinatorCheck: Sendable {
     static func workers(_ workers: [WireWorkerView], version: String) -> [Finding] {
         let attached = workers.filter { $0.state == "attached" }
         var findings: [Finding] = []
-        if attached.isEmpty {
+        let drained = workers.filter(\.hasDrain)
+        if attached.isEmpty, let first = drained.first {
+            let named = drained.prefix(namedMax).map(\.id).joined(separator: ", ")
+            findings.append(
+                Finding(
+                    .workers, .warning, "none takes work, what is submitted waits; drained: \(named)\(more(drained.count))",
+                    remedy: "aop workers resume \(first.givenName)"))
+        } else if attached.isEmpty {
             findings.append(Finding(.workers, .warning, "none is attached: what is submitted waits", remedy: "start one with `aop worker`"))
         } else {
             let slots = attached.reduce(0) { $0 + Int($1.slots) }
