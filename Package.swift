@@ -22,6 +22,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
@@ -113,7 +114,12 @@ let package = Package(
         ),
         .target(
             name: "Executing",
-            dependencies: ["AOperation", "Wire", .product(name: "DequeModule", package: "swift-collections")],
+            dependencies: [
+                "AOperation",
+                "Wire",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -130,6 +136,7 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict
         ),
@@ -141,6 +148,7 @@ let package = Package(
                 "Wire",
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict
         ),
@@ -201,6 +209,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -253,6 +262,8 @@ let package = Package(
             dependencies: [
                 "AOperation", "Cluster", "ClusterTesting", "Conformance", "ConformanceOperations", "ConformanceRemote", "Executing",
                 "GraphFile", "Wire", "Worker",
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict),
         .testTarget(name: "SimulatorTests", dependencies: ["Simulator"], swiftSettings: strict),
@@ -299,7 +310,12 @@ let package = Package(
         .testTarget(name: "FuzzingTests", dependencies: ["Fuzzing"], exclude: ["Corpus"], swiftSettings: strict),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"], swiftSettings: strict),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire"], swiftSettings: strict),
+            name: "CommandLineTests",
+            dependencies: [
+                "aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire",
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: strict),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "Shapes", "Wire"], swiftSettings: strict),
         .testTarget(
             name: "DashboardTests", dependencies: ["Coordinator", "Dashboard", "Scheduling", "Shapes", "Wire"], swiftSettings: strict),

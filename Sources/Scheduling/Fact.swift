@@ -132,11 +132,14 @@ public struct Admission: Hashable, Sendable {
     public var principal: String
     /// Names of operations, groups and conditions that may be in it, also later; empty: any.
     public var operations: [String]
+    public var trace: TraceContext
 
     public init(
         number: SubmissionNumber, id: String, key: String, name: String, graph: Graph, at: Int64,
-        submitter: Incarnation = Incarnation(0), waitsForWorkers: Bool = false, principal: String = "", operations: [String] = []
+        submitter: Incarnation = Incarnation(0), waitsForWorkers: Bool = false, principal: String = "", operations: [String] = [],
+        trace: TraceContext = TraceContext()
     ) {
+        self.trace = trace
         self.principal = principal
         self.operations = operations
         self.submitter = submitter

@@ -103,6 +103,8 @@ public struct Assignment: Sendable {
     public var decision: DecisionQuestion?
     /// To its submitter: what that is asked about its end.
     public var conclusion: ConclusionQuestion?
+    /// The trace of its submission.
+    public var trace = TraceContext()
 }
 
 /// The attempt of an operation whose elements another one receives.

@@ -15,6 +15,8 @@ public struct MisspeltVariable: Sendable, Hashable, CustomStringConvertible {
     private static let others: Set<String> = [
         // What a command of a graph gets, and may have about it when it submits something itself.
         "AOP_SUBMISSION", "AOP_PATH", "AOP_ATTEMPT", "AOP_IDEMPOTENCY_KEY", "AOP_FENCES", "AOP_WORKER",
+        // Where spans go.
+        "AOP_TRACE_FILE",
         // A supervisor's word to its executors.
         "AOP_EXECUTOR",
         // Of this project's scripts.

@@ -63,6 +63,12 @@ public enum Limits {
     /// The id under which something is produced: it is part of a path.
     public static let productIdBytes = 256
 
+    /// Fields of the context of a trace that travels with a submission: `traceparent`, `tracestate`, and what a tracer has of its own.
+    public static let traceFields = 8
+
+    /// Their names and values together: they are in every assignment of the submission. A `tracestate` has up to 512.
+    public static let traceBytes = 2048
+
     /// Groups within groups: what recursive descent over a graph may cost in stack.
     public static let nestingDepth = 1000
 

@@ -50,7 +50,12 @@ final class OperationAttachments {
     /// How many processes of workers may die under it; nil: as usual.
     var crashLimit: Int?
     var assignedResources: [String: AssignedResource] = [:]
+    /// What is to be so while its body is called: calls what it is given, once.
+    var surroundings: BodySurroundings?
 }
+
+/// Calls a body in what it needs around it, task-local values for example.
+package typealias BodySurroundings = @Sendable (_ body: () -> Void) -> Void
 
 extension OperationCore {
     /// What is attached, made if nothing is.
@@ -63,6 +68,17 @@ extension OperationCore {
 }
 
 extension AOperation {
+    /// Lets `execute()` be called within `surroundings`, also as a part of a graph elsewhere. A task that is made there inherits its
+    /// task-local values. Before the operation is added to a queue.
+    package final func surroundBody(_ surroundings: @escaping BodySurroundings) {
+        withAttachments { $0.surroundings = surroundings }
+    }
+
+    /// Calls `body` in what surrounds it.
+    final func surrounded(_ body: () -> Void) {
+        if let surroundings = attachment(\.surroundings) { surroundings(body) } else { body() }
+    }
+
     /// Reads or changes what is attached to the operation, under its lock.
     final func withAttachments<Result>(_ body: (OperationAttachments) -> Result) -> Result {
         core.withLock { body($0.attach()) }

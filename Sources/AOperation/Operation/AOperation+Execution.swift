@@ -26,14 +26,14 @@ extension AOperation {
         case .execute:
             receive()
             if core.withLock({ $0.isBodyDue }) { tellStart() }  // an injection may have decided the outcome
-            let (isDue, mayStream) = core.withLock { ($0.isBodyDue, $0.mayStream) }
+            let (isDue, mayStream, surroundings) = core.withLock { ($0.isBodyDue, $0.mayStream, $0.attachments?.surroundings) }
             guard isDue, isContainer || !isAttemptOfDecided else {
                 endBody()  // cancelled by somebody who was told of the start, or timed out already
                 return true
             }
             if mayStream { beginStreams() }
             Debugger.event(.executed, of: self)
-            executeBody()
+            if let surroundings { surroundings { executeBody() } } else { executeBody() }
             return true
         case .mirror:
             receive()

@@ -42,7 +42,7 @@ extension AOperation {
         case .over: whenEnded(.cancelled)
         // What the program does then may take its time.
         case .begin: DispatchQueue.global().async { self.remoteDidStart() }
-        case .execute: DispatchQueue.global().async { self.execute() }
+        case .execute: DispatchQueue.global().async { self.surrounded { self.execute() } }
         }
         return true
     }

@@ -205,7 +205,7 @@ extension AOperation {
         case .wait: makePartOfMirror()
         case .conclude(let ending): conclude(with: ending)
         case .ask(let job): job()
-        case .execute: execute()
+        case .execute: surrounded { execute() }
         case .drop(let listener): listener(.cancelled)
         }
     }

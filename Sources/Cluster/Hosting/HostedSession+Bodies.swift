@@ -48,9 +48,11 @@ extension HostedSession {
         let tokens = Dictionary(assignment.fences.map { ($0.key, $0.token) }) { $1 }
         // An attempt of its own is connected below.
         let disconnect = operation.isHostable ? connectStreams(of: operation, key, assignment, mirrors) : nil
+        let span = traces?.span(.run, of: assignment, on: "submitter")
         let end: @Sendable (HostedEnding) -> Void = { [weak self] ending in
             disconnect?()
             let finished = Self.finished(ending, of: assignment.path, mirrors, key)
+            span?.end(finished.ending)
             guard let self else { return }
             desk.async { self.ended(key, finished) }
         }
@@ -59,6 +61,7 @@ extension HostedSession {
             state.products.open(key)
         }
         relayProducts(of: operation, at: assignment.path, key, mirrors)
+        if let span { operation.surroundBody { span.run($0) } }
         guard !operation.executeHosted(underTokens: tokens, whenEnded: end) else { return }
         // The condition that it is done for gives another one for each attempt.
         let again = member.dependent.flatMap { dependent in
@@ -73,6 +76,7 @@ extension HostedSession {
         state.withLock { $0.bodies[key] = .attempt(attempt) }
         relayProducts(of: attempt, at: assignment.path, key, mirrors)
         _ = connectStreams(of: attempt, key, assignment, mirrors)
+        if let span { attempt.surroundBody { span.run($0) } }
         attempt.whenOver { [weak self] in
             // One that was given up counts no more.
             guard let self, state.withLock({ $0.bodies[key] != nil }) else { return }
@@ -84,6 +88,7 @@ extension HostedSession {
             }
             let finished = Self.adding(
                 products, to: Self.finished(ending, of: assignment.path, mirrors, key), of: assignment.path, mirrors, key)
+            span?.end(finished.ending)
             desk.async { self.ended(key, finished) }
         }
         queue.addOperation(attempt)

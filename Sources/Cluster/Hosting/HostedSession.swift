@@ -57,6 +57,8 @@ final class HostedSession: Sendable {
     }
 
     let incarnation = UInt64.random(in: 1...UInt64.max)
+    /// Nil: nothing is traced.
+    let traces = TraceDesk.current
     let state = Mutex(State())
     let desk = DispatchQueue(label: "aop.hosted-session")
     private let link = Mutex<HostedLink?>(nil)

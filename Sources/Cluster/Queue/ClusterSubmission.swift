@@ -39,6 +39,10 @@ public final class ClusterSubmission: Sendable {
 
     /// Waits until everything of it has ended.
     public func outcome() async -> SubmissionOutcome {
+        await ClusterSpan.wait(for: id, state: { ($0.isSuccess ? "succeeded" : "failed", $0.isSuccess) }) { await ended() }
+    }
+
+    private func ended() async -> SubmissionOutcome {
         await session.ended()
         let graph = session.mirrors.graph
         let top = graph.top.compactMap { graph.members[$0].operation }

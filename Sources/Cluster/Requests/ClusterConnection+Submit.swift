@@ -26,11 +26,14 @@ extension ClusterConnection {
     ///     Drawn at random when nil.
     ///   - name: replaces the graph's name.
     ///   - waitForWorkers: admit operation types that no worker has registered yet.
+    ///   - trace: the trace that the work belongs to, as this process was told it: `traceparent` and `tracestate` of W3C Trace Context.
+    ///     Empty: the `ServiceContext` of the task, if a tracer is bootstrapped. It is no part of what the key stands for, and what is
+    ///     not sound of it is left out.
     /// - Throws: `ClusterError`: `refused` with every fault of the graph, `busy`, …
     public func submit(
-        _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false
+        _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false, trace: [String: String] = [:]
     ) async throws -> SubmittedGraph {
-        try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [])
+        try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [], trace: trace)
     }
 
     /// Hands in a graph, waits until all of it has ended, and gives its outcome with all values.
@@ -40,15 +43,15 @@ extension ClusterConnection {
     /// - Parameters: as of `submit`.
     /// - Throws: `ClusterError`, as the three; `CancellationError`.
     public func run(
-        _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false
+        _ graph: WireGraph, key: String? = nil, name: String? = nil, waitForWorkers: Bool = false, trace: [String: String] = [:]
     ) async throws -> SubmissionResult {
         let key = key ?? UUID().uuidString
         var followed: AsyncThrowingStream<FollowEvent, any Error>?
         // Its id is not known yet, but its key is.
-        let submitted = try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: []) {
+        let submitted = try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [], trace: trace) {
             followed = core.follow("key=\(key)", .end)
         }
-        let view = if let followed { try await Self.outcome(in: followed) } else { try await outcome(of: submitted.id) }
+        let view = try await outcome(of: submitted.id, in: followed ?? core.follow(submitted.id, .end))
         var views: [WireOperationView] = []
         for try await page in operations(of: submitted.id, withValues: true) { views += page }
         return SubmissionResult(submission: view, operations: OperationTree(views))
@@ -57,11 +60,12 @@ extension ClusterConnection {
     /// - Parameters:
     ///   - cancelled: nodes that are cancelled from the outset, by index in the graph.
     ///   - submitter: where the graph's hosted code is; 0: it has none.
+    ///   - trace: as this process was told it; empty: as the task has it.
     ///   - next: called when the graph is on its way: what is asked for comes to the coordinator after it. Not called for a graph that
     ///     the coordinator has to fetch.
     func submit(
         _ graph: WireGraph, key: String?, name: String?, waitForWorkers: Bool, cancelled: [UInt32], submitter: UInt64 = 0,
-        then next: () -> Void = {}
+        trace: [String: String] = [:], then next: () -> Void = {}
     ) async throws -> SubmittedGraph {
         var submit = WireSubmit()
         submit.submitter = submitter
@@ -69,6 +73,14 @@ extension ClusterConnection {
         submit.key = key ?? UUID().uuidString
         submit.name = name ?? ""
         submit.waitForWorkers = waitForWorkers
+        let label = submit.name.isEmpty ? graph.name : submit.name
+        return try await ClusterSpan.submit(submit, name: label, nodes: graph.nodes.count, trace: trace) { submit in
+            try await handIn(submit, with: graph, then: next)
+        }
+    }
+
+    private func handIn(_ submit: WireSubmit, with graph: WireGraph, then next: () -> Void) async throws -> SubmittedGraph {
+        var submit = submit
         let serialized: Data = try graph.serializedBytes()
         guard serialized.count > Limits.inlineGraphBytes else {
             submit.graph = graph

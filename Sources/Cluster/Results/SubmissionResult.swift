@@ -46,11 +46,18 @@ extension ClusterConnection {
 
     /// Waits until the submission has its outcome, across restarts of the coordinator, and gives its final view.
     public func outcome(of id: String) async throws -> WireSubmissionView {
-        try await Self.outcome(in: core.follow(id, .end))
+        try await outcome(of: id, in: core.follow(id, .end))
+    }
+
+    /// As ``outcome(of:)``, where it is followed already.
+    func outcome(of id: String, in events: AsyncThrowingStream<FollowEvent, any Error>) async throws -> WireSubmissionView {
+        try await ClusterSpan.wait(for: id, state: { ("\($0.state)", $0.state == .succeeded) }) {
+            try await Self.outcome(in: events)
+        }
     }
 
     /// The final view among what a follower is told.
-    static func outcome(in events: AsyncThrowingStream<FollowEvent, any Error>) async throws -> WireSubmissionView {
+    private static func outcome(in events: AsyncThrowingStream<FollowEvent, any Error>) async throws -> WireSubmissionView {
         for try await event in events {
             switch event {
             case .view(let view), .events(_, let view): if view.state.isFinal { return view }

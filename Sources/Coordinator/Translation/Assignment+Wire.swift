@@ -39,6 +39,7 @@ extension Assignment {
         }
         if let decision { wire.decision = decision.wire }
         if let conclusion { wire.conclusion = conclusion.wire }
+        if !trace.isEmpty { wire.trace = trace.byName }
         return wire
     }
 
@@ -51,6 +52,7 @@ extension Assignment {
             + resources.reduce(0) { $0 + $1.name.utf8.count + 2 * $1.indices.count + 16 }
             + questions.reduce(0) { $0 + $1.wireBytes } + (decision?.wireBytes ?? 0)
             + (conclusion?.wireBytes ?? 0)
+            + trace.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
     }
 }
 

@@ -112,12 +112,7 @@ enum ClientRequest {
         try checkText(submit.key, "the submission's key")
         try checkText(submit.name, "the submission's name")
         switch (submit.hasGraph, submit.hasGraphBlob) {
-        case (true, false):
-            return .scheduler(
-                .submit(
-                    key: submit.key, name: submit.name, graph: try Graph(wire: submit.graph),
-                    waitForWorkers: submit.waitForWorkers, cancelled: submit.cancelled.map(Int.init),
-                    submitter: Incarnation(submit.submitter)))
+        case (true, false): return .scheduler(Request(submit, of: try Graph(wire: submit.graph)))
         case (false, true):
             return .submitStored(submit, try BlobKey(wire: submit.graphBlob, limit: CoordinatorLimits.graphBytes))
         case (false, false): throw TranslationError("a submission without a graph")
@@ -130,7 +125,23 @@ enum ClientRequest {
     }
 }
 
+extension Request {
+    /// - Parameter graph: the one that came with it, or was asked for.
+    init(_ submit: WireSubmit, of graph: Graph) {
+        self = .submit(
+            key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers,
+            cancelled: submit.cancelled.map(Int.init), submitter: Incarnation(submit.submitter),
+            trace: TraceContext(TraceFields.admitted(of: submit.trace).fields))
+    }
+}
+
 extension WireRequest {
+    /// What is wrong with the trace of a submission, which is taken without it; nil: nothing.
+    var traceProblem: String? {
+        guard case .submit(let submit)? = body, !submit.trace.isEmpty else { return nil }
+        return TraceFields.admitted(of: submit.trace).problem
+    }
+
     /// Whether it asks for partial results.
     var isElementRead: Bool { if case .elements? = body { true } else { false } }
 }

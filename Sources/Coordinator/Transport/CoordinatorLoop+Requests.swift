@@ -15,6 +15,7 @@ extension CoordinatorLoop {
                         answers before asking more
                         """)), to: peer)
         }
+        if let problem = request.traceProblem { note(.violation, peer, "the context of a trace, without which it is taken: \(problem)") }
         do throws(TranslationError) {
             switch try ClientRequest(wire: request) {
             case .scheduler(let body): ask(body, .reply(request.id), of: peer)
@@ -116,7 +117,7 @@ extension Request {
     /// Time zones that its graph names.
     var zones: [String] {
         switch self {
-        case .submit(_, _, let graph, _, _, _), .check(let graph, _): graph.zones.map(\.name)
+        case .submit(_, _, let graph, _, _, _, _), .check(let graph, _): graph.zones.map(\.name)
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .worker, .locks, .locate, .locateOperation,
             .retry, .releaseLock, .explain, .drainWorker, .resumeWorker, .removeWorker:
             []

@@ -40,12 +40,7 @@ struct PullEnd {
             preconditionFailure("a pull for \(pull.purpose) was read as a graph")
         }
         switch graph {
-        case .success(let graph):
-            return .submit(
-                request: request,
-                .submit(
-                    key: submit.key, name: submit.name, graph: graph, waitForWorkers: submit.waitForWorkers,
-                    cancelled: submit.cancelled.map(Int.init)))
+        case .success(let graph): return .submit(request: request, Request(submit, of: graph))
         case .failure(let error): return .refuse(request: request, WireRequestFailed(.malformed, "\(error)"))
         }
     }

@@ -79,6 +79,8 @@ private enum Kind {
     static let submittedUnchecked: UInt8 = 232
     /// As `submittedWithHost`, with whose it is, what may be in it, and whether its operations need not be known.
     static let submittedByPrincipal: UInt8 = 250
+    /// As `submittedByPrincipal`, also where it is the coordinator's own user's, with the trace that it belongs to before it.
+    static let submittedInTrace: UInt8 = 120
 }
 
 extension ByteWriter {
@@ -117,8 +119,9 @@ extension ByteWriter {
             write(Kind.workerEnded)
             write(UInt64(number.rawValue))
         case .submitted(let admission):
-            if !admission.principal.isEmpty {
-                write(Kind.submittedByPrincipal)
+            if !admission.principal.isEmpty || !admission.trace.isEmpty {
+                write(admission.trace.isEmpty ? Kind.submittedByPrincipal : Kind.submittedInTrace)
+                if !admission.trace.isEmpty { write(trace: admission.trace) }
                 write(admission.submitter.rawValue)
                 write(admission.principal)
                 write(list: admission.operations) { $0.write($1) }
@@ -406,10 +409,11 @@ extension ByteReader {
                 try list { reader throws(DecodingFailure) in try reader.signature(withElements: true, withParameters: true) })
         case Kind.workerEnded:
             return .workerEnded(WorkerNumber(try unsigned32()))
-        case Kind.submitted, Kind.submittedWithHost, Kind.submittedUnchecked, Kind.submittedByPrincipal:
+        case Kind.submitted, Kind.submittedWithHost, Kind.submittedUnchecked, Kind.submittedByPrincipal, Kind.submittedInTrace:
+            let trace = kind == Kind.submittedInTrace ? try trace() : TraceContext()
             let submitter = Incarnation(kind == Kind.submitted ? 0 : try unsigned())
             var (principal, operations, waits) = ("", [String](), kind == Kind.submittedUnchecked)
-            if kind == Kind.submittedByPrincipal {
+            if kind == Kind.submittedByPrincipal || kind == Kind.submittedInTrace {
                 principal = try text()
                 operations = try list { reader throws(DecodingFailure) in try reader.text() }
                 waits = try flag()
@@ -417,7 +421,7 @@ extension ByteReader {
             var admission = Admission(
                 number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
                 graph: try graph(), at: try signed(), submitter: submitter, waitsForWorkers: waits, principal: principal,
-                operations: operations)
+                operations: operations, trace: trace)
             try readOptions(into: &admission.graph)
             return .submitted(admission)
         case Kind.assigned:

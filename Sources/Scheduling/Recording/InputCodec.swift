@@ -1,7 +1,7 @@
 /// The bytes of what a scheduler was told, for a flight recorder. The first byte is the kind; a release reads its own recordings only.
 public enum InputCodec {
     /// Of everything that is recorded.
-    public static let version: UInt8 = 1
+    public static let version: UInt8 = 2
 
     public static func encode(_ inputs: [Input]) -> [UInt8] {
         var writer = ByteWriter()
@@ -127,12 +127,13 @@ extension ByteWriter {
             for text in texts { self.write(text) }
         }
         switch request {
-        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter):
+        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter, let trace):
             write(0, key, name)
             self.write(wholeGraph: graph)
             self.write(waitForWorkers)
             self.write(list: cancelled) { $0.write(count: $1) }
             self.write(submitter.rawValue)
+            self.write(trace: trace)
         case .check(let graph, let waitForWorkers):
             write(1)
             self.write(wholeGraph: graph)
@@ -264,7 +265,8 @@ extension ByteReader {
         case 0:
             return .submit(
                 key: try text(), name: try text(), graph: try wholeGraph(), waitForWorkers: try flag(),
-                cancelled: try list { reader throws(DecodingFailure) in try reader.index() }, submitter: Incarnation(try unsigned()))
+                cancelled: try list { reader throws(DecodingFailure) in try reader.index() }, submitter: Incarnation(try unsigned()),
+                trace: try trace())
         case 1: return .check(graph: try wholeGraph(), waitForWorkers: try flag())
         case 2: return .cancel(submission: try text(), path: try text(), reason: try text(), now: try flag())
         case 3: return .pause(submission: try text(), path: try text())

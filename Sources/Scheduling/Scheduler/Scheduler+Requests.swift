@@ -4,10 +4,10 @@ extension Scheduler {
         if let refusal = body.refusal(for: authority) { return pending.send(.reply(request, .failed(refusal)), to: request.peer) }
         let reply: Reply
         switch body {
-        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter):
+        case .submit(let key, let name, let graph, let waitForWorkers, let cancelled, let submitter, let trace):
             reply = submit(
                 key: key, name: name, graph: graph, waitForWorkers: waitForWorkers, cancelled: cancelled, submitter: submitter,
-                by: authority, &outputs)
+                trace: trace, by: authority, &outputs)
         case .check(let graph, let waitForWorkers):
             reply = .checked(admissionErrors(graph, waitForWorkers: waitForWorkers, limitedTo: authority.operations).inOrder)
         case .cancel(let submission, let path, let reason, let now):
@@ -57,7 +57,7 @@ extension Scheduler {
 
     /// - Parameter whenAdmitted: called when nothing is in the way any more, before the first fact.
     mutating func submit(
-        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation,
+        key: String, name: String, graph: Graph, waitForWorkers: Bool, cancelled: [Int], submitter: Incarnation, trace: TraceContext,
         by authority: Authority, _ outputs: inout Outputs, whenAdmitted: (inout Self, inout Outputs) -> Void = { _, _ in }
     ) -> Reply {
         if let first = durable.submissionByKey[.init(principal: authority.principal, key: key)] {
@@ -90,7 +90,7 @@ extension Scheduler {
                 Admission(
                     number: number, id: id, key: key, name: name.isEmpty ? graph.name : name, graph: graph, at: now.wall,
                     submitter: needsSubmitter ? submitter : Incarnation(0), waitsForWorkers: waitForWorkers,
-                    principal: authority.principal, operations: authority.operations
+                    principal: authority.principal, operations: authority.operations, trace: trace
                 )), &outputs)
         findMisfits(durable.submissions.total - 1)
         // The first units are the graph's nodes. All of this is one step: nothing of it is handed out before.

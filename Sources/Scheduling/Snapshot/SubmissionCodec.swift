@@ -24,6 +24,7 @@ extension Submission {
             writer.write(stray.attempt.rawValue)
             writer.write(UInt64(stray.worker.rawValue))
         }
+        writer.write(trace: trace)
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -123,6 +124,8 @@ extension Submission {
                     worker: WorkerNumber(try reader.unsigned32()))
             }
         }
+        // Since layout 6.
+        if !reader.isAtEnd { trace = try reader.trace() }
     }
 
     private mutating func readGroups(from reader: inout ByteReader) throws(DecodingFailure) {

@@ -43,6 +43,7 @@ extension Submission {
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: graceMilliseconds(unit),
             fences: fences(of: unit, attempt), isAtMostOnce: isAtMostOnce(unit) && !isEvaluating, resources: resources)
         assignment.isHosted = node.isHosted
+        assignment.trace = trace
         if let question {
             assignment.ask(question, within: stepMilliseconds(unit))
             return assignment

@@ -19,6 +19,8 @@ struct Submission {
     let principal: String
     /// Names of operations, groups and conditions that may be in it; empty: any.
     let operations: [String]
+    /// What its executors are told of the trace that it belongs to. Constant.
+    var trace: TraceContext
     var layout: GraphLayout
     /// How much of the graph was submitted; what follows was added while it ran.
     let admitted: Admitted
@@ -127,6 +129,7 @@ struct Submission {
         waitsForWorkers = admission.waitsForWorkers
         principal = admission.principal
         operations = admission.operations
+        trace = admission.trace
         layout = GraphLayout(admission.graph)
         admitted = Admitted(nodes: admission.graph.nodes.count, parameters: admission.graph.parameters.count)
         units = []

@@ -1900,6 +1900,12 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
   /// Clears the value of `conclusion`. Subsequent reads from it will return its default value.
   public mutating func clearConclusion() {_uniqueStorage()._conclusion = nil}
 
+  /// as it came with the submission
+  public var trace: Dictionary<String,String> {
+    get {_storage._trace}
+    set {_uniqueStorage()._trace = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -4336,6 +4342,9 @@ public nonisolated struct WireSubmit: Sendable {
 
   /// incarnation under which this process is attached, if the graph has hosted code
   public var submitter: UInt64 = 0
+
+  /// the trace that it belongs to: `traceparent`, `tracestate`; no part of what the key stands for
+  public var trace: Dictionary<String,String> = [:]
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -8096,7 +8105,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -8122,6 +8131,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _stream: WireStreamSource? = nil
     var _decision: WireDecisionQuestion? = nil
     var _conclusion: WireConclusionQuestion? = nil
+    var _trace: Dictionary<String,String> = [:]
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8155,6 +8165,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _stream = source._stream
       _decision = source._decision
       _conclusion = source._conclusion
+      _trace = source._trace
     }
   }
 
@@ -8196,6 +8207,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 321: try { try decoder.decodeSingularMessageField(value: &_storage._decision) }()
         case 352: try { try decoder.decodeSingularMessageField(value: &_storage._stream) }()
         case 391: try { try decoder.decodeSingularMessageField(value: &_storage._conclusion) }()
+        case 490: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &_storage._trace) }()
         default: break
         }
       }
@@ -8277,6 +8289,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       try { if let v = _storage._conclusion {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 391)
       } }()
+      if !_storage._trace.isEmpty {
+        try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: _storage._trace, fieldNumber: 490)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8309,6 +8324,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._decision != rhs_storage._decision {return false}
         if _storage._conclusion != rhs_storage._conclusion {return false}
+        if _storage._trace != rhs_storage._trace {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -12278,7 +12294,7 @@ nonisolated extension WireAdmissionError: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Submit"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}graph\0\u{3}graph_blob\0\u{1}name\0\u{3}wait_for_workers\0\u{2}K\u{1}cancelled\0\u{2}@\u{1}submitter\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}graph\0\u{3}graph_blob\0\u{1}name\0\u{3}wait_for_workers\0\u{2}K\u{1}cancelled\0\u{2}@\u{1}submitter\0\u{2}Z\u{5}trace\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12293,6 +12309,7 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       case 5: try { try decoder.decodeSingularBoolField(value: &self.waitForWorkers) }()
       case 80: try { try decoder.decodeRepeatedUInt32Field(value: &self.cancelled) }()
       case 144: try { try decoder.decodeSingularFixed64Field(value: &self.submitter) }()
+      case 490: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &self.trace) }()
       default: break
       }
     }
@@ -12324,6 +12341,9 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.submitter != 0 {
       try visitor.visitSingularFixed64Field(value: self.submitter, fieldNumber: 144)
     }
+    if !self.trace.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: self.trace, fieldNumber: 490)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -12335,6 +12355,7 @@ nonisolated extension WireSubmit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if lhs.waitForWorkers != rhs.waitForWorkers {return false}
     if lhs.cancelled != rhs.cancelled {return false}
     if lhs.submitter != rhs.submitter {return false}
+    if lhs.trace != rhs.trace {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

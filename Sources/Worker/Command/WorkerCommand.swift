@@ -22,6 +22,9 @@ public protocol WorkerCommand {
     static var errors: [any PortableError.Type] { get }
     /// What `--help` says it is; a general sentence by default.
     static var abstract: String { get }
+    /// Called first of all in each of its processes, the supervisor and every executor: where a tracer or a metrics system is
+    /// bootstrapped. By default it does nothing.
+    static func bootstrap()
 }
 
 extension WorkerCommand {
@@ -31,8 +34,11 @@ extension WorkerCommand {
 
     public static var abstract: String { "Runs operations for a coordinator." }
 
+    public static func bootstrap() {}
+
     /// The program.
     public static func main() {
+        bootstrap()
         PortableErrors.register(errors)
         WorkerRuntime.runExecutorIfAsked(operations: operations, conditions: conditions)
         WorkerProgram<Self>.main()

@@ -387,7 +387,8 @@ final class Executor: @unchecked Sendable {
             submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
             worker: name, bindings: Bindings(assignment.bindings), fences: Fences(assignment.fences),
             resources: HeldResources(assignment.resources),
-            graceMilliseconds: Int64(assignment.graceMilliseconds), output: output, host: host)
+            graceMilliseconds: Int64(assignment.graceMilliseconds), output: output, host: host, trace: assignment.trace,
+            span: host.span(of: assignment, on: name))
     }
 
     /// What it has produced is on the coordinator's disk; its elements may not be.

@@ -81,7 +81,8 @@ final class UnitRunner {
             }
             let decider = GroupDecider(
                 assignment: assignment, registry: registry, worker: context.worker, hostName: context.host.hostName, blobs: blobs)
-            background.async { end(decider.decide()) }
+            let span = context.span
+            background.async { end(Self.within(span) { decider.decide() }) }
         case .execute where blobs.isEmpty:
             let stoodInLine = line?.take(key) == true
             if let operation = prepared.removeValue(forKey: key) ?? spare[key] {
@@ -99,9 +100,13 @@ final class UnitRunner {
             background.async { run(Self.build(assignment, registry: registry, context: context, blobs: blobs, openStream)) }
         case .evaluate:
             let end = completion(of: key)
-            let round = ConditionRound(assignment, registry: registry, context: context) { answers in end(Finished(.answers(answers))) }
+            let span = context.span
+            let round = ConditionRound(assignment, registry: registry, context: context) { answers in
+                span?.end(.answers(answers))
+                end(Finished(.answers(answers)))
+            }
             bodies[key] = .evaluating(round)
-            background.async { round.begin() }
+            background.async { if let span { span.run { round.begin() } } else { round.begin() } }
         case .conclude, .UNRECOGNIZED:
             let failure = WireOperationFailure.parameters(
                 "this worker cannot do units of kind \(assignment.kind): it is older than the coordinator",
@@ -114,7 +119,7 @@ final class UnitRunner {
     private enum Built: Sendable {
         /// `sends`: what it sends while it runs can be read elsewhere.
         /// `redaction`: what nothing that is told of it may have.
-        case operation(any ClusterOperation, sends: Bool, redaction: Redaction)
+        case operation(any ClusterOperation, sends: Bool, redaction: Redaction, BodySpan?)
         case failure(WireOperationFailure)
     }
 
@@ -154,7 +159,8 @@ final class UnitRunner {
                 guard let openStream else { return failure("`\(name)` receives a stream, which nobody reads here") }
                 receiver.receive(streamOf: assignment.stream.path) { openStream(assignment) }
             }
-            return .operation(operation, sends: entry.sends, redaction: context.redaction)
+            if let span = context.span { operation.surroundBody { span.run($0) } }
+            return .operation(operation, sends: entry.sends, redaction: context.redaction, context.span)
         } catch let missing as ReceivedValue.Missing {
             return failure("`\(name)`: \(missing.reason)")
         } catch let malformed as JSONScanner.Malformed {
@@ -181,10 +187,10 @@ final class UnitRunner {
         switch built {
         case .failure(let failure):
             ended(key, Finished(.failure([failure])))
-        case .operation(let operation, let sends, let redaction):
+        case .operation(let operation, let sends, let redaction, let span):
             bodies[key] = .running(operation)
             if sends { relayElements(of: operation, key) }
-            relay(operation, key, redaction)
+            relay(operation, key, redaction, span)
             operation.add(to: queue)
             if stop || kill { self.stop(key) }
             if kill { _ = self.kill(key) }
@@ -192,7 +198,7 @@ final class UnitRunner {
     }
 
     /// Before it is added to the queue.
-    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction) {
+    private func relay(_ operation: any ClusterOperation, _ key: UnitKey, _ redaction: Redaction, _ span: BodySpan?) {
         operation.relayProgress(to: progressRelay(of: key))
         operation.relayLog(to: logRelay(of: key, redaction))
         relayProducts(of: operation, key)
@@ -203,13 +209,19 @@ final class UnitRunner {
             // The loop is not needed for the slot to be used, so that it may take many ends at once.
             let end = line?.beginNext() == true ? endUnhurried : end
             let products = operation.takeProducts()
-            guard outcome.isLarge || !products.isEmpty else { return end(Self.finished(outcome, hostName: hostName, redaction)) }
+            guard outcome.isLarge || !products.isEmpty else {
+                let finished = Self.finished(outcome, hostName: hostName, redaction)
+                span?.end(finished.ending)
+                return end(finished)
+            }
             // Hashing takes its time, and this may be a cooperative thread.
             let held = Products(operations: products)
             let name = operation.errorName
             DispatchQueue.global().async {
-                let finished = Self.finished(outcome, hostName: hostName, redaction)
-                end(Self.adding(held.operations, to: finished, name: name, hostName: hostName))
+                let finished = Self.adding(
+                    held.operations, to: Self.finished(outcome, hostName: hostName, redaction), name: name, hostName: hostName)
+                span?.end(finished.ending)
+                end(finished)
                 for product in held.operations { product.cancelUnqueued() }
             }
         }
@@ -237,8 +249,8 @@ final class UnitRunner {
         let begin = ContinuousClock.now
         defer { preparing += begin.duration(to: .now) }
         let built = Self.build(assignment, registry: registry, context: context, blobs: [:], openStream)
-        guard case .operation(let operation, _, let redaction) = built, redaction == Redaction() else { return nil }
-        relay(operation, key, redaction)
+        guard case .operation(let operation, _, let redaction, let span) = built, redaction == Redaction() else { return nil }
+        relay(operation, key, redaction, span)
         return operation
     }
 
@@ -265,6 +277,16 @@ final class UnitRunner {
         for (key, operation) in prepared { bodies[key] = .running(operation) }
         prepared.removeAll(keepingCapacity: true)
         return waiting
+    }
+
+    /// The program's own code, within a span.
+    private static func within(_ span: BodySpan?, _ body: () -> Finished) -> Finished {
+        guard let span else { return body() }
+        var finished: Finished?
+        span.run { finished = body() }
+        guard let finished else { preconditionFailure("a span has not called its body") }
+        span.end(finished.ending)
+        return finished
     }
 
     private static func decide(_ assignment: WireAssignment, blobs: [BlobDigest: Data], hostName: String) -> Finished {

@@ -195,7 +195,8 @@ package final class MemoryWorker {
                 submission: assignment.submission, path: assignment.path, attemptNumber: assignment.attemptNumber,
                 worker: "memory/\(index)", bindings: Bindings(assignment.bindings), fences: Fences(assignment.fences),
                 resources: HeldResources(assignment.resources), graceMilliseconds: Int64(assignment.graceMilliseconds),
-                output: print, host: host.settings)
+                output: print, host: host.settings, trace: assignment.trace,
+                span: host.settings.span(of: assignment, on: "memory/\(index)"))
             if assignment.kind == .execute { begun(assignment.path) }
             runner?.start(key, assignment, context: context, blobs: [:])
         case .stop(let key): runner?.stop(key)

@@ -1,5 +1,7 @@
 import AOperation
+import Executing
 import Foundation
+import Wire
 
 /// What a built-in operation knows of the unit it runs for, besides its parameters.
 struct UnitContext: Sendable {
@@ -21,9 +23,16 @@ struct UnitContext: Sendable {
     var host: HostSettings
     /// The secrets in its parameters.
     var redaction = Redaction()
+    /// The context of the trace of its submission.
+    var trace: [String: String] = [:]
+    /// Around its body; nil: nothing is traced here.
+    var span: BodySpan?
 
     /// The same for all attempts of one operation.
     var idempotencyKey: String { "\(submission)/\(path)" }
+
+    /// Where in the trace its commands are.
+    var traceFields: [String: String] { span?.fields ?? trace }
 }
 
 /// What the operations of one executor share.
@@ -38,6 +47,18 @@ struct HostSettings: Sendable {
     /// Runs and watches commands.
     var commands: CommandHost
     var secrets = SecretStore()
+    /// Nil: nothing is traced.
+    var traces = TraceDesk.current
+
+    /// The span of a unit that has not begun; nil: nothing is traced.
+    func span(of assignment: WireAssignment, on worker: String) -> BodySpan? {
+        guard let traces else { return nil }
+        return switch assignment.kind {
+        case .execute, .conclude, .UNRECOGNIZED: traces.span(.run, of: assignment, on: worker)
+        case .evaluate: traces.span(.evaluate, of: assignment, on: worker)
+        case .decide: traces.span(.decide, of: assignment, on: worker)
+        }
+    }
 }
 
 /// A built-in operation that wants to know its unit.

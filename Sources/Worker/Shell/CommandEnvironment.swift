@@ -1,4 +1,5 @@
 import Foundation
+import Wire
 
 /// The environments of commands: what all of one worker share, and how one command's is put together.
 struct CommandEnvironment: Sendable {
@@ -12,27 +13,30 @@ struct CommandEnvironment: Sendable {
 
     /// - Parameters:
     ///   - passedNames: variables of this process besides the standard ones.
-    ///   - passesEverything: all of this process's variables.
+    ///   - passesEverything: all of this process's variables, but for the trace that it was started in: commands are in that of their
+    ///     submission.
     init(
         passedNames: [String] = [], passesEverything: Bool = false,
         inherited: [String: String] = ProcessInfo.processInfo.environment
     ) {
         if passesEverything {
-            shared = inherited.filter { $0.key != ExecutorConfiguration.environmentName }
+            let own = Set([ExecutorConfiguration.environmentName] + TraceFields.variables.values)
+            shared = inherited.filter { !own.contains($0.key) }
         } else {
             let names = Set(Self.standardNames + passedNames)
             shared = Self.defaults.merging(inherited.filter { names.contains($0.key) }) { $1 }
         }
     }
 
-    /// Later ones override earlier ones: the worker's share, variables, forEach's elements (`run` only), the node's
-    /// `env`, and what names the attempt.
+    /// Later ones override earlier ones: the worker's share, variables, forEach's elements (`run` only), the context of the trace, the
+    /// node's `env`, and what names the attempt.
     func make(for parameters: ShellParameters, context: UnitContext) throws -> [String: String] {
         var environment = shared
         if parameters.run != nil {
             if let variables = parameters.variables { environment.merge(variables) { $1 } }
             for (name, value) in try context.bindings.environment() where Self.isName(name) { environment[name] = value }
         }
+        environment.merge(TraceFields.environment(of: context.traceFields)) { $1 }
         if let own = parameters.environment { environment.merge(own) { $1 } }
         environment["AOP_SUBMISSION"] = context.submission
         environment["AOP_PATH"] = context.path

@@ -8,6 +8,7 @@ import Worker
 enum Program {
     @MainActor
     static func main() async {
+        FileTracer.bootstrap(arguments: CommandLine.arguments)
         // Executors and supervisors have the process's first thread for themselves.
         WorkerRuntime.runExecutorIfAsked(operations: [])
         do {

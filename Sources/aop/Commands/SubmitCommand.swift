@@ -74,7 +74,8 @@ struct SubmitCommand: ToolCommand {
     }
 
     private func submit(_ loaded: LoadedGraph, over connection: ClusterConnection, _ console: Console) async throws -> ExitStatus {
-        let submitted = try await connection.submit(loaded.graph, key: key, name: name, waitForWorkers: waitForWorkers)
+        let submitted = try await connection.submit(
+            loaded.graph, key: key, name: name, waitForWorkers: waitForWorkers, trace: GivenTrace.fields(console))
         let id = submitted.id
         console.submission = id
         for warning in submitted.warnings { console.note("aop: warning: \(warning)\n") }

@@ -99,7 +99,7 @@ struct GraphRun: Sendable {
         // What no worker has is refused once one is known.
         if loaded.graph.nodes.contains(where: \.hasRequires) { try await waitForWorkers(connection) }
         do {
-            id = try await connection.submit(loaded.graph).id
+            id = try await connection.submit(loaded.graph, trace: GivenTrace.fields(console)).id
         } catch let error as ClusterError {
             throw ToolError.refused(error, in: loaded)
         }
