@@ -26,7 +26,7 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         switch self {
         case .keysRequired(let endpoint):
             "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys; "
-                + "run `aop keys init`, or listen on \(Endpoint.standard)"
+                + "run `aop keys init`, or listen on \(endpoint.onLoopback)"
         case .keys(let error): error.description
         case .noEndpoint: "no endpoint to listen on; name one with --listen, e.g. \(Endpoint.standard)"
         case .httpAddress(let text): "`\(text)` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601"
