@@ -303,7 +303,7 @@ import Wire
         #expect(told() == "readable again" && gatekeeper.isReadable)
         #expect(told() == "nothing")
         try FileManager.default.moveItem(atPath: keys.authorizedPath, toPath: keys.authorizedPath + ".away")
-        #expect(told().contains("there is no key file"))
+        #expect(told().contains("the list of authorised keys \(keys.authorizedPath) is missing"))
         #expect(told() == "nothing")
         try FileManager.default.moveItem(atPath: keys.authorizedPath + ".away", toPath: keys.authorizedPath)
         try keys.revoke("ann")
@@ -441,6 +441,33 @@ import Wire
     @Test func coordinatorWithoutItsList_doesNotStart() async throws {
         unlink(keys.authorizedPath)
         let error = try await #require(throws: CoordinatorError.self) { try await run { _ in } }
-        #expect("\(error)".contains("there is no key file \(keys.authorizedPath)"))
+        #expect(
+            "\(error)"
+                == "the list of authorised keys \(keys.authorizedPath) is missing; `aop keys authorize NAME --role ROLE --dir \(keys.directory)` makes it"
+        )
+    }
+
+    @Test func coordinatorWhoseOwnKeyIsInItsList_doesNotStart_andTakesNoSuchList() async throws {
+        let own = keys.keys.pair.publicKey
+        let ann = try keys.key("ann", [.submit])
+        let gatekeeper = try Gatekeeper(keys.keys, context: try ZMQContext())
+        try AuthorizedKeys.change(at: keys.authorizedPath) { all throws(KeyError) in
+            try all.authorize(Principal(name: "eve", key: own, roles: [.admin]))
+        }
+        let listed = KeyError.listsOwnKey(own, name: "eve", path: keys.authorizedPath)
+        guard case .unreadable(listed) = gatekeeper.refresh(at: 0) else { return #expect(Bool(false), "it is taken") }
+        #expect(gatekeeper.principal(of: own) == nil && gatekeeper.principal(of: ann.publicKey) != nil)
+        let error = try await #require(throws: CoordinatorError.self) { try await run { _ in } }
+        #expect("\(error)" == "\(listed)")
+    }
+
+    @Test(arguments: [false, true]) func listThatLetsNobodyIn_isAWarningAtTheStart(isOpen: Bool) async throws {
+        if isOpen { _ = try keys.token("host2") }
+        try await run { _ in }
+        let warnings = log.lines.filter { $0.hasPrefix("warning") }
+        let text =
+            "warning no key is in \(keys.authorizedPath), so that nobody is let in; "
+            + "`aop keys authorize NAME --role ROLE --dir \(keys.directory)`"
+        #expect(isOpen ? warnings.isEmpty : warnings.count == 1 && warnings[0].hasPrefix(text), "\(warnings)")
     }
 }
