@@ -32,11 +32,12 @@ import Wire
 
     @Test func unknownKey_andNoKey_areNotLetIn_andThatIsLoggedAndCounted() async throws {
         let (known, strange) = (try keys.key("ann", [.submit]), try keys.strange("mallory"))
-        let log = log
+        let (log, directory) = (log, keys.directory)
         try await run { coordinator in
             let peers = [try coordinator.peer(key: strange), try coordinator.peer(key: strange), try coordinator.peer()]
             let line = try log.waits(for: strange.publicKey.text)
             #expect(line.contains("warning denied: the key \(strange.publicKey), from 127.0.0.1, is not authorised"))
+            #expect(line.contains("--role ROLE --dir \(directory)` lets it in"))
             #expect(line.contains("total 1"))
             let peer = try coordinator.peer(key: known)
             _ = try peer.attach(.client, incarnation: 1)

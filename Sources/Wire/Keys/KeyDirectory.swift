@@ -43,7 +43,7 @@ public enum KeyDirectory {
     }
 
     /// That of a file.
-    static func of(_ path: String) -> String {
+    package static func of(_ path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

@@ -79,7 +79,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(endpoint) is off the loopback interface, where nobody is let in without a key, and there is no \(Self.list(names)) in "
                 + "\(directory); `aop keys token NAME` on the coordinator's host and `aop keys join -` here make one, or name one with --key-file FILE (AOP_KEY)"
         case .noCoordinatorKey(let directory):
-            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys"
+            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys; "
+                + "where they are elsewhere, AOP_KEYS names their directory"
         case .noList(let path):
             "the list of authorised keys \(path) is missing; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path))` makes it"
         case .peersKey(let path):
