@@ -56,7 +56,7 @@ import Wire
 
     @Test(arguments: ["", "7601", "127.0.0.1", ":7601", "::1:80", "a:70000", "a:b"])
     func badHTTPAddress_isRefused(text: String) {
-        #expect(throws: CoordinatorError.self) { try HTTPAddress(text) }
+        #expect(throws: HTTPAddressError(text: text)) { try HTTPAddress(text) }
     }
 
     @Test func emptyJournal_isStartedWith() throws {

@@ -150,7 +150,7 @@ extension SystemTests {
                 #expect(errors[1].contains("did you mean `listen`"), "\(wrong(found))")
                 let http = try harness.write("http.yaml", "http: nonsense\n")
                 let (refused, problems) = try await findings(harness, ["AOP_HTTP": ""], "--config", http)
-                #expect(refused == 1 && wrong(problems).first?.contains("\(http):1: http: `nonsense`") == true, "\(wrong(problems))")
+                #expect(refused == 1 && wrong(problems).first?.contains("\(http):1: http is `nonsense`") == true, "\(wrong(problems))")
                 let (fine, misspelt) = try await findings(harness, ["AOP_LISTN": "tcp://127.0.0.1:1"])
                 #expect(fine == 0)
                 #expect(
