@@ -1,5 +1,4 @@
 import ArgumentParser
-import Coordinator
 import GraphFile
 import Settings
 import Shapes
