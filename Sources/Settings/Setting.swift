@@ -29,12 +29,16 @@ public enum Setting: String, CaseIterable, Sendable {
 
     /// What its value may be.
     public enum Form: Sendable, Hashable {
-        case text
         case path
         case endpoint
-        /// Of endpoints.
         case endpoints
-        case list
+        /// `HOST:PORT`, or `off`.
+        case httpAddress
+        case labels
+        /// `name=amount`
+        case resources
+        /// Names of environment variables.
+        case variables
         case number(ClosedRange<Int64>)
         /// `90s`, `1h30m`
         case duration
@@ -43,7 +47,12 @@ public enum Setting: String, CaseIterable, Sendable {
         case choice([String])
 
         /// Several values; between commas in the environment.
-        public var isList: Bool { self == .list || self == .endpoints }
+        public var isList: Bool {
+            switch self {
+            case .endpoints, .labels, .resources, .variables: true
+            case .path, .endpoint, .httpAddress, .number, .duration, .retention, .choice: false
+            }
+        }
     }
 
     private struct Row {
@@ -71,7 +80,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .keyFile: Row(variable: "AOP_KEY", form: .path, users: .clients)
         case .keys: Row(variable: "AOP_KEYS", form: .path, users: .all)
         case .listen: Row(variable: "AOP_LISTEN", form: .endpoints, users: .coordinator)
-        case .http: Row(variable: "AOP_HTTP", form: .text, users: .coordinator)
+        case .http: Row(variable: "AOP_HTTP", form: .httpAddress, users: .coordinator)
         case .data: Row(variable: "AOP_DATA", form: .path, users: .coordinator)
         case .partialResultBytes: Row(variable: "AOP_PARTIAL_RESULT_BYTES", form: .number(1...(1 << 60)), users: .coordinator)
         case .diskReserve: Row(variable: "AOP_DISK_RESERVE", form: .number(Self.byteCounts), users: .coordinator)
@@ -82,10 +91,10 @@ public enum Setting: String, CaseIterable, Sendable {
         case .connect: Row(variable: "AOP_CONNECT", form: .endpoint, users: .worker)
         case .processes: Row(variable: "AOP_PROCESSES", form: .number(1...4096), users: .worker)
         case .slots: Row(variable: "AOP_SLOTS", form: .number(1...4096), users: .worker)
-        case .labels: Row(variable: "AOP_LABELS", form: .list, flag: "--label", users: .worker)
-        case .resources: Row(variable: "AOP_RESOURCES", form: .list, flag: "--resource", users: .worker)
+        case .labels: Row(variable: "AOP_LABELS", form: .labels, flag: "--label", users: .worker)
+        case .resources: Row(variable: "AOP_RESOURCES", form: .resources, flag: "--resource", users: .worker)
         case .shell: Row(variable: "AOP_SHELL", form: .choice(["on", "off"]), users: .worker)
-        case .passEnv: Row(variable: "AOP_PASS_ENV", form: .list, users: .worker)
+        case .passEnv: Row(variable: "AOP_PASS_ENV", form: .variables, users: .worker)
         case .secrets: Row(variable: "AOP_SECRETS", form: .path, users: .worker)
         case .grace: Row(variable: "AOP_GRACE", form: .duration, users: .worker)
         }
@@ -99,36 +108,4 @@ public enum Setting: String, CaseIterable, Sendable {
     public var form: Form { row.form }
     public var flag: String { row.flag ?? "--\(rawValue)" }
     public var users: Users { row.users }
-
-    /// What is wrong with a value: "is `x`; it must be …"; nil: nothing.
-    func problem(_ values: [String]) -> String? {
-        guard form.isList || values.count == 1 else { return "is a list; it has one value" }
-        for value in values {
-            if value.isEmpty { return "is empty; leave it out, or give it a value" }
-            if let expected = expectation(value) { return "is `\(value)`; \(expected)" }
-        }
-        return nil
-    }
-
-    private func expectation(_ value: String) -> String? {
-        switch form {
-        case .text, .path, .list: return nil
-        case .endpoint, .endpoints:
-            do throws(EndpointError) {
-                _ = try Endpoint(value)
-                return nil
-            } catch { return error.remedy }
-        case .number(let range):
-            if let number = Int64(value), range.contains(number) { return nil }
-            return "it must be a whole number from \(range.lowerBound) to \(range.upperBound)"
-        case .duration:
-            return value.wholeMatch(of: /([0-9]{1,9}(ms|s|m|h|d))+/) == nil ? "write a duration as 30s, 1m30s or 500ms" : nil
-        case .retention:
-            let isLong = value.wholeMatch(of: /0*[1-9][0-9]{0,8}(m|h|d)([0-9]{1,9}(ms|s|m|h|d))*/) != nil
-            return isLong || value == "forever" ? nil : "write it as 7d, 12h or 1h30m, at least 1m, or forever"
-        case .choice(let words):
-            return words.contains(self == .logLevel ? value.lowercased() : value)
-                ? nil : "it must be one of \(words.joined(separator: ", "))"
-        }
-    }
 }

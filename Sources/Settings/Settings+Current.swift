@@ -5,11 +5,7 @@ extension Settings {
     /// Those of this process, read once.
     ///
     /// `--config` is looked for here, before flags are parsed: what flags have as defaults comes from it.
-    public static let current: Result<Settings, SettingsError> = {
-        do throws(SettingsError) {
-            return .success(try Settings(environment: ProcessInfo.processInfo.environment, named: named(CommandLine.arguments)))
-        } catch { return .failure(error) }
-    }()
+    public static let current = Settings(environment: ProcessInfo.processInfo.environment, named: named(CommandLine.arguments))
 
     /// The file that `--config` names.
     static func named(_ arguments: [String]) -> String? {
@@ -24,8 +20,8 @@ extension Settings {
     /// For a process of one's own that is to have the same settings.
     public static var arguments: [String] { named(CommandLine.arguments).map { ["--config", $0] } ?? [] }
 
-    /// What is said of a setting; nil: nothing, or what is said is wrong, which ``current`` tells.
-    public static func value(_ setting: Setting) -> Value? { try? current.get()[setting] }
+    /// What is said of a setting; nil: nothing, or something that is said of any setting is wrong: then nothing counts, and the problems are told.
+    public static func value(_ setting: Setting) -> Value? { current.problems.isEmpty ? current[setting] : nil }
 
     public static func text(_ setting: Setting) -> String? { value(setting)?.texts.first }
 

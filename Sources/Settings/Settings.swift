@@ -9,13 +9,17 @@ import Wire
 public struct Settings: Sendable {
     /// Where a value comes from.
     public enum Origin: Sendable, Hashable, CustomStringConvertible {
+        case flag(String)
         case environment(String)
-        case file(path: String, line: Int)
+        /// `line` from 1; 0: the file as a whole.
+        case file(path: String, line: Int, column: Int? = nil)
 
         public var description: String {
             switch self {
+            case .flag(let flag): flag
             case .environment(let variable): variable
-            case .file(let path, let line): "\(path):\(line)"
+            case .file(let path, 0, _): path
+            case .file(let path, let line, let column): "\(path):\(line)\(column.map { ":\($0)" } ?? "")"
             }
         }
     }
@@ -23,6 +27,8 @@ public struct Settings: Sendable {
     public struct Value: Sendable, Hashable {
         public let texts: [String]
         public let origin: Origin
+
+        public init(texts: [String], origin: Origin) { (self.texts, self.origin) = (texts, origin) }
     }
 
     /// Names the configuration file.
@@ -30,18 +36,20 @@ public struct Settings: Sendable {
 
     /// The files that were looked for, the first one first, and whether they were there.
     public let files: [(path: String, isThere: Bool)]
+    /// Everything that is wrong: of the environment in the order of the settings, then of each file in the order of its lines.
+    public let problems: [SettingProblem]
     private let values: [Setting: Value]
 
-    /// - Throws: ``SettingsError`` with everything that is wrong.
-    public init(environment: [String: String], named: String? = nil, standardFiles: [String]? = nil) throws(SettingsError) {
-        var problems: [String] = []
+    public init(environment: [String: String], named: String? = nil, standardFiles: [String]? = nil) {
+        var problems: [SettingProblem] = []
         var values: [Setting: Value] = [:]
         var files: [(path: String, isThere: Bool)] = []
         for setting in Setting.allCases {
             guard let text = environment[setting.variable], !text.isEmpty else { continue }
             let texts = setting.form.isList ? text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } : [text]
-            if let problem = setting.problem(texts) { problems.append("\(setting.variable) \(problem)") }
-            values[setting] = Value(texts: texts, origin: .environment(setting.variable))
+            let value = Value(texts: texts, origin: .environment(setting.variable))
+            problems += setting.problems(value)
+            values[setting] = value
         }
         let chosen = named ?? environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         for path in chosen.map({ [$0] }) ?? standardFiles ?? Self.standardFiles(environment: environment) {
@@ -52,42 +60,47 @@ public struct Settings: Sendable {
             let settled = Setting.choices.filter { choice in choice.contains { values[$0] != nil } }.reduce(into: Set()) {
                 $0.formUnion($1)
             }
-            do throws(GraphFileErrors) {
-                for entry in try FlatFile(path: path).entries {
-                    guard let setting = Self.setting(of: entry, in: path, &problems) else { continue }
-                    if values[setting] == nil, !settled.contains(setting) {
-                        values[setting] = Value(texts: entry.texts, origin: .file(path: path, line: entry.position.line))
-                    }
-                }
-            } catch {
-                problems += error.errors.map { "\($0)".replacing("a graph file", with: "a configuration file") }
-            }
+            let said = Self.read({ () throws(GraphFileError) in try FlatFile(path: path) }, path)
+            problems += said.problems
+            for (setting, value) in said.values where values[setting] == nil && !settled.contains(setting) { values[setting] = value }
         }
-        guard problems.isEmpty else { throw SettingsError(problems: problems) }
-        (self.values, self.files) = (values, files)
+        (self.values, self.problems, self.files) = (values, problems, files)
     }
 
-    /// - Returns: nil: there is no setting of that name.
-    private static func setting(of entry: FlatFile.Entry, in path: String, _ problems: inout [String]) -> Setting? {
-        let place = "\(path):\(entry.position.line)"
-        guard let setting = Setting(rawValue: entry.name) else {
-            let hint = Suggestions.hint(for: entry.name, among: Setting.allCases.map(\.name))
-            problems.append("\(place): unknown setting `\(entry.name)`\(hint); `aop config show` lists all of them")
-            return nil
+    /// What a file says, and what is wrong with it.
+    private static func read(
+        _ file: () throws(GraphFileError) -> FlatFile, _ path: String
+    ) -> (values: [Setting: Value], problems: [SettingProblem]) {
+        let entries: [Result<FlatFile.Entry, GraphFileError>]
+        do throws(GraphFileError) { entries = try file().entries } catch { entries = [.failure(error)] }
+        var values: [Setting: Value] = [:]
+        var problems: [SettingProblem] = []
+        for entry in entries {
+            switch entry {
+            case .failure(let error):
+                let message = error.message.replacing("a graph file", with: "a configuration file")
+                problems.append(
+                    SettingProblem(.file(path: path, line: error.line, column: error.column), nil, message, remedy: nil))
+            case .success(let entry):
+                let origin = Origin.file(path: path, line: entry.position.line)
+                guard let setting = Setting(rawValue: entry.name) else {
+                    let hint = Suggestions.hint(for: entry.name, among: Setting.allCases.map(\.name))
+                    problems.append(
+                        SettingProblem(
+                            origin, nil, "unknown setting `\(entry.name)`\(hint)", remedy: "`aop config show` lists all of them"))
+                    continue
+                }
+                let value = Value(texts: entry.texts, origin: origin)
+                problems += setting.problems(value)
+                values[setting] = value
+            }
         }
-        if let problem = setting.problem(entry.texts) { problems.append("\(place): \(setting.name) \(problem)") }
-        return setting
+        return (values, problems)
     }
 
     /// What is wrong with the content of a configuration file.
-    package static func problems(of bytes: [UInt8], path: String) -> [String] {
-        var problems: [String] = []
-        do throws(GraphFileErrors) {
-            for entry in try FlatFile(bytes: bytes, path: path).entries { _ = setting(of: entry, in: path, &problems) }
-        } catch {
-            problems += error.errors.map { "\($0)" }
-        }
-        return problems
+    package static func problems(of bytes: [UInt8], path: String) -> [SettingProblem] {
+        read({ () throws(GraphFileError) in try FlatFile(bytes: bytes, path: path) }, path).problems
     }
 
     /// Where files are looked for that nobody names: the user's, then the host's.
@@ -97,12 +110,6 @@ public struct Settings: Sendable {
         return ["\(directory)/aop/config.yaml", "/etc/aop/config.yaml"]
     }
 
-    /// nil: nobody says anything, and the default holds.
+    /// nil: nobody says anything, and the default holds. What is said may be wrong (``problems``).
     public subscript(_ setting: Setting) -> Value? { values[setting] }
-}
-
-/// What is wrong with configuration files and `AOP_` variables. Never empty.
-public struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible {
-    public let problems: [String]
-    public var description: String { problems.joined(separator: "\n") }
 }

@@ -68,6 +68,12 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         return port
     }
 
+    /// With the same port, for processes of this host only; itself where it has none.
+    public var onLoopback: Endpoint {
+        guard case .tcp(_, let port) = address else { return self }
+        return Endpoint(address: .tcp(host: "127.0.0.1", port: port))
+    }
+
     /// The file of an ipc endpoint; nil for tcp, inproc and abstract sockets.
     public var path: String? {
         guard case .ipc(let path) = address, path.hasPrefix("/") else { return nil }

@@ -32,11 +32,12 @@ import Wire
 
     @Test func unknownKey_andNoKey_areNotLetIn_andThatIsLoggedAndCounted() async throws {
         let (known, strange) = (try keys.key("ann", [.submit]), try keys.strange("mallory"))
-        let log = log
+        let (log, directory) = (log, keys.directory)
         try await run { coordinator in
             let peers = [try coordinator.peer(key: strange), try coordinator.peer(key: strange), try coordinator.peer()]
             let line = try log.waits(for: strange.publicKey.text)
             #expect(line.contains("warning denied: the key \(strange.publicKey), from 127.0.0.1, is not authorised"))
+            #expect(line.contains("--role ROLE --dir \(directory)` lets it in"))
             #expect(line.contains("total 1"))
             let peer = try coordinator.peer(key: known)
             _ = try peer.attach(.client, incarnation: 1)
@@ -303,7 +304,7 @@ import Wire
         #expect(told() == "readable again" && gatekeeper.isReadable)
         #expect(told() == "nothing")
         try FileManager.default.moveItem(atPath: keys.authorizedPath, toPath: keys.authorizedPath + ".away")
-        #expect(told().contains("there is no key file"))
+        #expect(told().contains("the list of authorised keys \(keys.authorizedPath) is missing"))
         #expect(told() == "nothing")
         try FileManager.default.moveItem(atPath: keys.authorizedPath + ".away", toPath: keys.authorizedPath)
         try keys.revoke("ann")
@@ -441,6 +442,33 @@ import Wire
     @Test func coordinatorWithoutItsList_doesNotStart() async throws {
         unlink(keys.authorizedPath)
         let error = try await #require(throws: CoordinatorError.self) { try await run { _ in } }
-        #expect("\(error)".contains("there is no key file \(keys.authorizedPath)"))
+        #expect(
+            "\(error)"
+                == "the list of authorised keys \(keys.authorizedPath) is missing; `aop keys authorize NAME --role ROLE --dir \(keys.directory)` makes it"
+        )
+    }
+
+    @Test func coordinatorWhoseOwnKeyIsInItsList_doesNotStart_andTakesNoSuchList() async throws {
+        let own = keys.keys.pair.publicKey
+        let ann = try keys.key("ann", [.submit])
+        let gatekeeper = try Gatekeeper(keys.keys, context: try ZMQContext())
+        try AuthorizedKeys.change(at: keys.authorizedPath) { all throws(KeyError) in
+            try all.authorize(Principal(name: "eve", key: own, roles: [.admin]))
+        }
+        let listed = KeyError.listsOwnKey(own, name: "eve", path: keys.authorizedPath)
+        guard case .unreadable(listed) = gatekeeper.refresh(at: 0) else { return #expect(Bool(false), "it is taken") }
+        #expect(gatekeeper.principal(of: own) == nil && gatekeeper.principal(of: ann.publicKey) != nil)
+        let error = try await #require(throws: CoordinatorError.self) { try await run { _ in } }
+        #expect("\(error)" == "\(listed)")
+    }
+
+    @Test(arguments: [false, true]) func listThatLetsNobodyIn_isAWarningAtTheStart(isOpen: Bool) async throws {
+        if isOpen { _ = try keys.token("host2") }
+        try await run { _ in }
+        let warnings = log.lines.filter { $0.hasPrefix("warning") }
+        let text =
+            "warning no key is in \(keys.authorizedPath), so that nobody is let in; "
+            + "`aop keys authorize NAME --role ROLE --dir \(keys.directory)`"
+        #expect(isOpen ? warnings.isEmpty : warnings.count == 1 && warnings[0].hasPrefix(text), "\(warnings)")
     }
 }

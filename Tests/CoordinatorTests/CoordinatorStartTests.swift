@@ -11,14 +11,14 @@ import Wire
 
     @Test func endpointOffLoopback_isRefusedBeforeAnythingIsTouched() throws {
         var configuration = CoordinatorConfiguration(dataDirectory: path)
-        configuration.endpoints = [try Endpoint("tcp://0.0.0.0:7600")]
+        configuration.endpoints = [try Endpoint("tcp://0.0.0.0:7611")]
         let error = try #require(throws: CoordinatorError.self) {
             try CoordinatorService(configuration, logger: TestCoordinator.quiet)
         }
         #expect(
             "\(error)" == """
-                refusing to listen on tcp://0.0.0.0:7600: other hosts could reach it, and there are no keys; run \
-                `aop keys init`, or listen on tcp://127.0.0.1:7600
+                refusing to listen on tcp://0.0.0.0:7611: other hosts could reach it, and there are no keys; run \
+                `aop keys init`, or listen on tcp://127.0.0.1:7611
                 """)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
@@ -56,7 +56,7 @@ import Wire
 
     @Test(arguments: ["", "7601", "127.0.0.1", ":7601", "::1:80", "a:70000", "a:b"])
     func badHTTPAddress_isRefused(text: String) {
-        #expect(throws: CoordinatorError.self) { try HTTPAddress(text) }
+        #expect(throws: HTTPAddressError(text: text)) { try HTTPAddress(text) }
     }
 
     @Test func emptyJournal_isStartedWith() throws {

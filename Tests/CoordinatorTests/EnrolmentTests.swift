@@ -108,6 +108,18 @@ import Wire
         }
     }
 
+    /// It would be authorised, and the coordinator could not be started again.
+    @Test func coordinatorsOwnKey_isNotEnrolled() async throws {
+        let (token, keys) = (try keys.token("host2"), keys)
+        try await run { coordinator in
+            let joiner = try coordinator.peer(key: token)
+            let refusal = try joiner.enrolRefused(keys.keys.pair.publicKey)
+            #expect(refusal.code == .notPermitted && refusal.message.contains("is the coordinator's own key, which no peer may have"))
+            #expect(try Self.authorized(keys).principals.isEmpty)
+            joiner.close()
+        }
+    }
+
     // MARK: Nothing else
 
     @Test func tokenMayDoNothingElse_beforeAndAfterItsUse_andThatIsLoggedAndCounted() async throws {
@@ -198,7 +210,7 @@ import Wire
         try await run { coordinator in
             let peer = try coordinator.peer(key: token)
             let line = try log.waits(for: "warning denied: the join token \(token.publicKey) for `host2`, from 127.0.0.1, has expired")
-            #expect(line.contains("`aop keys token host2` makes another one"))
+            #expect(line.contains("`aop keys token host2 --dir \(keys.directory)` makes another one"))
             peer.close()
         }
     }

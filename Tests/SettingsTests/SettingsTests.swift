@@ -25,17 +25,14 @@ import Testing
     private func problems(_ text: String, environment: [String: String] = [:]) throws -> [String] {
         let directory = try Directory()
         let file = try directory.write("config.yaml", text)
-        do {
-            _ = try Settings(environment: environment, named: file)
-            return []
-        } catch { return error.problems.map { $0.replacing(directory.path + "/", with: "") } }
+        return Settings(environment: environment, named: file).problems.map { "\($0)".replacing(directory.path + "/", with: "") }
     }
 
     @Test func environment_outranksTheUsersFile_whichOutranksTheHosts_andEachSaysWhereItIsFrom() throws {
         let directory = try Directory()
         let user = try directory.write("user.yaml", "# mine\nslots: 3\nlabels: [fast, zone=a]\n")
         let host = try directory.write("host.yaml", "slots: 9\nprocesses: 2\ngrace: 10s\n")
-        let settings = try Settings(
+        let settings = Settings(
             environment: ["AOP_PROCESSES": "4", "AOP_RESOURCES": "gpus=2, licence=1", "AOP_GRACE": ""], standardFiles: [user, host])
         #expect(settings[.slots] == .init(texts: ["3"], origin: .file(path: user, line: 2)))
         #expect(settings[.labels] == .init(texts: ["fast", "zone=a"], origin: .file(path: user, line: 3)))
@@ -51,15 +48,15 @@ import Testing
         let named = try directory.write("named.yaml", "slots: 5\n")
         let host = try directory.write("host.yaml", "processes: 2\n")
         for environment in [["AOP_CONFIG": named], [:]] {
-            let settings = try Settings(
+            let settings = Settings(
                 environment: environment, named: environment.isEmpty ? named : nil, standardFiles: [host])
             #expect(settings[.slots]?.texts == ["5"])
             #expect(settings[.processes] == nil)
         }
-        #expect(throws: SettingsError(problems: ["/nowhere/config.yaml: no such file"])) {
-            try Settings(environment: ["AOP_CONFIG": "/nowhere/config.yaml"])
-        }
-        #expect(try Settings(environment: [:], standardFiles: ["/nowhere/config.yaml"]).files.map(\.isThere) == [false])
+        #expect(
+            Settings(environment: ["AOP_CONFIG": "/nowhere/config.yaml"]).problems.map(\.description)
+                == ["/nowhere/config.yaml: no such file"])
+        #expect(Settings(environment: [:], standardFiles: ["/nowhere/config.yaml"]).files.map(\.isThere) == [false])
         #expect(Settings.named(["aop", "list", "--config", "a", "--", "--config=b"]) == "a")
         #expect(Settings.named(["aop", "--config=b"]) == "b")
         #expect(Settings.named(["aop", "run", "--", "--config", "a"]) == nil)
@@ -72,22 +69,22 @@ import Testing
     @Test func keyOfTheEnvironment_isNotMixedWithThatOfAFile() throws {
         let directory = try Directory()
         let file = try directory.write("config.yaml", "key-file: /file.key\nslots: 2\n")
-        let settings = try Settings(environment: ["AOP_KEYS": "/keys"], named: file)
+        let settings = Settings(environment: ["AOP_KEYS": "/keys"], named: file)
         #expect(settings[.keyFile] == nil)
         #expect(settings[.keys]?.texts == ["/keys"])
         #expect(settings[.slots] != nil)
-        #expect(try Settings(environment: [:], named: file)[.keyFile]?.texts == ["/file.key"])
+        #expect(Settings(environment: [:], named: file)[.keyFile]?.texts == ["/file.key"])
     }
 
     @Test func keyOfTheUser_isNotMixedWithThatOfTheHost() throws {
         let directory = try Directory()
         let user = try directory.write("user.yaml", "keys: /mine\n")
         let host = try directory.write("host.yaml", "slots: 2\nkey-file: /hosts.key\n")
-        let settings = try Settings(environment: [:], standardFiles: [user, host])
+        let settings = Settings(environment: [:], standardFiles: [user, host])
         #expect(settings[.keys]?.texts == ["/mine"] && settings[.keyFile] == nil)
         #expect(settings[.slots]?.texts == ["2"])
         let one = try directory.write("one.yaml", "key-file: /a.key\nkeys: /b\n")
-        let both = try Settings(environment: [:], standardFiles: [one, host])
+        let both = Settings(environment: [:], standardFiles: [one, host])
         #expect(both[.keyFile]?.texts == ["/a.key"] && both[.keys]?.texts == ["/b"])
     }
 
@@ -133,6 +130,51 @@ import Testing
                 "config.yaml:5: grace is `soon`; write a duration as 30s, 1m30s or 500ms",
                 "config.yaml:6: connect is a list; it has one value", "config.yaml:9: data is empty; leave it out, or give it a value",
             ])
+    }
+
+    /// Of lists each element, of lists that name something twice, and of what is no entry at all beside what is one.
+    @Test func everyErrorOfAFile_isNamed_alsoWhereSomethingIsNoEntry() throws {
+        let found = try problems(
+            """
+            slots: 1
+            slots: 2
+            worker: {slots: 1}
+            labels: [[a], b, {c: d}]
+            resources: [gpus, GPU=1, cpus=1, cpus=2, "", memory=2PiB]
+            listen: [tcp://a:1, tcp://a:1, b, "tcp://a:*", "tcp://a:*"]
+            pass-env: [A=b, HOME, C=d]
+            http: nonsense
+            grace: 999999999d
+            retain: 9s
+            processes: 0
+            """)
+        #expect(
+            found == [
+                "config.yaml:2:1: `slots` is named twice", "config.yaml:3:9: worker: expected a value or a list, found a map",
+                "config.yaml:4:10: labels: expected a list of texts or numbers, found a list in it",
+                "config.yaml:4:18: labels: expected a list of texts or numbers, found a map in it",
+                "config.yaml:5: resources is `gpus`; write it as gpus=2 or memory=16GiB",
+                "config.yaml:5: resources is `GPU=1`; `GPU` cannot name a resource: use lower-case letters, digits and `_`, a letter first",
+                "config.yaml:5: resources names `cpus` twice; give each once",
+                "config.yaml:5: resources is empty; leave it out, or give it a value",
+                "config.yaml:5: resources is `memory=2PiB`; the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB",
+                "config.yaml:6: listen names `tcp://a:1` twice; give each once", "config.yaml:6: listen is `b`; write tcp://b",
+                "config.yaml:7: pass-env is `A=b`; give the name of a variable, without its value",
+                "config.yaml:7: pass-env is `C=d`; give the name of a variable, without its value",
+                "config.yaml:8: http is `nonsense`; write HOST:PORT, e.g. 127.0.0.1:7601, or off",
+                "config.yaml:9: grace is `999999999d`; write a duration as 30s, 1m30s or 500ms",
+                "config.yaml:10: retain is `9s`; write it as 7d, 12h or 1h30m, at least 1m, or forever",
+                "config.yaml:11: processes is `0`; it must be a whole number from 1 to 4096",
+            ])
+    }
+
+    @Test func problem_hasItsSettingValueOriginAndRemedy() throws {
+        let problem = try #require(Settings(environment: ["AOP_SLOTS": "many"], standardFiles: []).problems.first)
+        #expect(problem.setting == .slots && problem.value == "many" && problem.origin == .environment("AOP_SLOTS"))
+        #expect(problem.text == "AOP_SLOTS is `many`" && problem.remedy == "it must be a whole number from 1 to 4096")
+        #expect(Setting.slots.problems(ofFlag: ["0"]).map(\.description) == ["--slots is `0`; it must be a whole number from 1 to 4096"])
+        #expect(Setting.labels.problems(ofFlag: [""]).map(\.description) == ["--label is empty; leave it out, or give it a value"])
+        #expect(Setting.slots.problems(ofFlag: []).isEmpty && Setting.labels.problems(ofFlag: ["a", "a"]).isEmpty)
     }
 
     @Test(

@@ -56,7 +56,7 @@ extension SystemTests {
                 let resource = try harness.write("resource.yaml", "resources:\n  - gpus\n")
                 let refused = try await harness.aop("config", "show", "--config", resource)
                 #expect(refused.status == 64)
-                #expect(refused.stderr.contains("\(resource):1: resources: --resource gpus: write it as gpus=2"))
+                #expect(refused.stderr.contains("\(resource):1: resources is `gpus`; write it as gpus=2"))
             }
         }
 
@@ -77,17 +77,72 @@ extension SystemTests {
                     ).finish()
                     #expect(refused.status == 64, "\(refused)")
                     for problem in [
-                        "AOP_CONNECT_TIMEOUT: connect-timeout: is `999999999d`; write a duration as 30s, 1m30s or 500ms",
-                        "\(file):1: http: `nonsense` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601",
-                        "\(file):2: pass-env: --pass-env A=b: give the name of a variable, without its value",
-                        "\(file):3: secrets: --secrets /no/such/place: there is no such directory",
-                        "\(file):4: labels: --label", "\(file):5: listen: --listen tcp://127.0.0.1:7600 is given twice",
+                        "AOP_CONNECT_TIMEOUT is `999999999d`; write a duration as 30s, 1m30s or 500ms",
+                        "\(file):1: http is `nonsense`; write HOST:PORT, e.g. 127.0.0.1:7601",
+                        "\(file):2: pass-env is `A=b`; give the name of a variable, without its value",
+                        "\(file):3: secrets is `/no/such/place`, and there is no such directory; make it (mode 0700), or leave the setting out",
+                        "\(file):4: labels is `xxx", "\(file):5: listen names `tcp://127.0.0.1:7600` twice; give each once",
                     ] { #expect(refused.stderr.replacing("\\/", with: "/").contains(problem), "\(problem): \(refused)") }
                 }
                 let nonsense = try await harness.aop("config", "show", environment: ["AOP_HTTP": "0.0.0.0"])
-                #expect(nonsense.status == 64 && nonsense.stderr.contains("AOP_HTTP: http: `0.0.0.0` is no address for HTTP"))
+                #expect(nonsense.status == 64 && nonsense.stderr.contains("AOP_HTTP is `0.0.0.0`; write HOST:PORT"))
                 let worker = try await harness.aop("worker", "--config", file)
-                #expect(worker.status == 64 && worker.stderr.contains("\(file):4: labels: "), "\(worker)")
+                #expect(worker.status == 64 && worker.stderr.contains("\(file):4: labels is `xxx"), "\(worker)")
+            }
+        }
+
+        /// Of flags, variables and the file, with where each was said, by every kind of command that has settings.
+        @Test func everythingThatIsWrong_isToldAtOnce_withWhereItWasSaid() async throws {
+            try await ProcessHarness.with { harness in
+                let file = try harness.write(
+                    "config.yaml",
+                    """
+                    http: nonsense
+                    slotz: 4
+                    resources: [gpus, GPU=1]
+                    worker: {slots: 1}
+                    secrets: /no/such/place
+                    """)
+                let environment = ["AOP_GRACE": "soon", "AOP_CONFIG": file]
+                let said = [
+                    "AOP_GRACE is `soon`; write a duration as 30s, 1m30s or 500ms", "\(file):1: http is `nonsense`; write HOST:PORT",
+                    "\(file):2: unknown setting `slotz`, did you mean `slots`?", "\(file):3: resources is `gpus`; write it as gpus=2",
+                    "\(file):3: resources is `GPU=1`; `GPU` cannot name a resource",
+                    "\(file):4:9: worker: expected a value or a list, found a map",
+                ]
+                let missing = "\(file):5: secrets is `/no/such/place`, and there is no such directory; make it (mode 0700)"
+                let workerFlags = ["--slots", "0", "--label", "", "--resource", "gpus", "--connect", "hub:7600", "--log-level", "loud"]
+                let workerTexts = [
+                    "--slots is `0`; it must be a whole number from 1 to 4096", "--label is empty",
+                    "--resource is `gpus`; write it as gpus=2",
+                    "--connect is `hub:7600`; write tcp://hub:7600", "--log-level is `loud`; it must be one of trace, debug", missing,
+                ]
+                let coordinatorFlags = ["--http", "7601", "--disk-reserve=-1", "--listen", "tcp://h:1", "--listen", "tcp://h:1"]
+                let coordinatorTexts = [
+                    "--http is `7601`; write HOST:PORT", "--disk-reserve is `-1`; it must be a whole number from 0",
+                    "--listen names `tcp://h:1` twice; give each once",
+                ]
+                // Where the parser ends at a flag that it cannot read, what it did not come to is told as well.
+                let unread = "The value 'many' is invalid for '--slots <n>'"
+                for (program, arguments, texts) in [
+                    (BuiltProducts.aop, ["list"], []), (BuiltProducts.aop, ["config", "show"], [missing]),
+                    (BuiltProducts.aop, ["worker"] + workerFlags, workerTexts), (BuiltProducts.trialWorker, workerFlags, workerTexts),
+                    (BuiltProducts.aop, ["coordinator"] + coordinatorFlags, coordinatorTexts),
+                    (BuiltProducts.aop, ["worker", "--slots", "many"], [unread]),
+                    (BuiltProducts.trialWorker, ["--slots", "many"], [unread]),
+                    (BuiltProducts.aop, ["list", "--coordinator", "hub:7600"], ["has no scheme; write tcp://hub:7600"]),
+                    (BuiltProducts.aop, ["list", "--coordinator", "hub:7600", "-o", "json"], ["has no scheme; write tcp:"]),
+                ] as [(String, [String], [String])] {
+                    let refused = try await harness.start(program, arguments, environment: environment).finish()
+                    let stderr = refused.stderr.replacing("\\/", with: "/")
+                    #expect(refused.status == 64, "\(refused)")
+                    for text in said + texts {
+                        #expect(stderr.components(separatedBy: text).count == 2, "\(text): \(refused)")
+                    }
+                    #expect(texts.contains(missing) || !stderr.contains("/no/such/place"), "\(refused)")
+                }
+                let json = try await harness.start(BuiltProducts.aop, ["list", "-o", "json"], environment: environment).finish()
+                #expect(json.status == 64 && [json.text, json.stderr].allSatisfy { $0.split(separator: "\n").count == 1 }, "\(json)")
             }
         }
 
@@ -182,7 +237,7 @@ extension SystemTests {
                 }
                 let twice = try await harness.aop("coordinator", "--listen", harness.endpoint, "--listen", harness.endpoint)
                 #expect(
-                    twice.status == 64 && twice.stderr.contains("\(harness.endpoint) is given twice; give each address once"), "\(twice)")
+                    twice.status == 64 && twice.stderr.contains("--listen names `\(harness.endpoint)` twice; give each once"), "\(twice)")
             }
         }
     }

@@ -113,7 +113,7 @@ extension SystemTests {
         @Test func whatCannotBe_isRefusedByName() async throws {
             try await ProcessHarness.with { harness in
                 let address = try await harness.aop("dev", "--http", "nonsense")
-                #expect(address.status == 64 && address.stderr.contains("--http: `nonsense` is no address for HTTP"), "\(address)")
+                #expect(address.status == 64 && address.stderr.contains("--http is `nonsense`; write HOST:PORT"), "\(address)")
                 let lone = try await harness.aop("dev", "--set", "a=b")
                 #expect(lone.status == 64 && lone.stderr.contains("--set a=b is for a graph"), "\(lone)")
                 let workers = try await harness.aop("dev", "--workers", "0")

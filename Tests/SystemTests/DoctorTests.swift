@@ -98,7 +98,24 @@ extension SystemTests {
                     ])
                 #expect(chmod("\(keys)/submit.key", 0o600) == 0 && chmod(keys, 0o777) == 0)
                 let (open, folder) = try await findings(harness, ["AOP_KEYS": keys])
-                #expect(open == 1 && wrong(folder).first?.contains("→ chmod go-w \(keys)") == true, "\(wrong(folder))")
+                #expect(open == 1 && wrong(folder).count == 1 && wrong(folder)[0].hasSuffix("→ chmod go-w \(keys)"), "\(wrong(folder))")
+                #expect(chmod(keys, 0o700) == 0)
+                for name in ["worker", "submit", "admin"] {
+                    #expect(try await harness.aop("keys", "revoke", name, "--dir", keys).status == 0)
+                }
+                let (nobody, empty) = try await findings(harness, ["AOP_KEYS": keys])
+                #expect(
+                    nobody == 0
+                        && wrong(empty) == [
+                            "warning keys: no key is in \(keys)/authorized, so that nobody is let in → "
+                                + "`aop keys authorize NAME --role ROLE --dir \(keys)` lets somebody in"
+                        ], "\(wrong(empty))")
+                #expect(unlink("\(keys)/authorized") == 0)
+                let (gone, list) = try await findings(harness, ["AOP_KEYS": keys])
+                #expect(
+                    gone == 1 && wrong(list).count == 1
+                        && wrong(list)[0].hasPrefix("error keys: the list of authorised keys \(keys)/authorized is missing → "),
+                    "\(wrong(list))")
                 let (missing, none) = try await findings(harness, [:], "--keys", "\(harness.directory)/nowhere")
                 #expect(
                     missing == 1 && wrong(none).first?.contains("aop keys init --dir \(harness.directory)/nowhere") == true,
@@ -133,7 +150,7 @@ extension SystemTests {
                 #expect(errors[1].contains("did you mean `listen`"), "\(wrong(found))")
                 let http = try harness.write("http.yaml", "http: nonsense\n")
                 let (refused, problems) = try await findings(harness, ["AOP_HTTP": ""], "--config", http)
-                #expect(refused == 1 && wrong(problems).first?.contains("\(http):1: http: `nonsense`") == true, "\(wrong(problems))")
+                #expect(refused == 1 && wrong(problems).first?.contains("\(http):1: http is `nonsense`") == true, "\(wrong(problems))")
                 let (fine, misspelt) = try await findings(harness, ["AOP_LISTN": "tcp://127.0.0.1:1"])
                 #expect(fine == 0)
                 #expect(

@@ -295,8 +295,9 @@ extension SystemTests {
                 #expect(try await harness.aop("keys", "init", "--dir", keys).status == 0)
                 for (arguments, text) in [
                     (["two words"], "cannot name a key"), (["enrol"], "the lines of join tokens begin with it"),
-                    (["host2", "--valid", "0s"], "1s to 30d"),
-                    (["host2", "--valid", "31d"], "1s to 30d"), (["host2", "--endpoint", "ipc:///tmp/x"], "write tcp://COORDINATOR:7600"),
+                    (["host2", "--valid", "1s"], "2s to 30d"),
+                    (["host2", "--valid", "1500ms"], "2s to 30d"), (["host2", "--valid", "2.5s"], "--valid 2.5s: say it in whole seconds"),
+                    (["host2", "--valid", "31d"], "2s to 30d"), (["host2", "--endpoint", "ipc:///tmp/x"], "write tcp://COORDINATOR:7600"),
                     (["host2", "--endpoint", "tcp://0.0.0.0:7600"], "write tcp://COORDINATOR:7600"),
                     (["host2", "--operation", "a,b"], "cannot be listed"), (["host2", "--role", "root"], "root"),
                 ] {

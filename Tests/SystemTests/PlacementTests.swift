@@ -103,7 +103,7 @@ extension SystemTests {
                 #expect(run.status == 0, "\(run)")
                 #expect(try JSON(parsing: run.text)["value"][0] == "0,1")
                 let wrong = try await harness.aop("run", graph, "--resource", "gpus")
-                #expect(wrong.status == 64 && wrong.stderr.contains("--resource gpus: write it as gpus=2"), "\(wrong)")
+                #expect(wrong.status == 64 && wrong.stderr.contains("--resource is `gpus`; write it as gpus=2"), "\(wrong)")
             }
         }
     }

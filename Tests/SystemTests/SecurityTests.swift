@@ -98,6 +98,40 @@ extension SystemTests {
             }
         }
 
+        /// Of the list that is missing, and of keys and directories that no coordinator takes, by the commands that a person has at hand.
+        @Test func keysThatNoCoordinatorTakes_areRefusedWithWhatToDo() async throws {
+            try await ProcessHarness.with { harness in
+                let keys = "\(harness.directory)/keys"
+                #expect(try await harness.aop("keys", "init", "--dir", keys).status == 0)
+                func coordinator() async throws -> Finished {
+                    try await harness.start(
+                        BuiltProducts.aop,
+                        ["coordinator", "--listen", "tcp://0.0.0.0:0", "--no-http", "--data", "\(harness.directory)/data", "--keys", keys]
+                    ).finish()
+                }
+                let own = try await harness.aop("keys", "authorize", "coordinator", "--role", "admin", "--dir", keys)
+                #expect(own.status == 1 && own.stderr.contains("is the coordinator's own key, which no peer may have"), "\(own)")
+                #expect(chmod(keys, 0o770) == 0)
+                let mode =
+                    "the directory of keys \(keys) has mode 0770, so that others than its owner could change what is in it; chmod go-w \(keys)"
+                for command in [["keys", "list"], ["keys", "init"], ["keys", "revoke", "worker"], ["keys", "token", "host2"]] {
+                    let refused = try await harness.start(BuiltProducts.aop, command + ["--dir", keys]).finish()
+                    #expect(refused.status == 1 && refused.stderr.contains(mode), "\(refused)")
+                }
+                let open = try await coordinator()
+                #expect(open.status == 77 && open.stderr.contains(mode), "\(open)")
+                #expect(chmod(keys, 0o700) == 0 && unlink("\(keys)/authorized") == 0)
+                let missing =
+                    "the list of authorised keys \(keys)/authorized is missing; `aop keys authorize NAME --role ROLE --dir \(keys)` makes it"
+                let listed = try await harness.aop("keys", "list", "--dir", keys)
+                #expect(listed.status == 1 && listed.stderr.contains(missing), "\(listed)")
+                let refused = try await coordinator()
+                #expect(refused.status == 77 && refused.stderr.contains(missing), "\(refused)")
+                #expect(try await harness.aop("keys", "authorize", "worker", "--role", "work", "--dir", keys).status == 0)
+                #expect(try await harness.aop("keys", "list", "--dir", keys).status == 0)
+            }
+        }
+
         /// Whatever it had come to.
         @Test func anInterruptedInit_isDoneAgainWithTheSameCommand() async throws {
             try await ProcessHarness.with { harness in

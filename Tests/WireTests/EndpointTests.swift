@@ -23,6 +23,12 @@ import Wire
     }
 
     @Test(arguments: [
+        ("tcp://0.0.0.0:7611", "tcp://127.0.0.1:7611"), ("tcp://[::]:0", "tcp://127.0.0.1:0"), ("ipc:///run/x", "ipc:///run/x"),
+    ]) func onLoopback_hasTheSamePort(text: String, local: String) throws {
+        #expect(try Endpoint(text).onLoopback.description == local)
+    }
+
+    @Test(arguments: [
         ("127.0.0.1:7600", "the endpoint `127.0.0.1:7600` has no scheme; write tcp://127.0.0.1:7600"),
         ("", "the endpoint `` has no scheme; write tcp://HOST:PORT"),
         ("http://host:80", "the endpoint `http://host:80` has the unknown scheme `http`; use tcp://HOST:PORT or ipc:///PATH"),

@@ -127,8 +127,9 @@ import Testing
         }
     }
 
-    @Test func time_isOfAWholeSecond_upwards() throws {
-        #expect(try Self.token(until: 1_795_446_000_001).until == 1_795_446_001_000)
+    /// Never for longer than was said.
+    @Test func time_isOfAWholeSecond_downwards() throws {
+        #expect(try Self.token(until: 1_795_446_000_999).until == 1_795_446_000_000)
         #expect(try Self.token(until: 1_795_446_000_000).until == 1_795_446_000_000)
     }
 }

@@ -10,7 +10,8 @@ import Testing
         let path: String
         init() throws {
             path = NSTemporaryDirectory() + "aop-keys-\(UUID().uuidString)"
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         deinit {
             do { try FileManager.default.removeItem(atPath: path) } catch { Issue.record("\(path) was not removed: \(error)") }
@@ -72,6 +73,69 @@ import Testing
             chown(path, 12345, 0)
             #expect(throws: KeyError.foreign(path: path, owner: 12345)) { try KeyFile(contentsOf: path) }
         }
+    }
+
+    @Test(arguments: [mode_t(0o770), 0o702, 0o1777]) func directoryThatOthersMayWrite_isRefused_whereItIsForKeys(mode: mode_t) throws {
+        let directory = try Directory()
+        let path = directory.path
+        _ = try InitialKeys.make(in: path)
+        let before = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        chmod(path, mode)
+        let refused = KeyError.directoryMode(path: path, mode: mode)
+        #expect(throws: refused) { try CoordinatorKeys(directory: path) }
+        #expect(throws: refused) { try InitialKeys.make(in: path) }
+        #expect(throws: refused) { try JoiningKey.prepare(try JoinTokenTests.token(), directory: path) }
+        #expect(throws: refused) { try AuthorizedKeys.change(at: "\(path)/authorized") { keys in _ = keys.revoke("worker") } }
+        #expect("\(refused)".hasSuffix("; chmod go-w \(path)"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == before)
+        // A single file that somebody has named may be anywhere.
+        #expect(try KeyChoice.file("\(path)/worker.key").key(for: .standard, names: [])?.name == "worker")
+        chmod(path, 0o755)
+        #expect(try CoordinatorKeys(directory: path).authorized().principals.count == 3)
+    }
+
+    @Test func coordinatorsKey_isNoPeers_andInNoList() throws {
+        let directory = try Directory()
+        let path = directory.path
+        _ = try InitialKeys.make(in: path)
+        let (file, list) = ("\(path)/coordinator.key", "\(path)/authorized")
+        let own = try CoordinatorKeys(directory: path)
+        try AuthorizedKeys.change(at: list) { keys throws(KeyError) in
+            try keys.authorize(Principal(name: "eve", key: own.pair.publicKey, roles: [.submit]))
+        }
+        let listed = KeyError.listsOwnKey(own.pair.publicKey, name: "eve", path: list)
+        #expect(throws: listed) { try own.authorized() }
+        #expect("\(listed)".contains("; `aop keys revoke --dir \(path) -- '\(own.pair.publicKey)'` takes it out"))
+        unlink(file)
+        try KeyFile(name: "worker", pair: try KeyPair(), serverKey: own.pair.publicKey).write(to: file)
+        #expect(throws: KeyError.peersKey(path: file)) { try CoordinatorKeys(directory: path) }
+        #expect("\(KeyError.peersKey(path: file))".contains("has a `server-key`, so it is a peer's key"))
+    }
+
+    @Test func listThatIsMissing_isSaid_withWhatMakesIt() throws {
+        let directory = try Directory()
+        let path = directory.path
+        _ = try InitialKeys.make(in: path)
+        unlink("\(path)/authorized")
+        let missing = KeyError.noList(path: "\(path)/authorized")
+        #expect(throws: missing) { try CoordinatorKeys(directory: path).authorized() }
+        #expect(
+            "\(missing)"
+                == "the list of authorised keys \(path)/authorized is missing; `aop keys authorize NAME --role ROLE --dir \(path)` makes it"
+        )
+        try AuthorizedKeys.change(at: "\(path)/authorized") { keys throws(KeyError) in
+            try keys.authorize(Principal(name: "worker", key: try KeyFile(contentsOf: "\(path)/worker.key").pair.publicKey, roles: [.work]))
+        }
+        #expect(try CoordinatorKeys(directory: path).authorized().principals.map(\.name) == ["worker"])
+    }
+
+    @Test func listThatLetsNobodyIn_isKnownByWhatIsOpen() throws {
+        let (key, token) = (try KeyPair().publicKey, try KeyPair().publicKey)
+        let enrolment = Enrolment(name: "host2", token: token, roles: [.work], until: 5_000)
+        #expect(!AuthorizedKeys().letsAnybodyIn(at: 0))
+        #expect(AuthorizedKeys([Principal(name: "a", key: key, roles: [.work])]).letsAnybodyIn(at: 0))
+        let offered = AuthorizedKeys([], enrolments: [enrolment])
+        #expect(offered.letsAnybodyIn(at: 4_999) && !offered.letsAnybodyIn(at: 5_000))
     }
 
     @Test func file_thatIsBroken_isRefused_withoutItsSecret() throws {

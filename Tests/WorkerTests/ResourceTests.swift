@@ -17,19 +17,26 @@ import Wire
     }
 
     @Test(arguments: [
-        ("gpus", "--resource gpus: write it as gpus=2 or memory=16GiB"),
-        ("GPU=1", "--resource GPU=1: `GPU` cannot name a resource; use lower-case letters, digits and `_`, a letter first"),
-        ("label=1", "--resource label=1: `label` cannot name a resource; use lower-case letters, digits and `_`, a letter first"),
-        ("gpus=-1", "--resource gpus=-1: the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"),
-        ("gpus=", "--resource gpus=: the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"),
-        ("memory=2PiB", "--resource memory=2PiB: the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"),
+        ("gpus", "--resource is `gpus`; write it as gpus=2 or memory=16GiB"),
+        ("GPU=1", "--resource is `GPU=1`; `GPU` cannot name a resource: use lower-case letters, digits and `_`, a letter first"),
+        ("label=1", "--resource is `label=1`; `label` cannot name a resource: use lower-case letters, digits and `_`, a letter first"),
+        ("gpus=-1", "--resource is `gpus=-1`; the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"),
+        ("gpus=", "--resource is `gpus=`; the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"),
+        ("memory=2PiB", "--resource is `memory=2PiB`; the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"),
         (
             "memory=9000000TiB",
-            "--resource memory=9000000TiB: the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"
+            "--resource is `memory=9000000TiB`; the amount must be a whole number from 0, or a size such as 16GiB, up to 1 PiB"
         ),
     ])
     func mistakes_areNamed(text: String, message: String) {
         #expect { _ = try WorkerOptions.resources([text]) } throws: { "\($0)".contains(message) }
+    }
+
+    @Test func allMistakes_areNamedAtOnce() {
+        #expect { _ = try WorkerOptions.resources(["gpus", "cpus=1", "licence=-1", "cpus=2"]) } throws: {
+            let lines = "\($0)".split(separator: "\n").map { String($0.prefix(29)) }
+            return lines == ["--resource is `gpus`; write i", "--resource is `licence=-1`; t", "--resource names `cpus` twice"]
+        }
     }
 
     @Test func commands_areToldNumbers_orAmounts() {

@@ -31,6 +31,8 @@ extension CoordinatorLoop {
         guard let key = PublicKey(enrol.publicKey) else {
             return refuse(message, .malformed, "the joining host's key is no public key of \(PublicKey.characters) characters")
         }
+        // It would be in the list, with which no coordinator starts.
+        guard key != gatekeeper.ownKey else { return refuse(message, .notPermitted, "\(KeyError.ownKey(key))") }
         guard gatekeeper.isReadable else { return refuse(message, .unavailable, Self.unwritable) }
         // What is in memory tells what a token is good for: only one that is open costs a look at the file.
         var keys = gatekeeper.keys

@@ -23,11 +23,14 @@ extension CoordinatorLoop {
 
     private func denial(of request: ZAPRequest, _ gatekeeper: Gatekeeper) -> String {
         let key = request.key?.text ?? "(none)"
+        // Whoever reads the log may be another user than the coordinator's, with another standard folder.
+        let directory = KeyDirectory.of(gatekeeper.path)
         if let enrolment = request.key.flatMap({ gatekeeper.enrolment(of: $0) }) {
             return "the join token \(key) for `\(enrolment.name)`, from \(request.address), has expired: it was valid until "
-                + "\(enrolment.untilText); `aop keys token \(enrolment.name)` makes another one"
+                + "\(enrolment.untilText); `aop keys token \(enrolment.name) --dir \(directory)` makes another one"
         }
-        return "the key \(key), from \(request.address), is not authorised; `aop keys authorize NAME '\(key)' --role ROLE` lets it in"
+        return "the key \(key), from \(request.address), is not authorised; "
+            + "`aop keys authorize NAME '\(key)' --role ROLE --dir \(directory)` lets it in"
     }
 
     /// Who is connected with a key that is not authorised any more goes at once; who may do something else says hello again.

@@ -36,7 +36,10 @@ final class Gatekeeper {
     }
 
     let zap: ZAPSocket
-    let path: String
+    var path: String { coordinator.authorizedPath }
+    /// The coordinator's own, which is no peer's.
+    var ownKey: PublicKey { coordinator.pair.publicKey }
+    private let coordinator: CoordinatorKeys
     /// The file as it was read last.
     private(set) var keys = AuthorizedKeys()
     /// Why it cannot be read now; nil: it can.
@@ -48,12 +51,12 @@ final class Gatekeeper {
     private var principals: [PublicKey: Principal] = [:]
     private var enrolments: [PublicKey: Enrolment] = [:]
 
-    /// - Throws: `KeyError` when the file of authorised keys cannot be read, `ZMQError`.
+    /// - Throws: `KeyError` when the file of authorised keys is missing, cannot be read or lists the coordinator's own key, `ZMQError`.
     init(_ keys: CoordinatorKeys, context: ZMQContext) throws {
-        path = keys.authorizedPath
+        coordinator = keys
         zap = try ZAPSocket(context: context)
-        stamp = Stamp(of: path)
-        take(try AuthorizedKeys(contentsOf: path))
+        stamp = Stamp(of: keys.authorizedPath)
+        take(try keys.authorized())
     }
 
     /// Reads the file if it is another one than before.
@@ -69,7 +72,7 @@ final class Gatekeeper {
         do throws(KeyError) {
             if current?.size == 0, !keys.isEmpty { throw .emptied(path: path) }
             // Taken before the file is read: what is written meanwhile is seen the next time.
-            let keys = try AuthorizedKeys(contentsOf: path)
+            let keys = try coordinator.authorized()
             let (earlier, wasReadable) = (self.keys, isReadable)
             (stamp, trouble) = (current, nil)
             take(keys)

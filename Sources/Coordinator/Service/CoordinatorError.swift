@@ -8,7 +8,6 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     /// A key file is missing or cannot be used. The command line exits with 77.
     case keys(KeyError)
     case noEndpoint
-    case httpAddress(String)
     /// Another process listens there.
     case addressInUse(String)
     case cannotListen(ZMQError)
@@ -26,10 +25,9 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         switch self {
         case .keysRequired(let endpoint):
             "refusing to listen on \(endpoint): other hosts could reach it, and there are no keys; "
-                + "run `aop keys init`, or listen on \(Endpoint.standard)"
+                + "run `aop keys init`, or listen on \(endpoint.onLoopback)"
         case .keys(let error): error.description
         case .noEndpoint: "no endpoint to listen on; name one with --listen, e.g. \(Endpoint.standard)"
-        case .httpAddress(let text): "`\(text)` is no address for HTTP; write HOST:PORT, e.g. 127.0.0.1:7601"
         case .addressInUse(let address):
             "another process listens on \(address); stop it, or choose another address"
         case .cannotListen(let error), .transport(let error): error.description

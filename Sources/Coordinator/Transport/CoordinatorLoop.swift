@@ -118,6 +118,9 @@ final class CoordinatorLoop {
         try configuration.checkEndpoints()
         // Before anything listens.
         let gatekeeper = try configuration.keys.map { try Gatekeeper($0, context: context) }
+        if let gatekeeper, !gatekeeper.keys.letsAnybodyIn(at: WallClock.milliseconds()) {
+            logger.warning("\(AuthorizedKeys.nobodyText(gatekeeper.path))")
+        }
         let recovery = try Recovery(configuration, logger: logger)
         let router = try RouterSocket(context: context)
         let monitor = try router.makeMonitor()

@@ -9,27 +9,32 @@ package struct FlatFile: Sendable {
         package let position: GraphFilePosition
     }
 
-    package let entries: [Entry]
+    /// What it says, in its order, and what cannot be taken for an entry.
+    package let entries: [Result<Entry, GraphFileError>]
 
     /// Reads the file; an empty one has no entries.
     ///
-    /// - Throws: ``GraphFileErrors``: it cannot be read, is no such map, or has a name twice.
-    package init(path: String) throws(GraphFileErrors) {
+    /// - Throws: ``GraphFileError``: it cannot be read, or is no such map.
+    package init(path: String) throws(GraphFileError) {
         let bytes: [UInt8]
         do throws(SourceProblem) { bytes = try FileContents.read(path: path) } catch {
-            throw GraphFileErrors([GraphFileError(file: path, position: error.position, message: error.message)])
+            throw GraphFileError(file: path, position: error.position, message: error.message)
         }
         try self.init(bytes: bytes, path: path)
     }
 
     /// - Parameter path: for the errors.
-    package init(bytes: [UInt8], path: String) throws(GraphFileErrors) {
-        do throws(SourceProblem) { entries = try Self.entries(bytes) } catch {
-            throw GraphFileErrors([GraphFileError(file: path, position: error.position, message: error.message)])
+    package init(bytes: [UInt8], path: String) throws(GraphFileError) {
+        do throws(SourceProblem) {
+            entries = try Self.entries(bytes).map { entry in
+                entry.mapError { GraphFileError(file: path, position: $0.position, message: $0.message) }
+            }
+        } catch {
+            throw GraphFileError(file: path, position: error.position, message: error.message)
         }
     }
 
-    private static func entries(_ bytes: [UInt8]) throws(SourceProblem) -> [Entry] {
+    private static func entries(_ bytes: [UInt8]) throws(SourceProblem) -> [Result<Entry, SourceProblem>] {
         let document: SourceDocument
         do throws(SourceProblem) {
             document = try SourceDocument(SourceText(bytes))
@@ -43,39 +48,38 @@ package struct FlatFile: Sendable {
             throw SourceProblem(
                 position: root.position, message: "expected settings as `name: value`, found \(document.description(document.root))")
         }
-        var entries: [Entry] = []
         var seen: Set<String> = []
-        for member in members {
+        return members.flatMap { member -> [Result<Entry, SourceProblem>] in
             let position = document[member.key].position
             guard let name = document.scalar(member.key)?.text else {
-                throw SourceProblem(
-                    position: position, message: "expected the name of a setting, found \(document.description(member.key))")
+                let message = "expected the name of a setting, found \(document.description(member.key))"
+                return [.failure(SourceProblem(position: position, message: message))]
             }
-            guard seen.insert(name).inserted else { throw SourceProblem(position: position, message: "\(quoted(name)) is named twice") }
-            entries.append(try entry(name, at: position, member.value, in: document))
+            guard seen.insert(name).inserted else {
+                return [.failure(SourceProblem(position: position, message: "\(quoted(name)) is named twice"))]
+            }
+            return entry(name, at: position, member.value, in: document)
         }
-        return entries
     }
 
+    /// The entry, or all that keeps it from being one.
     private static func entry(
         _ name: String, at position: GraphFilePosition, _ index: Int, in document: SourceDocument
-    ) throws(SourceProblem) -> Entry {
+    ) -> [Result<Entry, SourceProblem>] {
         let value = document[index]
         switch value.content {
-        case .scalar(let scalar): return Entry(name: name, texts: [text(scalar)], isList: false, position: position)
+        case .scalar(let scalar): return [.success(Entry(name: name, texts: [text(scalar)], isList: false, position: position))]
         case .sequence(let elements):
-            var texts: [String] = []
-            for element in elements {
-                guard let scalar = document.scalar(element) else {
-                    throw SourceProblem(
-                        position: document[element].position,
-                        message: "\(name): expected a list of texts or numbers, found \(document.description(element)) in it")
-                }
-                texts.append(text(scalar))
+            let problems = elements.filter { document.scalar($0) == nil }.map { element in
+                SourceProblem(
+                    position: document[element].position,
+                    message: "\(name): expected a list of texts or numbers, found \(document.description(element)) in it")
             }
-            return Entry(name: name, texts: texts, isList: true, position: position)
+            guard problems.isEmpty else { return problems.map { .failure($0) } }
+            let texts = elements.compactMap { document.scalar($0).map(text) }
+            return [.success(Entry(name: name, texts: texts, isList: true, position: position))]
         case .mapping:
-            throw SourceProblem(position: value.position, message: "\(name): expected a value or a list, found a map")
+            return [.failure(SourceProblem(position: value.position, message: "\(name): expected a value or a list, found a map"))]
         }
     }
 

@@ -80,8 +80,15 @@ public struct AuthorizedKeys: Sendable, Hashable {
         self.enrolments = enrolments
     }
 
-    /// - Throws: ``KeyError`` with the line that cannot be read, or because the file is not this user's alone.
-    public init(contentsOf path: String) throws(KeyError) { try self.init(text: PrivateFile.read(path), path: path) }
+    /// - Throws: ``KeyError`` with the line that cannot be read, because the file is not this user's alone, or since it is missing (`noList`).
+    public init(contentsOf path: String) throws(KeyError) {
+        let text: String
+        do throws(KeyError) { text = try PrivateFile.read(path) } catch {
+            if case .missing = error { throw .noList(path: path) }
+            throw error
+        }
+        try self.init(text: text, path: path)
+    }
 
     /// - Parameter path: for the errors.
     package init(text: String, path: String) throws(KeyError) {
@@ -109,8 +116,23 @@ public struct AuthorizedKeys: Sendable, Hashable {
         self.layout = layout
     }
 
-    /// Whether nobody is let in.
+    /// Whether there is nothing in it.
     public var isEmpty: Bool { principals.isEmpty && enrolments.isEmpty }
+
+    /// Whether somebody is let in, by a key or by a join token.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    public func letsAnybodyIn(at now: Int64) -> Bool { !principals.isEmpty || enrolments.contains { $0.isOpen(at: now) } }
+
+    /// What to tell where nobody is.
+    package static func nobodyText(_ path: String) -> String {
+        "no key is in \(path), so that nobody is let in; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path))` lets somebody in"
+    }
+
+    /// What a key is called; nil: it is not in the list.
+    func name(of key: PublicKey) -> String? {
+        principals.first { $0.key == key }?.name ?? enrolments.first { $0.token == key }?.name
+    }
 
     /// As it stands in the file.
     package var text: String { layout.text(principals.map(AuthorizedLine.principal) + enrolments.map(AuthorizedLine.enrolment)) }
@@ -127,6 +149,7 @@ public struct AuthorizedKeys: Sendable, Hashable {
     public static func change<Result>(
         at path: String, waitMilliseconds: Int64? = nil, _ change: (inout AuthorizedKeys) throws(KeyError) -> Result
     ) throws(KeyError) -> Result {
+        try KeyDirectory.check(KeyDirectory.of(path))
         // Who may not change it leaves no lock behind that keeps its owner out.
         do throws(KeyError) { _ = try PrivateFile.read(path) } catch {
             guard case .missing = error else { throw error }
@@ -135,7 +158,7 @@ public struct AuthorizedKeys: Sendable, Hashable {
         defer { lock.release() }
         var keys: AuthorizedKeys
         do throws(KeyError) { keys = try AuthorizedKeys(contentsOf: path) } catch {
-            guard case .missing = error else { throw error }
+            guard case .noList = error else { throw error }
             keys = AuthorizedKeys()
         }
         let before = keys
@@ -214,7 +237,7 @@ private struct FileLock {
                 throw .foreignLock(path: path, owner: status.st_uid)
             }
             // The file itself would have been made.
-            if code == ENOENT { throw .noCoordinatorKey(directory: String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex))) }
+            if code == ENOENT { throw .noCoordinatorKey(directory: KeyDirectory.of(path)) }
             throw .system(SystemCallError(operation: "open", subject: path, errno: code))
         }
         let deadline = waitMilliseconds.map { BootClock.milliseconds() + $0 }

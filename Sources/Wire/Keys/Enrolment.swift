@@ -25,7 +25,7 @@ public struct Enrolment: Sendable, Hashable {
     /// The key that it was exchanged for; nil: it was not used yet.
     public internal(set) var key: PublicKey?
 
-    /// - Parameter until: the second that it falls in still counts.
+    /// - Parameter until: what is beyond a whole second does not count: a token is never valid for longer than it was said.
     public init(
         name: String, token: PublicKey, roles: Set<KeyRole>, operations: [String] = [], labels: [String] = [], until: Int64,
         key: PublicKey? = nil
@@ -35,7 +35,7 @@ public struct Enrolment: Sendable, Hashable {
         self.roles = roles
         self.operations = operations
         self.labels = labels
-        self.until = (until + 999) / 1000 * 1000
+        self.until = until / 1000 * 1000
         self.key = key
     }
 

@@ -13,9 +13,10 @@ public enum InitialKeys {
     static let stage = "init.unfinished"
 
     /// - Returns: the coordinator's public key.
-    /// - Throws: ``KeyError``: `exists` or `halfThere` where there are keys already; they are never written over.
+    /// - Throws: ``KeyError``: `exists` or `halfThere` where there are keys already; they are never written over. `directoryMode` where others
+    ///   may write.
     public static func make(in directory: String) throws(KeyError) -> PublicKey {
-        do throws(SystemCallError) { try StateDirectory.create(directory) } catch { throw .system(error) }
+        try KeyDirectory.make(directory)
         let lock = try lock(directory)
         defer { close(lock) }
         let stage = "\(directory)/\(stage)"

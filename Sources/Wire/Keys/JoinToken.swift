@@ -9,8 +9,8 @@ public struct JoinToken: Sendable, CustomStringConvertible, CustomDebugStringCon
     static let prefix = "aopj1."
     /// No token is longer.
     static let charactersMax = 1024
-    /// For how long one may be made: milliseconds.
-    public static let validMilliseconds: ClosedRange<Int64> = 1000...30 * 86_400_000
+    /// For how long one may be made: milliseconds, of whole seconds. Up to one of them is lost, as it ends with a whole second of the clock.
+    public static let validMilliseconds: ClosedRange<Int64> = 2000...30 * 86_400_000
 
     /// Whose key the host's will be.
     public let name: String

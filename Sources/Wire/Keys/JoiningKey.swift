@@ -26,16 +26,17 @@ public struct JoiningKey: Sendable {
 
     /// Takes up a join in the directory, or begins one: makes the key, and the directory where it is missing.
     ///
-    /// - Throws: ``KeyError``: there is another key already (`exists`), or a join with another coordinator (`otherJoin`).
+    /// - Throws: ``KeyError``: there is another key already (`exists`), or a join with another coordinator (`otherJoin`), or others may
+    ///   write there (`directoryMode`).
     public static func prepare(_ token: JoinToken, directory: String) throws(KeyError) -> Standing {
         let path = "\(directory)/\(token.keyFile)"
+        try KeyDirectory.make(directory)
         if KeyDirectory.exists(token.keyFile, in: directory) {
             let file = try KeyFile(contentsOf: path)
             guard file.token == token.publicKey else { throw .exists(path: path) }
             try JoiningKey(path: path, pair: file.pair, token: token).finish()
             return .joined(path: path, file.pair.publicKey)
         }
-        do throws(SystemCallError) { try StateDirectory.create(directory) } catch { throw .system(error) }
         let made: KeyPair
         do throws(ZMQError) { made = try KeyPair() } catch { throw .keys(error) }
         do throws(KeyError) {

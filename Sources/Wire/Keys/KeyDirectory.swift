@@ -21,6 +21,33 @@ public enum KeyDirectory {
         return "\(StateDirectory.home(environment: environment))/.config/aop/keys"
     }
 
+    /// Whether nobody but its owner can put other files in the place of those in it. One that is missing is nobody's trouble here.
+    ///
+    /// Asked of directories that are for keys, and not of where a single key file is that somebody has named.
+    ///
+    /// - Throws: ``KeyError/directoryMode(path:mode:)``, with the remedy.
+    public static func check(_ directory: String) throws(KeyError) {
+        var status = stat()
+        guard stat(directory, &status) == 0 else {
+            let code = errno
+            if code == ENOENT || code == ENOTDIR { return }
+            throw .system(SystemCallError(operation: "stat", subject: directory, errno: code))
+        }
+        guard status.st_mode & 0o022 == 0 else { throw .directoryMode(path: directory, mode: status.st_mode & 0o7777) }
+    }
+
+    /// Makes it, for this user only, where it is missing, and checks it.
+    static func make(_ directory: String) throws(KeyError) {
+        do throws(SystemCallError) { try StateDirectory.create(directory) } catch { throw .system(error) }
+        try check(directory)
+    }
+
+    /// That of a file.
+    package static func of(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
     static func exists(_ name: String, in directory: String) -> Bool { access("\(directory)/\(name)", F_OK) == 0 }
 }
 
@@ -124,11 +151,24 @@ public struct CoordinatorKeys: Sendable {
     /// The file of the keys that are let in; read again when it changes.
     public let authorizedPath: String
 
-    /// - Throws: ``KeyError``.
+    /// - Throws: ``KeyError``: also where the directory is not its owner's alone, or the key is a peer's.
     public init(directory: String) throws(KeyError) {
         guard KeyDirectory.exists(KeyDirectory.coordinatorFile, in: directory) else { throw .noCoordinatorKey(directory: directory) }
-        pair = try KeyFile(contentsOf: "\(directory)/\(KeyDirectory.coordinatorFile)").pair
+        try KeyDirectory.check(directory)
+        let file = try KeyFile(contentsOf: "\(directory)/\(KeyDirectory.coordinatorFile)")
+        guard file.serverKey == nil else { throw .peersKey(path: file.path) }
+        pair = file.pair
         authorizedPath = "\(directory)/\(KeyDirectory.authorizedFile)"
+    }
+
+    /// The list as it is now.
+    ///
+    /// - Throws: ``KeyError``: also where the coordinator's own key is in it, since who has that is the coordinator.
+    public func authorized() throws(KeyError) -> AuthorizedKeys {
+        let keys = try AuthorizedKeys(contentsOf: authorizedPath)
+        let own = pair.publicKey
+        if let name = keys.name(of: own) { throw .listsOwnKey(own, name: name, path: authorizedPath) }
+        return keys
     }
 
     /// Those of the named directory, else of the standard folder if it has any; nil: there are none.

@@ -7,6 +7,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It belongs to another user.
     case foreign(path: String, owner: UInt32)
     case notARegularFile(path: String)
+    /// Others may put files of their own in the place of those in it.
+    case directoryMode(path: String, mode: UInt32)
     /// Another user has changed keys here, and has left it behind.
     case foreignLock(path: String, owner: UInt32)
     /// `line` from 1; 0: the file as a whole.
@@ -24,6 +26,14 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case required(names: [String], directory: String, endpoint: Endpoint)
     /// A coordinator's directory without its key.
     case noCoordinatorKey(directory: String)
+    /// A coordinator's directory without the list of whom it lets in.
+    case noList(path: String)
+    /// The coordinator's file has a peer's key.
+    case peersKey(path: String)
+    /// The list lets in who has the coordinator's own key.
+    case listsOwnKey(PublicKey, name: String, path: String)
+    /// The key is the coordinator's, and no peer may have it.
+    case ownKey(PublicKey)
     /// A name that no principal can have.
     case name(String)
     case unknownPrincipal(String, path: String)
@@ -48,6 +58,8 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "the key file \(path) belongs to user \(owner), not to you (\(geteuid())); give every user a copy of their own (mode 0600), "
                 + "or run as that user"
         case .notARegularFile(let path): "the key file \(path) is not a regular file; put the file itself there"
+        case .directoryMode(let path, let mode):
+            "the directory of keys \(path) has mode \(Self.octal(mode)), so that others than its owner could change what is in it; chmod go-w \(path)"
         case .foreignLock(let path, let owner):
             "\(path) belongs to user \(owner), not to you (\(geteuid())), and keeps you from changing keys; it holds nothing: remove it, as that user"
         case .malformed(let path, 0, let problem): "\(path): \(problem)"
@@ -67,7 +79,16 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(endpoint) is off the loopback interface, where nobody is let in without a key, and there is no \(Self.list(names)) in "
                 + "\(directory); `aop keys token NAME` on the coordinator's host and `aop keys join -` here make one, or name one with --key-file FILE (AOP_KEY)"
         case .noCoordinatorKey(let directory):
-            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys"
+            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys; "
+                + "where they are elsewhere, AOP_KEYS names their directory"
+        case .noList(let path):
+            "the list of authorised keys \(path) is missing; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path))` makes it"
+        case .peersKey(let path):
+            "\(path) has a `server-key`, so it is a peer's key and no coordinator's; put the coordinator's own one there, or choose another directory"
+        case .listsOwnKey(let key, let name, let path):
+            "\(path) lists the coordinator's own key, as `\(name)`, and who has that is the coordinator; "
+                + "`aop keys revoke --dir \(KeyDirectory.of(path)) -- '\(key)'` takes it out, `aop keys generate NAME` makes another one"
+        case .ownKey(let key): "\(key) is the coordinator's own key, which no peer may have; `aop keys generate NAME` makes another one"
         case .name(Enrolment.word): "`\(Enrolment.word)` cannot name a key: the lines of join tokens begin with it"
         case .name(let name):
             "`\(name)` cannot name a key: use up to \(Principal.nameBytesMax) letters, digits and `.`, `_`, `-`, `@`, a letter or digit first"

@@ -41,7 +41,14 @@ extension WorkerCommand {
         bootstrap()
         PortableErrors.register(errors)
         WorkerRuntime.runExecutorIfAsked(operations: operations, conditions: conditions)
-        WorkerProgram<Self>.main()
+        do {
+            var command = try WorkerProgram<Self>.parseAsRoot()
+            try command.run()
+        } catch {
+            let settings = WorkerProgram<Self>.settingsText(beside: error)
+            if !settings.isEmpty { FileHandle.standardError.write(Data("Error: \(settings)\n".utf8)) }
+            WorkerProgram<Self>.exit(withError: error)
+        }
     }
 }
 

@@ -90,84 +90,80 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     public init() {}
 
     public mutating func validate() throws {
-        if case .failure(let error) = Settings.current { throw ValidationError("\(error)") }
         // A worker of `aop run` has that one's environment, and that one has told it.
         if !passesEverything {
             for variable in Settings.takeMisspeltVariables() { FileHandle.standardError.write(Data("warning: \(variable)\n".utf8)) }
         }
+        let problems = problems()
+        guard problems.isEmpty else { throw ValidationError(problems.text) }
         shell = shell ?? Settings.text(.shell).flatMap { Shell(rawValue: $0) }
         secrets = secrets ?? Settings.text(.secrets)
         logLevel = logLevel ?? Settings.text(.logLevel)
-        _ = try endpoint()
-        for (name, value) in [("processes", processes), ("slots", slots)] where !(1...4096).contains(value) {
-            throw ValidationError("--\(name) is \(value): it must be from 1 to 4096")
-        }
-        let lists: [(Setting, [String])] = [
-            (.labels, label), (.resources, resource), (.passEnv, passedNames), (.secrets, secrets.map { [$0] } ?? []), (.grace, [grace]),
-        ]
-        for (setting, values) in lists { try Self.checkWithOrigin(setting, values) }
-        _ = try level()
     }
 
-    /// Reads what a flag, a variable or a file says of a setting as a worker does.
+    /// Everything that is wrong with files, variables and flags.
     ///
-    /// - Throws: `ValidationError` that names the flag, the value and a remedy.
-    public static func check(_ setting: Setting, _ values: [String]) throws {
-        switch setting {
-        case .labels: try validate(labels: values, resources: [])
-        case .resources: try validate(labels: [], resources: values)
-        case .passEnv:
-            for name in values where name.isEmpty || name.contains("=") {
-                throw ValidationError("--pass-env \(name): give the name of a variable, without its value")
-            }
-        case .secrets: for value in values { _ = try secretsDirectory(value) }
-        case .grace: for value in values { _ = try graceMilliseconds(value) }
-        case .logLevel, .color, .coordinator, .connectTimeout, .keyFile, .keys, .listen, .http, .data, .partialResultBytes, .diskReserve,
-            .snapshotBytes, .retain, .retainBytes, .flightRecorder, .connect, .processes, .slots, .shell:
-            break
-        }
+    /// What files and variables say is the default of flags, but only where all of it is sound (``Settings/value(_:)``): a value here that is
+    /// wrong is a flag's.
+    private func problems() -> [SettingProblem] {
+        let flags: [(Setting, [String])] = [
+            (.logLevel, logLevel.map { [$0] } ?? []), (.connect, [connect]), (.processes, ["\(processes)"]), (.slots, ["\(slots)"]),
+            (.labels, label), (.resources, resource), (.passEnv, passedNames), (.grace, [grace]),
+        ]
+        let problems = Settings.current.problems + flags.flatMap { setting, texts in setting.problems(ofFlag: texts) }
+        guard let secrets else { return problems + Self.problemsOfThisHost(Settings.current) }
+        return problems + Self.problems(ofSecrets: secrets)
     }
 
-    /// Errors of a value that no flag has given say where it comes from.
-    private static func checkWithOrigin(_ setting: Setting, _ values: [String]) throws {
-        do { try check(setting, values) } catch let error as ValidationError {
-            guard let said = Settings.value(setting), said.texts == values else { throw error }
-            throw ValidationError("\(said.origin): \(setting.name): \(error.message)")
+    /// What is wrong with settings on this host, and not with their text: a directory of secrets that is missing. Others than workers may not
+    /// be able to see it.
+    public static func problemsOfThisHost(_ settings: Settings) -> [SettingProblem] {
+        guard let said = settings[.secrets], Setting.secrets.problems(said).isEmpty else { return [] }
+        return missingSecrets(said)
+    }
+
+    /// What is wrong with a value of `--secrets`.
+    public static func problems(ofSecrets path: String) -> [SettingProblem] {
+        let problems = Setting.secrets.problems(ofFlag: [path])
+        return problems.isEmpty ? missingSecrets(Settings.Value(texts: [path], origin: .flag(Setting.secrets.flag))) : problems
+    }
+
+    private static func missingSecrets(_ said: Settings.Value) -> [SettingProblem] {
+        said.texts.compactMap { path in
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+                return SettingProblem(
+                    said.origin, .secrets, value: path, "is `\(path)`, and there is no such directory",
+                    remedy: "make it (mode 0700), or leave the setting out")
+            }
+            return nil
         }
     }
 
     /// Absolute: executors may have another working directory.
-    func secretsDirectory() throws -> String? { try Self.secretsDirectory(secrets) }
-
+    ///
     /// - Throws: `ValidationError` where there is no such directory.
-    public static func secretsDirectory(_ secrets: String?) throws -> String? {
+    func secretsDirectory() throws -> String? {
         guard let secrets else { return nil }
-        let path = URL(fileURLWithPath: secrets).path
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
-            throw ValidationError("--secrets \(secrets): there is no such directory; make it (mode 0700), or leave the setting out")
-        }
-        return path
+        let problems = Self.problems(ofSecrets: secrets)
+        guard problems.isEmpty else { throw ValidationError(problems.text) }
+        return URL(fileURLWithPath: secrets).path
     }
 
     func endpoint() throws -> Endpoint {
         do { return try Endpoint(connect) } catch { throw ValidationError("--connect: \(error)") }
     }
 
-    func graceMilliseconds() throws -> Int64 { try Self.graceMilliseconds(grace) }
-
-    private static func graceMilliseconds(_ grace: String) throws -> Int64 {
-        guard let milliseconds = DurationText.milliseconds(of: grace) else {
-            throw ValidationError("--grace is \"\(grace)\": write a duration as 30s, 1m30s or 500ms")
-        }
+    func graceMilliseconds() throws -> Int64 {
+        let problems = Setting.grace.problems(ofFlag: [grace])
+        guard problems.isEmpty, let milliseconds = DurationText.milliseconds(of: grace) else { throw ValidationError(problems.text) }
         return milliseconds
     }
 
     func level() throws -> Logger.Level? {
         guard let logLevel else { return nil }
         guard let level = Logger.Level(rawValue: logLevel.lowercased()) else {
-            let known = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--log-level is \"\(logLevel)\": it must be one of \(known)")
+            throw ValidationError(Setting.logLevel.problems(ofFlag: [logLevel]).text)
         }
         return level
     }

@@ -29,13 +29,16 @@ struct ConfigShowCommand: ToolCommand {
               aop config show --config cluster.yaml -o json
             """)
 
+    /// It tells all that is wrong, and not only what every command does.
+    static let reportsSettings = true
+
     @OptionGroup var output: OutputOptions
 
     func execute(_ console: Console) async throws -> ExitStatus {
-        let settings: Settings
-        do throws(SettingsError) { settings = try Settings.current.get() } catch { throw ToolError(.usage, "usage", "\(error)") }
-        let problems = SettingCheck.problems(settings)
-        guard problems.isEmpty else { throw ToolError(.usage, "usage", problems.joined(separator: "\n")) }
+        for variable in Settings.takeMisspeltVariables() { await console.warn("\(variable)") }
+        let settings = Settings.current
+        let problems = settings.problems + WorkerOptions.problemsOfThisHost(settings)
+        guard problems.isEmpty else { throw ToolError(.usage, "usage", problems.text) }
         switch console.mode {
         case .json, .jsonl:
             try await console.writeValue(
@@ -78,8 +81,9 @@ struct ConfigShowCommand: ToolCommand {
         ]
         switch value?.origin {
         case nil: members.append(("from", .string("default")))
+        case .flag(let flag): members += [("from", .string("flag")), ("by", .string(flag))]
         case .environment(let variable): members += [("from", .string("environment")), ("by", .string(variable))]
-        case .file(let path, let line):
+        case .file(let path, let line, _):
             members += [("from", .string("file")), ("file", .string(path)), ("line", .integer(Int64(line)))]
         }
         if !effective.isEmpty {

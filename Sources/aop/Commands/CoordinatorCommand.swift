@@ -92,26 +92,19 @@ struct CoordinatorCommand: ToolCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard partialResultBytes > 0 else { throw ValidationError("--partial-result-bytes is \(partialResultBytes): it must be positive") }
-        guard snapshotBytes >= 0 else { throw ValidationError("--snapshot-bytes is \(snapshotBytes): it must be 0 or more") }
-        guard retainBytes >= 0 else { throw ValidationError("--retain-bytes is \(retainBytes): it must be 0 or more") }
-        guard flightRecorder >= 0 else { throw ValidationError("--flight-recorder is \(flightRecorder): it must be 0 or more") }
-        guard diskReserve >= 0 else { throw ValidationError("--disk-reserve is \(diskReserve): it must be 0 or more") }
-        try Self.check(listen: listen)
-    }
-
-    static func check(listen endpoints: [Endpoint]) throws {
-        var seen: Set<Endpoint> = []
-        // Port 0 is another one each time.
-        for endpoint in endpoints where endpoint.port != 0 && !seen.insert(endpoint).inserted {
-            throw ValidationError("--listen \(endpoint) is given twice; give each address once")
-        }
+        let flags: [(Setting, [String])] = [
+            (.listen, listen.map(\.description)), (.http, [http]), (.partialResultBytes, ["\(partialResultBytes)"]),
+            (.diskReserve, ["\(diskReserve)"]), (.snapshotBytes, ["\(snapshotBytes)"]), (.retainBytes, ["\(retainBytes)"]),
+            (.flightRecorder, ["\(flightRecorder)"]),
+        ]
+        let problems = flags.flatMap { setting, texts in setting.problems(ofFlag: texts) }
+        guard problems.isEmpty else { throw ValidationError(problems.text) }
     }
 
     /// Nil: HTTP is served nowhere.
     ///
-    /// - Throws: `CoordinatorError` where it is no address.
-    static func address(ofHTTP text: String) throws(CoordinatorError) -> HTTPAddress? {
+    /// - Throws: `HTTPAddressError` where it is no address.
+    static func address(ofHTTP text: String) throws(HTTPAddressError) -> HTTPAddress? {
         text == "off" ? nil : try HTTPAddress(text)
     }
 
@@ -240,7 +233,7 @@ extension ToolError {
         switch error {
         case .keys: self.init(.notPermitted, "key", error.description)
         case .keysRequired: self.init(.notPermitted, "keysRequired", error.description)
-        case .noEndpoint, .httpAddress: self.init(.usage, "usage", error.description)
+        case .noEndpoint: self.init(.usage, "usage", error.description)
         case .addressInUse: self.init(.toolError, "addressInUse", error.description)
         case .cannotListen, .cannotServeHTTP, .httpToken, .dataDirectory, .journal, .blobs, .transport, .system:
             self.init(.toolError, "coordinator", error.description)

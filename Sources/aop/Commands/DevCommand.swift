@@ -1,6 +1,6 @@
 import ArgumentParser
-import Coordinator
 import GraphFile
+import Settings
 import Shapes
 import UnixSignals
 
@@ -32,7 +32,8 @@ struct DevCommand: ToolCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        do throws(CoordinatorError) { _ = try CoordinatorCommand.address(ofHTTP: http) } catch { throw ValidationError("--http: \(error)") }
+        let problems = Setting.http.problems(ofFlag: [http])
+        guard problems.isEmpty else { throw ValidationError(problems.text) }
         if file == nil, let first = set.first {
             throw ValidationError("--set \(first.name)=\(first.value) is for a graph, and none is named; name its file")
         }

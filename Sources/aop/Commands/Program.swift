@@ -24,11 +24,18 @@ enum Program {
         }
     }
 
-    /// For a program that reads JSON a usage error is JSON, too.
+    /// What is wrong with settings is told together with flags that cannot be used. For a program that reads JSON a usage error is JSON, too.
     private static func reportUsage(_ error: any Error) async {
-        guard AOP.exitCode(for: error) == .validationFailure, asksForJSON else { return }
+        // A command that ends with a code has told why.
+        guard !(error is ExitCode), AOP.exitCode(for: error) == .validationFailure else { return }
+        let settings = AOP.settingsText(beside: error)
+        guard asksForJSON else {
+            if !settings.isEmpty { FileHandle.standardError.write(Data("Error: \(settings)\n".utf8)) }
+            return
+        }
         let console = Console(output: .json)
-        await console.report(ToolError(.usage, "usage", AOP.fullMessage(for: error)))
+        let message = AOP.fullMessage(for: error)
+        await console.report(ToolError(.usage, "usage", settings.isEmpty ? message : "\(settings)\n\(message)"))
         exit(ExitStatus.usage.rawValue)
     }
 

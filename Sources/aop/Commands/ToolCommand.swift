@@ -44,7 +44,8 @@ extension ToolCommand {
         }
         let status: ExitStatus
         do {
-            if !Self.reportsSettings, case .failure(let error) = Settings.current { throw ToolError(.usage, "usage", "\(error)") }
+            let problems = Self.reportsSettings ? [] : Settings.current.problems
+            guard problems.isEmpty else { throw ToolError(.usage, "usage", problems.text) }
             status = Self.handlesInterruption ? try await execute(console) : try await interruptible(console)
         } catch let error as ExitCode {
             throw error

@@ -1,17 +1,15 @@
 import Settings
+import Worker
 
 /// Whether files and variables say what commands can use.
 enum ConfigurationCheck {
-    static func findings(_ current: Result<Settings, SettingsError>, _ misspelt: [MisspeltVariable]) -> [Finding] {
-        var findings: [Finding] = []
-        switch current {
-        case .failure(let error):
-            findings += error.problems.map { Finding(.configuration, message: $0) }
+    static func findings(_ settings: Settings, _ misspelt: [MisspeltVariable]) -> [Finding] {
+        let problems = settings.problems + WorkerOptions.problemsOfThisHost(settings)
+        var findings = problems.map { Finding(.configuration, .error, $0.text, remedy: $0.remedy) }
+        if !settings.problems.isEmpty {
             findings.append(Finding(.configuration, .warning, "what follows is checked with defaults, as the configuration cannot be used"))
-        case .success(let settings):
-            let problems = SettingCheck.problems(settings)
-            findings += problems.map { Finding(.configuration, message: $0) }
-            if problems.isEmpty { findings.append(Finding(.configuration, .ok, text(settings))) }
+        } else if problems.isEmpty {
+            findings.append(Finding(.configuration, .ok, text(settings)))
         }
         return findings + misspelt.map { Finding(.configuration, .warning, message: "\($0)") }
     }

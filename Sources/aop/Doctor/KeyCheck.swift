@@ -31,44 +31,27 @@ struct KeyCheck {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path), access(path, X_OK) == 0 else {
             return [Finding(.keys, .warning, "only the user of \(path) may look into it", remedy: "run aop doctor as that user")]
         }
-        var findings = folderMode(path)
         let keys = names.filter { $0.hasSuffix(".key") }.sorted()
-        for name in keys {
-            do throws(KeyError) { _ = try KeyFile(contentsOf: "\(path)/\(name)") } catch { findings.append(Finding(.keys, of: error)) }
+        var errors: [KeyError] = []
+        func note(_ look: () throws(KeyError) -> Void) {
+            do throws(KeyError) { try look() } catch { if !errors.contains(error) { errors.append(error) } }
         }
-        let authorized = authorizedKeys(path, names)
-        findings += authorized.findings
-        if findings.isEmpty {
-            let count = authorized.count.map { ", and \($0) that \($0 == 1 ? "is" : "are") let in" } ?? ""
-            findings.append(Finding(.keys, .ok, "\(keys.count) in \(path)\(count)"))
+        note { () throws(KeyError) in try KeyDirectory.check(path) }
+        for name in keys { note { () throws(KeyError) in _ = try KeyFile(contentsOf: "\(path)/\(name)") } }
+        var list: AuthorizedKeys?
+        let listPath = "\(path)/\(KeyDirectory.authorizedFile)"
+        if names.contains(KeyDirectory.coordinatorFile) {
+            note { () throws(KeyError) in list = try AuthorizedKeys(contentsOf: listPath) }
+            // As a coordinator that starts here.
+            note { () throws(KeyError) in _ = try CoordinatorKeys(directory: path).authorized() }
         }
-        return findings
-    }
-
-    private func folderMode(_ path: String) -> [Finding] {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o022 != 0 else { return [] }
-        let mode = String(status.st_mode & 0o7777, radix: 8)
-        return [Finding(.keys, .error, "\(path) has mode \(mode): other users could change keys in it", remedy: "chmod go-w \(path)")]
-    }
-
-    /// Of a coordinator.
-    private func authorizedKeys(_ path: String, _ names: [String]) -> (count: Int?, findings: [Finding]) {
-        guard names.contains(KeyDirectory.coordinatorFile) else { return (nil, []) }
-        let file = "\(path)/\(KeyDirectory.authorizedFile)"
-        guard names.contains(KeyDirectory.authorizedFile) else {
-            return (
-                nil,
-                [
-                    Finding(
-                        .keys, .warning, "there is no \(file): the coordinator lets nobody in",
-                        remedy: "aop keys generate NAME and aop keys authorize NAME --role ROLE let somebody in")
-                ]
-            )
+        var findings = errors.map { Finding(.keys, of: $0) }
+        if let list, !list.letsAnybodyIn(at: WallClock.milliseconds()) {
+            findings.append(Finding(.keys, .warning, message: AuthorizedKeys.nobodyText(listPath)))
         }
-        do throws(KeyError) { return (try AuthorizedKeys(contentsOf: file).principals.count, []) } catch {
-            return (nil, [Finding(.keys, of: error)])
-        }
+        guard findings.isEmpty else { return findings }
+        let count = (list?.principals.count).map { ", and \($0) that \($0 == 1 ? "is" : "are") let in" } ?? ""
+        return [Finding(.keys, .ok, "\(keys.count) in \(path)\(count)")]
     }
 
     /// By which processes of one user know each other on loopback.

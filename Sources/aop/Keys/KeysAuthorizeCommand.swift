@@ -35,11 +35,15 @@ struct KeysAuthorizeCommand: ToolCommand {
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let changed = try withKeys {
-            try AuthorizedKeys.change(at: directory.authorizedPath) { keys throws(KeyError) in
+            let own = try directory.coordinatorKey()
+            return try AuthorizedKeys.change(at: directory.authorizedPath) { keys throws(KeyError) in
                 let changed = try named(in: keys).map {
                     Principal(name: name, key: $0, roles: Set(role), operations: limits.operation, labels: limits.label)
                 }
-                for principal in changed { try keys.authorize(principal) }
+                for principal in changed {
+                    guard principal.key != own else { throw .ownKey(principal.key) }
+                    try keys.authorize(principal)
+                }
                 return changed
             }
         }

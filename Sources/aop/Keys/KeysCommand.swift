@@ -43,6 +43,14 @@ struct KeyDirectoryOptions: ParsableArguments, Sendable {
 
     var authorizedPath: String { file(KeyDirectory.authorizedFile) }
 
+    /// The coordinator's public key; nil: it is not here.
+    func coordinatorKey() throws(KeyError) -> PublicKey? {
+        do throws(KeyError) { return try CoordinatorKeys(directory: path).pair.publicKey } catch {
+            guard case .noCoordinatorKey = error else { throw error }
+            return nil
+        }
+    }
+
     func create() throws(KeyError) {
         do throws(SystemCallError) { try StateDirectory.create(path) } catch { throw .system(error) }
     }

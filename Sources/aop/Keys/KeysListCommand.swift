@@ -12,7 +12,8 @@ struct KeysListCommand: ToolCommand {
 
     func execute(_ console: Console) async throws -> ExitStatus {
         let (server, keys) = try withKeys {
-            (try CoordinatorKeys(directory: directory.path).pair.publicKey, try AuthorizedKeys(contentsOf: directory.authorizedPath))
+            let coordinator = try CoordinatorKeys(directory: directory.path)
+            return (coordinator.pair.publicKey, try coordinator.authorized())
         }
         let open = keys.enrolments.filter { $0.isOpen(at: WallClock.milliseconds()) }
         if console.isJSON {

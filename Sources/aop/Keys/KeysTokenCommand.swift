@@ -21,7 +21,7 @@ struct KeysTokenCommand: ToolCommand {
     @Option(help: "What the key may do: submit, work, observe or admin; may be repeated. (default: work)")
     var role: [KeyRole] = []
     @OptionGroup var limits: KeyLimitOptions
-    @Option(help: "How long the token may be used, 30d at most.")
+    @Option(help: "How long the token may be used: whole seconds, from 2s to 30d.")
     var valid = DurationArgument(milliseconds: 3_600_000)
     @Option(
         help: ArgumentHelp("Where hosts reach the coordinator, for the token: `join` needs no --connect then.", valueName: "url"),
@@ -33,7 +33,10 @@ struct KeysTokenCommand: ToolCommand {
     func validate() throws {
         guard Principal.isName(name) else { throw ValidationError("\(KeyError.name(name))") }
         guard JoinToken.validMilliseconds.contains(valid.milliseconds) else {
-            throw ValidationError("--valid \(valid.defaultValueDescription): a token is valid for 1s to 30d, such as 15m or 1h")
+            throw ValidationError("--valid \(valid.defaultValueDescription): a token is valid for 2s to 30d, such as 15m or 1h")
+        }
+        guard valid.milliseconds % 1000 == 0 else {
+            throw ValidationError("--valid \(valid.defaultValueDescription): say it in whole seconds, such as 90s, 15m or 1h")
         }
         if let endpoint { try KeysJoinCommand.check(endpoint, of: "--endpoint") }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CLinux
 import Foundation
 import Logging
+import Settings
 import Worker
 
 /// What the private cluster of `aop run` and `aop dev` is like.
@@ -27,8 +28,10 @@ struct PrivateClusterOptions: ParsableArguments, Sendable {
     func validate() throws {
         guard (1...256).contains(workers) else { throw ValidationError("--workers \(workers): use 1 to 256") }
         guard (1...10_000).contains(slots ?? 1) else { throw ValidationError("--slots \(slots ?? 1): use 1 to 10000") }
-        try WorkerOptions.validate(labels: label, resources: resource)
-        _ = try WorkerOptions.secretsDirectory(secrets)
+        let problems =
+            Setting.labels.problems(ofFlag: label) + Setting.resources.problems(ofFlag: resource)
+            + (secrets.map(WorkerOptions.problems(ofSecrets:)) ?? [])
+        guard problems.isEmpty else { throw ValidationError(problems.text) }
     }
 
     /// - Parameter http: where its coordinator serves HTTP; nil: nowhere.

@@ -13,7 +13,8 @@ struct TestKeys: Sendable {
 
     init(in directory: String) throws {
         self.directory = directory
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try KeyFile(name: "coordinator", pair: try KeyPair(), serverKey: nil).write(to: "\(directory)/\(KeyDirectory.coordinatorFile)")
         try AuthorizedKeys().write(to: "\(directory)/\(KeyDirectory.authorizedFile)", replaces: false)
         keys = try CoordinatorKeys(directory: directory)
