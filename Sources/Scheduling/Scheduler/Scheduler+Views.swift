@@ -136,8 +136,9 @@ extension Scheduler {
         return view
     }
 
+    /// By host and number, not in the order in which they came.
     func workerViews() -> [WorkerView] {
-        workers.sessions.enumerated().compactMap { index, session in
+        let views: [WorkerView] = workers.sessions.enumerated().compactMap { index, session in
             if durable.workers[index].identity.isSubmitter { return nil }
             let state: WorkerView.State
             switch session.connection {
@@ -159,6 +160,8 @@ extension Scheduler {
                 resources: resourceViews(of: index)
             )
         }
+        // `h/2` comes before `h/10`.
+        return views.sorted { ($0.host, $0.name.utf8.count, $0.name) < ($1.host, $1.name.utf8.count, $1.name) }
     }
 }
 
