@@ -379,7 +379,8 @@ def pictures(tour, work):
 ## 11. Who did what when
 
 `aop timeline` draws it. The gap is the break. Above the lines is marked what failed (red), and what was lost with the
-killed process (orange). The rest of the time the lock was waited for.""")
+killed process (orange). The rest of the time the lock was waited for. What ended while the busy machine had no time to hear of it stands in
+lines of its own, below those of the slots.""")
     svg = tour.draw(f"aop timeline {work} --to timeline.svg", "timeline.svg", says="svg")
     with open(svg, encoding="utf-8") as file:
         text = file.read()

@@ -149,7 +149,9 @@ extension Scheduler {
             missing.remove(durable.workers[index].identity.givenName)
         }
         for name in missing { if let last = named(name).last { shown.insert(last) } }
+        // By host and number, not in the order in which they came; `h/2` comes before `h/10`.
         return shown.sorted().map { view(ofWorker: $0) }
+            .sorted { ($0.host, $0.name.utf8.count, $0.name, $0.number.rawValue) < ($1.host, $1.name.utf8.count, $1.name, $1.number.rawValue) }
     }
 
     /// Those that are there or may come back; when there is none, the last that was.
