@@ -150,8 +150,10 @@ extension Scheduler {
         }
         for name in missing { if let last = named(name).last { shown.insert(last) } }
         // By host and number, not in the order in which they came; `h/2` comes before `h/10`.
-        return shown.sorted().map { view(ofWorker: $0) }
-            .sorted { ($0.host, $0.name.utf8.count, $0.name, $0.number.rawValue) < ($1.host, $1.name.utf8.count, $1.name, $1.number.rawValue) }
+        func order(_ view: WorkerView) -> (String, Int, String, UInt32) {
+            (view.host, view.name.utf8.count, view.name, view.number.rawValue)
+        }
+        return shown.map { view(ofWorker: $0) }.sorted { order($0) < order($1) }
     }
 
     /// Those that are there or may come back; when there is none, the last that was.
