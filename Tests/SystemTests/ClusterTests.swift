@@ -164,7 +164,7 @@ extension SystemTests {
 
         @Test func diskWithoutRoom_admitsNothingNew_andSaysWhatToDo() async throws {
             try await ProcessHarness.with { harness in
-                _ = try await harness.startCoordinator("--disk-reserve", "\(Int64.max)")
+                _ = try await harness.startCoordinator("--disk-reserve", "\(1 << 60)")
                 let graph = try harness.write("small.yaml", "group:\n  - {id: a, exec: [\"true\"]}\n")
                 let busy = try await harness.aop("submit", graph)
                 #expect(busy.status == 75, "\(busy)")
