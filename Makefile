@@ -48,6 +48,7 @@ test: dependencies  ## build and run every test
 	scripts/check-doc-examples.sh
 	scripts/check-links.sh
 	scripts/check-examples.sh
+	scripts/check-coverage.sh
 	# Not all that can be built: that has compilers of others in it.
 	$(SWIFT) build --product aoperation-clusterPackageTests
 	for product in aop-sim aop-fuzz aop-count TrialFlood; do $(SWIFT) build --product $$product || exit 1; done
