@@ -48,7 +48,8 @@ extension Setting {
             return "it must be a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .duration: return Self.isDuration(text) ? nil : "write a duration as 30s, 1m30s or 500ms"
         case .retention:
-            let isLong = text.prefixMatch(of: /0*[1-9][0-9]*(m|h|d)/) != nil && Self.isDuration(text)
+            // `5ms` does not begin with minutes.
+            let isLong = text.prefixMatch(of: /0*[1-9][0-9]*(m(?!s)|h|d)/) != nil && Self.isDuration(text)
             return isLong || text == "forever" ? nil : "write it as 7d, 12h or 1h30m, at least 1m, or forever"
         case .choice(let words):
             return words.contains(self == .logLevel ? text.lowercased() : text) ? nil : "it must be one of \(words.joined(separator: ", "))"

@@ -106,6 +106,14 @@ import Testing
         ]) func otherVariables_areNotTold(_ name: String)
     { #expect(MisspeltVariable.all(in: [name: "x"]).isEmpty) }
 
+    @Test(arguments: [
+        ("1m", true), ("7d", true), ("1h30m", true), ("01m5ms", true), ("forever", true), ("5ms", false), ("1000ms", false), ("59s", false),
+        ("0m", false), ("m", false), ("7", false), ("for ever", false),
+    ]) func retention_beginsWithMinutesHoursOrDays(_ text: String, _ isSound: Bool) {
+        let settings = Settings(environment: ["AOP_RETAIN": text], standardFiles: [])
+        #expect(settings.problems.isEmpty == isSound, "\(settings.problems)")
+    }
+
     @Test func everyError_isNamedAtOnce_withFileLineSettingAndRemedy() throws {
         let found = try problems(
             """
