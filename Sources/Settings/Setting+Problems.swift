@@ -47,10 +47,9 @@ extension Setting {
             if let number = Int64(text), range.contains(number) { return nil }
             return "it must be a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .duration: return Self.isDuration(text) ? nil : "write a duration as 30s, 1m30s or 500ms"
-        case .retention:
-            // `5ms` does not begin with minutes.
-            let isLong = text.prefixMatch(of: /0*[1-9][0-9]*(m(?!s)|h|d)/) != nil && Self.isDuration(text)
-            return isLong || text == "forever" ? nil : "write it as 7d, 12h or 1h30m, at least 1m, or forever"
+        case .retention: return Self.isRetention(text) ? nil : "write it as 7d, 12h or 1h30m, at least 1m, or forever"
+        case .retentionOrOff:
+            return Self.isRetention(text) || text == "off" ? nil : "write it as 30d, 12h or 1h30m, at least 1m, or forever, or off"
         case .choice(let words):
             return words.contains(self == .logLevel ? text.lowercased() : text) ? nil : "it must be one of \(words.joined(separator: ", "))"
         }
@@ -64,13 +63,19 @@ extension Setting {
             guard let endpoint = try? Endpoint(text), endpoint.port != 0 else { return nil }
             return endpoint.description
         case .resources: return try? ResourceAmount(text).name
-        case .path, .endpoint, .httpAddress, .labels, .variables, .number, .duration, .retention, .choice: return nil
+        case .path, .endpoint, .httpAddress, .labels, .variables, .number, .duration, .retention, .retentionOrOff, .choice:
+            return nil
         }
     }
 
     private static let labelBytesMax = 256
     /// Thirty thousand years: so much all who read durations can take.
     private static let durationMillisecondsMax = 1e15
+
+    private static func isRetention(_ text: String) -> Bool {
+        // `5ms` does not begin with minutes.
+        text == "forever" || text.prefixMatch(of: /0*[1-9][0-9]*(m(?!s)|h|d)/) != nil && isDuration(text)
+    }
 
     private static func isDuration(_ text: String) -> Bool {
         guard text.wholeMatch(of: /([0-9]{1,9}(ms|s|m|h|d))+/) != nil else { return false }

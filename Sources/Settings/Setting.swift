@@ -16,6 +16,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case snapshotBytes = "snapshot-bytes"
     case retain
     case retainBytes = "retain-bytes"
+    case history
     case flightRecorder = "flight-recorder"
     case connect
     case processes
@@ -44,13 +45,15 @@ public enum Setting: String, CaseIterable, Sendable {
         case duration
         /// A duration of at least a minute, or `forever`.
         case retention
+        /// The same, or `off`.
+        case retentionOrOff
         case choice([String])
 
         /// Several values; between commas in the environment.
         public var isList: Bool {
             switch self {
             case .endpoints, .labels, .resources, .variables: true
-            case .path, .endpoint, .httpAddress, .number, .duration, .retention, .choice: false
+            case .path, .endpoint, .httpAddress, .number, .duration, .retention, .retentionOrOff, .choice: false
             }
         }
     }
@@ -86,6 +89,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .diskReserve: Row(variable: "AOP_DISK_RESERVE", form: .number(Self.byteCounts), users: .coordinator)
         case .snapshotBytes: Row(variable: "AOP_SNAPSHOT_BYTES", form: .number(Self.byteCounts), users: .coordinator)
         case .retain: Row(variable: "AOP_RETAIN", form: .retention, users: .coordinator)
+        case .history: Row(variable: "AOP_HISTORY", form: .retentionOrOff, users: .coordinator)
         case .retainBytes: Row(variable: "AOP_RETAIN_BYTES", form: .number(Self.byteCounts), users: .coordinator)
         case .flightRecorder: Row(variable: "AOP_FLIGHT_RECORDER", form: .number(Self.byteCounts), users: .coordinator)
         case .connect: Row(variable: "AOP_CONNECT", form: .endpoint, users: .worker)

@@ -114,6 +114,13 @@ import Testing
         #expect(settings.problems.isEmpty == isSound, "\(settings.problems)")
     }
 
+    @Test(arguments: [("30d", true), ("forever", true), ("off", true), ("0", false), ("no", false)])
+    func history_isARetention_orOff(_ text: String, _ isSound: Bool) {
+        #expect(Settings(environment: ["AOP_HISTORY": text], standardFiles: []).problems.isEmpty == isSound)
+        // `off` is the history's alone.
+        #expect(!Settings(environment: ["AOP_RETAIN": "off"], standardFiles: []).problems.isEmpty)
+    }
+
     @Test func everyError_isNamedAtOnce_withFileLineSettingAndRemedy() throws {
         let found = try problems(
             """

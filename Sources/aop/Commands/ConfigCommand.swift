@@ -117,6 +117,7 @@ struct ConfigShowCommand: ToolCommand {
         case .snapshotBytes: ["\(CoordinatorCommand.Defaults.snapshotBytes)"]
         case .retain: [RetentionArgument.standard.defaultValueDescription]
         case .retainBytes: ["\(CoordinatorCommand.Defaults.retainBytes)"]
+        case .history: [HistoryArgument.standard.defaultValueDescription]
         case .flightRecorder: ["\(CoordinatorCommand.Defaults.flightRecorder)"]
         case .processes: ["1"]
         case .slots: ["\(clinux_processor_count())"]

@@ -82,6 +82,11 @@ struct CoordinatorCommand: ToolCommand {
     var retainBytes: Int64 = Settings.number(.retainBytes) ?? Defaults.retainBytes
     @Option(
         help: ArgumentHelp(
+            "How long what became of submissions stands in DATA/history.sqlite: at least 1m, or `forever`, or `off`.",
+            valueName: "duration"))
+    var history = Settings.text(.history).flatMap(HistoryArgument.init(argument:)) ?? .standard
+    @Option(
+        help: ArgumentHelp(
             "Bytes of recordings of what the scheduler is told, for `aop journal replay`, the oldest of which go. 0: nothing is recorded.",
             valueName: "bytes"))
     var flightRecorder: Int64 = Settings.number(.flightRecorder) ?? Defaults.flightRecorder
@@ -133,7 +138,7 @@ struct CoordinatorCommand: ToolCommand {
         configuration.retentionBytes = retainBytes == 0 ? nil : retainBytes
         configuration.flightRecorderBytes = flightRecorder
         // What belongs to one run is removed with it.
-        if privateDirectory != nil { configuration.historyMilliseconds = 0 }
+        configuration.historyMilliseconds = privateDirectory == nil ? history.milliseconds : 0
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         let address = noHTTP ? nil : try Self.address(ofHTTP: http)
         let logger = Logger(label: "aop.coordinator")

@@ -19,7 +19,7 @@ struct EffectiveSetting: Equatable {
         case .shell: settings[.shell] == nil ? [shell(settings)] : []
         case .keyFile: merged(keyFiles(settings))
         case .color, .coordinator, .connectTimeout, .keys, .listen, .http, .data, .partialResultBytes, .diskReserve, .snapshotBytes,
-            .retain, .retainBytes, .flightRecorder, .connect, .processes, .slots, .labels, .resources, .passEnv, .secrets, .grace:
+            .retain, .retainBytes, .history, .flightRecorder, .connect, .processes, .slots, .labels, .resources, .passEnv, .secrets, .grace:
             []
         }
     }
