@@ -348,6 +348,8 @@ The four scans are found and copied. `aop retry --failed` submits the same graph
         archive.write_page(scans, box, page)
     second = tour.submit("aop retry last --failed")
     tour.wait("it waits for somebody to say yes", lambda: tour.ask(f"explain {second}/publish")["state"] == "evaluating")
+    tour.wait("all that does not wait has ended",
+              lambda: all(tour.operations(second)[name]["state"] == "succeeded" for name in ("report", "minutes")))
     begun = {one["path"] for one in tour.ask("events --since 1h")["events"] if one["id"] == second and one["event"] == "running" and one["path"]}
     again = {f"box-{box}/{page}" for box, page in archive.MISSING} | {f"index-{box}" for box, _ in archive.MISSING} | {"total", "report", "minutes"}
     labels = {f"label/{index}" for index in range(len(archive.BOXES))}

@@ -7,8 +7,8 @@ import Foundation
 /// Invariant behind `@unchecked Sendable`: `value` and `willFinishHandler` are only reached under the lock of `core`.
 open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     /// Stored by the proposal that leads to a success; to be read only when the outcome is one.
-    fileprivate var value: Output?
-    private var willFinishHandler: WillFinish?
+    fileprivate final var value: Output?
+    private final var willFinishHandler: WillFinish?
 
     private typealias WillFinish =
         @Sendable (Result<Output, AOperationError>, _ finish: @escaping @Sendable () -> Void) -> Void
@@ -42,7 +42,7 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     public final var errors: [AOperationError] { publishedErrors }
 
     /// Under the lock of `core`.
-    private func result(of ending: Ending) -> Result<Output, AOperationError>? {
+    private final func result(of ending: Ending) -> Result<Output, AOperationError>? {
         switch ending {
         case .success: value.map { .success($0) }
         case .failure(let errors): errors.first.map { .failure($0) }
@@ -59,7 +59,10 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
     }
 
     /// As ``finish(with:)``, past the overrides of subclasses.
-    func conclude(withResult result: Result<Output, AOperationError>) {
+    ///
+    /// Final: an override for operations without a value would save something, but optimised code of other modules, into which `finish(with:)` is
+    /// inlined, then calls an entry of the subclass's method table that is not there ("Call of deleted method", Swift 6.3).
+    final func conclude(withResult result: Result<Output, AOperationError>) {
         switch result {
         case .success(let value): conclude(with: .success) { self.value = value }
         case .failure(let error): conclude(with: Ending.failure([error]))
@@ -156,14 +159,6 @@ open class ResultableOperation<Output>: AOperation, @unchecked Sendable {
 open class VoidOperation: ResultableOperation<Void>, @unchecked Sendable {
     public override init() {
         super.init()
-    }
-
-    /// The same, without what handling a value of any type costs.
-    final override func conclude(withResult result: Result<Void, AOperationError>) {
-        switch result {
-        case .success: conclude(with: .success) { value = () }
-        case .failure(let error): conclude(with: Ending.failure([error]))
-        }
     }
 }
 
