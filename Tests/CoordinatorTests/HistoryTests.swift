@@ -179,6 +179,8 @@ import Wire
         }
         let database = try HistoryDatabase(try DataDirectory(path: path))
         #expect(!database.holds(SubmissionNumber(1), id: "s1"))
+        try database.removeUnfinished()
+        #expect(try Self.rows(file, "SELECT count(*) FROM operation") == ["0"])
         try database.append(page(1, endedAt: 1000, operations: 2))
         // The same number in another life of the directory.
         try database.append(page(1, endedAt: 2000, operations: 1))

@@ -65,9 +65,6 @@ struct HistoryDatabase {
                 try database.execute(sql: "PRAGMA journal_size_limit = \(JournalDatabase.logBytesMax)")
                 try database.inTransaction(.immediate) {
                     try Self.schema.migrate(database, path: path)
-                    // Of one whose last row was not written all rows are written anew.
-                    try database.execute(
-                        sql: "DELETE FROM operation WHERE submission NOT IN (SELECT number FROM submission)")
                     return .commit
                 }
                 let rows = try Row.fetchAll(database, sql: "SELECT number, id FROM submission")
@@ -124,6 +121,14 @@ struct HistoryDatabase {
     }
 
     private static func time(_ milliseconds: Int64) -> Int64? { milliseconds == 0 ? nil : milliseconds }
+
+    /// Removes operations of submissions whose own row was never written, and is not going to be: before anything is appended.
+    ///
+    /// - Throws: GRDB's errors.
+    /// - Complexity: O(operations): not for those who wait for the coordinator's start.
+    func removeUnfinished() throws {
+        try queue.write { try $0.execute(sql: "DELETE FROM operation WHERE submission NOT IN (SELECT number FROM submission)") }
+    }
 
     /// Removes what ended before `time`, in milliseconds since 1970, and what ended first where the file has more than it may.
     ///

@@ -21,6 +21,7 @@ final class HistoryService: Sendable {
     ) throws(ThreadError) {
         thread = try OSThread(name: "aop-history") { [jobs] in
             var worker = HistoryWorker(database: database, keepMilliseconds: keepMilliseconds, logger: logger)
+            worker.begin()
             while true {
                 switch jobs.take(withinMilliseconds: worker.millisecondsToRoom) {
                 case .jobs(let pages):
@@ -62,6 +63,10 @@ private struct HistoryWorker {
     }
 
     var millisecondsToRoom: Int64 { max(0, roomAt - BootClock.milliseconds()) }
+
+    func begin() {
+        do { try database.removeUnfinished() } catch { logger.error("\(database.path): cannot remove what was left unfinished: \(error)") }
+    }
 
     mutating func append(_ page: HistoryPage) {
         if page.isFirst { broken = nil }
