@@ -14,7 +14,7 @@ SIMULATION_TESTS = ^(SchedulingTests|SimulatorTests)\.
 
 .PHONY: help
 help:  ## what there is
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
 .PHONY: dependencies
 dependencies:  ## install the system packages that are missing
@@ -62,6 +62,12 @@ test: dependencies  ## build and run every test
 	scripts/check-dashboard.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-deb.sh --test "$$($(SWIFT) build --show-bin-path)/aop"
+	$(SWIFT) build -c release --product aop
+	scripts/check-release.sh
+
+.PHONY: check-release
+check-release: build  ## what only a release build shows: no method that the optimiser emptied, and the tour; `make test` ends with it
+	scripts/check-release.sh
 
 .PHONY: sanitize
 sanitize: export AOP_TEST_LOAD = 0.05

@@ -130,7 +130,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     public final var outcomes: GroupOutcomes { GroupOutcomes(current.roster.withLock { $0.outcomes }) }
 
     /// The group whose children count: itself, or its latest attempt.
-    private var current: GroupOperation { again.withLock { $0.latest } ?? self }
+    private final var current: GroupOperation { again.withLock { $0.latest } ?? self }
 
     /// Adds a child, before the group starts or while it runs. What is added to a group that was cancelled, or
     /// stopped by a failure, ends as cancelled; so does, with an error line, what is added to a group that has ended.
@@ -224,7 +224,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     /// Whether it, or something around it, is in a queue. A group that is abandoned in none runs its children's ends outside.
-    private var isInQueue: Bool {
+    private final var isInQueue: Bool {
         var next: AOperation? = self
         while let operation = next {
             let enclosing = operation.enclosing
@@ -235,7 +235,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     }
 
     /// What belongs to the children's delivery nets and is in no queue becomes a child, too; before the start only.
-    private func takeNets() {
+    private final func takeNets() {
         guard roster.withLock({ $0.isGathering && !$0.isMirrored }) else { return }
         let list = listWithNets(operations)
         RetryScope.foresee(list)
@@ -256,17 +256,17 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         lane.withLock { $0 }?.pump()  // if no child can run yet, the group's slot is for others
     }
 
-    private func startNext() {
+    private final func startNext() {
         while let next = roster.withLock({ $0.nextToStart() }) { admit(next) }
     }
 
     /// What `body` puts into the lane starts when all of it is there, if children are of retry scopes.
-    private func enterTogether(_ body: () -> Void) {
+    private final func enterTogether(_ body: () -> Void) {
         openLane().enterTogether(roster.withLock(\.isScoped), body)
     }
 
     /// Puts a child into the group's lane. One that is in another queue, or has ended, is only waited for.
-    private func admit(_ operation: Foundation.Operation) {
+    private final func admit(_ operation: Foundation.Operation) {
         let lane = openLane()
         guard let child = operation as? AOperation else {
             PlainMember(operation).enter(lane, of: self)
@@ -289,7 +289,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     ///
     /// It borrows the group's own slot, if the group has begun. A group whose lane is opened before never begins: it
     /// was abandoned.
-    private func openLane() -> Lane {
+    private final func openLane() -> Lane {
         let (outer, hasSlot) = core.withLock { ($0.membership?.lane ?? .outside, $0.holdsSlot) }
         let limit = roster.withLock { $0.isMirrored ? .max : $0.limit }
         return lane.withLock { lane in
@@ -341,13 +341,13 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         type(of: self) == GroupOperation.self || type(of: self) == OrderedGroupOperation.self
     }
 
-    private var recipe: (@Sendable () -> [Foundation.Operation]?)? {
+    private final var recipe: (@Sendable () -> [Foundation.Operation]?)? {
         isPlainGroup ? again.withLock { $0.recipe } : nil
     }
 
     /// The children are about to start, or to be cancelled: if another attempt may be asked for, what they are made of is
     /// kept until the end.
-    private func rememberChildren() {
+    private final func rememberChildren() {
         guard isPlainGroup, core.withLock({ $0.retryDecider != nil || $0.retryScope != nil }), recipe == nil else { return }
         guard let recipes = ChildRecipes(of: roster.withLock { $0.operations }) else { return }
         again.set(\.recipe, to: { recipes.make() })
@@ -390,12 +390,12 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
 
     /// A group whose own children have ended. If another attempt is under way the group ends with that; one that is
     /// just being made is cancelled when it is there.
-    private func interruptOrCancelAttempt(with ending: Ending) {
+    private final func interruptOrCancelAttempt(with ending: Ending) {
         let isDecided = core.withLock { $0.state.isRetrying ? false : $0.interrupt(ending) }
         if isDecided { settle() } else { core.withLock { $0.attempt }?.cancel() }
     }
 
-    private func cancel(_ children: [Foundation.Operation]) {
+    private final func cancel(_ children: [Foundation.Operation]) {
         guard !children.isEmpty else { return }
         Trampoline.run { [self] in
             let lane = openLane()
@@ -427,7 +427,7 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
         takeGroupEnd(ending, hasStarted: hasStarted)
     }
 
-    private func complete() {
+    private final func complete() {
         let ending = roster.withLock { $0.ending }
         Trampoline.run { [self] in
             if case .success = ending { conclude(withResult: .success(())) } else { conclude(with: ending) }

@@ -42,7 +42,7 @@ open class AsyncOperation<Output>: ResultableOperation<Output>, @unchecked Senda
     }
 
     /// As its quality of service asks for, or that of its queue; nil: the usual one.
-    private var priority: TaskPriority? {
+    private final var priority: TaskPriority? {
         let own = qualityOfService
         let quality = own == .default ? core.withLock { $0.membership?.lane }?.root.quality ?? .default : own
         return switch quality {

@@ -121,13 +121,13 @@ open class AOperationQueue: Foundation.OperationQueue, @unchecked Sendable {
 
     /// Puts an operation into the lane. Foundation is given it too, so that its own list of operations is true; it runs
     /// nothing by that. False for one that is, or was, in a queue.
-    private func enter(_ operation: AOperation, epoch: UInt64? = nil) -> Bool {
+    private final func enter(_ operation: AOperation, epoch: UInt64? = nil) -> Bool {
         if let delegate, operation.core.withLock({ $0.isInNoQueue }) { delegate.operationQueue(self, willAddOperation: operation) }
         return operation.enter(lane, of: self, announcement: .onStart, epoch: epoch)
     }
 
     @discardableResult
-    private func admitPlain(_ operation: Foundation.Operation) -> PlainMember {
+    private final func admitPlain(_ operation: Foundation.Operation) -> PlainMember {
         delegate?.operationQueue(self, willAddOperation: operation)
         let member = PlainMember(operation)
         member.enter(lane, of: self)

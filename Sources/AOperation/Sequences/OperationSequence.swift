@@ -88,14 +88,14 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         proceed(after: ended.operation)
     }
 
-    private func takeStep(_ step: inout SequenceStep?, ifOver isOver: Bool) -> SequenceStep? {
+    private final func takeStep(_ step: inout SequenceStep?, ifOver isOver: Bool) -> SequenceStep? {
         guard isOver else { return nil }
         defer { step = nil }
         return step
     }
 
     /// Starts the next step; a loop, for steps that have ended before they came.
-    private func proceed(after previous: AOperation?) {
+    private final func proceed(after previous: AOperation?) {
         var previous = previous
         while let next = decide(after: previous) {
             guard start(next, after: previous) else { return }
@@ -110,7 +110,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
         proceed(after: previous)
     }
 
-    private func decide(after previous: AOperation?) -> AOperation? {
+    private final func decide(after previous: AOperation?) -> AOperation? {
         guard takesMore, !isDecidedElsewhere, let next = nextOperation(after: previous) else { return nil }
         guard next !== self, !isChild(next) else {
             aggregateError(AOperationError(AOperationError.StepRepeated(sequence: self, step: next)))
@@ -124,7 +124,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     }
 
     /// Adds a step's operations. Returns whether they have all ended already.
-    private func start(_ next: AOperation, after previous: AOperation?) -> Bool {
+    private final func start(_ next: AOperation, after previous: AOperation?) -> Bool {
         let members = next.unqueuedDependencies()
         let pause = previous == nil ? nil : pause(before: members)
         step.withLock { $0 = SequenceStep(next, members: members, pause: pause) }
@@ -143,7 +143,7 @@ open class OperationSequence: GroupOperation, @unchecked Sendable {
     }
 
     /// Lets the operations wait, without a slot.
-    private func pause(before members: [AOperation]) -> DelayOperation<Void>? {
+    private final func pause(before members: [AOperation]) -> DelayOperation<Void>? {
         guard let wait = waits.withLock({ $0.next() }), wait > .zero else { return nil }
         guard !runsElsewhere else {
             // They run elsewhere: so does their wait. Those that wait for others of them have waited with these.

@@ -55,7 +55,7 @@ open class WrapperOperation<Input, Output>: ResultableOperation<Output>, Receive
         if parts.run([operation], if: { $0.state.isExecuting }) { giveUpSlot() } else { endBody() }
     }
 
-    private func end(as operation: ResultableOperation<Output>) {
+    private final func end(as operation: ResultableOperation<Output>) {
         switch operation.outcome {
         case .success(let value): conclude(withResult: .success(value))
         case .failure, .cancelled: conclude(with: .failure(operation.publishedErrors))
