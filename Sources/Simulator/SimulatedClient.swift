@@ -63,6 +63,8 @@ final class SimulatedClient {
     /// What it has asked and not been answered.
     private var open: [Int: ClientRequest] = [:]
     private var nextNumber = 0
+    /// Keys of its own: a refused retry is forgotten, its key is not given to another.
+    private var retries = 0
     private(set) var isConnected = false
     /// Paths that it paused, by submission.
     private var paused: [(id: String, path: String)] = []
@@ -141,7 +143,8 @@ final class SimulatedClient {
         guard submissions.count < Self.submissionsMax, let submission = world.random.pick(submissions.filter(\.isFinished)),
             let id = submission.id
         else { return }
-        let key = "again-\(submissions.count)"
+        retries += 1
+        let key = "again-\(retries)"
         submissions.append(Submission(key: key, graph: submission.graph))
         world.submitted.insert(submissions.count - 1)
         ask(.retry(submission: id, key: key, force: world.random.oneIn(2), failedOnly: world.random.oneIn(2)), .retry(key: key, id: id))
