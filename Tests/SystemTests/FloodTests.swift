@@ -35,7 +35,7 @@ extension SystemTests {
                 func work() async throws { #expect(try await cluster.aop(as: "submit", "submit", graph, "--wait").status == 0) }
                 try await work()
                 let coordinator = try await cluster.coordinator.pid()
-                let (files, memory) = (try openFiles(of: coordinator), try residentBytes(of: coordinator))
+                let (files, memory) = (try openFiles(of: coordinator), try ProcessTable.residentBytes(of: coordinator))
 
                 let port = try #require(UInt16(cluster.endpoint.split(separator: ":").last ?? ""))
                 var flood = Flood(port: port, openMax: Self.openMax)
@@ -60,7 +60,7 @@ extension SystemTests {
                     // SQLite opens and closes some of its own.
                     try openFiles(of: coordinator) <= files + 8
                 }
-                let grown = try residentBytes(of: coordinator) - memory
+                let grown = try ProcessTable.residentBytes(of: coordinator) - memory
                 #expect(grown <= Self.growthBytesMax, "it has \(grown) bytes more")
                 let lines = cluster.coordinator.stderr.split(separator: "\n").count
                 #expect(lines <= Self.linesMax, "\(cluster.coordinator.stderr)")
@@ -94,12 +94,6 @@ extension SystemTests {
 
         private func openFiles(of process: Int32) throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
-        }
-
-        private func residentBytes(of process: Int32) throws -> Int {
-            let text = try String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8)
-            let pages = try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) })
-            return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
         }
     }
 

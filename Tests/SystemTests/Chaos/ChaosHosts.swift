@@ -49,6 +49,13 @@ struct ProcessTable {
         }
     }
 
+    /// What it has in memory, in bytes.
+    static func residentBytes(of process: Int32) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8)
+        let pages = try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
     /// What should not be: a dead child that nobody has buried, and an executor whose supervisor is gone.
     static func remains(of harness: ProcessHarness, besides known: [Int32]) -> [String] {
         let own = harness.processes()

@@ -8,6 +8,8 @@ struct ChaosScale {
     let workerKills: Int
     /// Processes that are frozen, one after the other.
     let freezes: Int
+    /// Operations of which readers hear who do not read.
+    let readOperations: Int
     let seed: UInt64
     /// What takes longer hangs.
     let patience: Duration
@@ -22,6 +24,7 @@ struct ChaosScale {
         operations: number("OPERATIONS") ?? (isLong ? 20_000 : 600),
         workerKills: number("WORKER_KILLS") ?? (isLong ? 500 : 10),
         freezes: number("FREEZES") ?? (isLong ? 12 : 2),
+        readOperations: number("READ_OPERATIONS") ?? (isLong ? 100_000 : 2_000),
         seed: UInt64(number("SEED") ?? 1),
         patience: isLong ? .seconds(3600) : .seconds(240))
 }

@@ -44,13 +44,47 @@ struct RawHTTP {
     }
 
     /// Sizes of chunks fall between the lines of events.
-    private static func events(_ text: String) -> String {
+    fileprivate static func events(_ text: String) -> String {
         text.replacingOccurrences(of: #"\r\n[0-9a-fA-F]+\r\n"#, with: "", options: .regularExpression)
     }
 
+    /// A stream that was asked for, and that nobody reads yet.
+    struct Unread {
+        fileprivate let http: RawHTTP
+        fileprivate let descriptor: Int32
+
+        /// Reads until `isEnough` says so of all events so far; false: the stream has ended before.
+        func read(until isEnough: (String) -> Bool) throws -> Bool {
+            var bytes: [UInt8] = []
+            while let more = try http.read(descriptor) {
+                bytes += more
+                // Not after each of thousands of small parts.
+                if more.count < 4096, isEnough(RawHTTP.events(String(decoding: bytes, as: UTF8.self))) { return true }
+            }
+            return isEnough(RawHTTP.events(String(decoding: bytes, as: UTF8.self)))
+        }
+
+        func close() { Glibc.close(descriptor) }
+    }
+
+    /// Sends a request, and reads nothing.
+    func open(_ path: String, receiveBufferBytes: Int32) throws -> Unread {
+        let descriptor = try connected(receiveBufferBytes: receiveBufferBytes)
+        try write("GET", path, [:], nil, to: descriptor)
+        return Unread(http: self, descriptor: descriptor)
+    }
+
     private func withConnection<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = try connected()
         defer { close(descriptor) }
+        return try body(descriptor)
+    }
+
+    private func connected(receiveBufferBytes: Int32? = nil) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var bytes = receiveBufferBytes {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+        }
         var patience = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var target = sockaddr_in()
@@ -62,8 +96,11 @@ struct RawHTTP {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard status == 0 else { throw CocoaError(.fileReadUnknown) }
-        return try body(descriptor)
+        guard status == 0 else {
+            close(descriptor)
+            throw CocoaError(.fileReadUnknown)
+        }
+        return descriptor
     }
 
     private func write(
@@ -80,7 +117,7 @@ struct RawHTTP {
     }
 
     /// nil: the answer has ended.
-    private func read(_ descriptor: Int32) throws -> [UInt8]? {
+    fileprivate func read(_ descriptor: Int32) throws -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         guard count >= 0 else { throw CocoaError(.fileReadUnknown) }
