@@ -104,8 +104,11 @@ public enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Settings that are one choice together: the place of the most weight that says one of them decides.
-    static let choices: [Set<Setting>] = [[.keyFile, .keys]]
+    /// What a place of less weight does not mean any more where one of more weight has said this.
+    ///
+    /// A single key file outranks a directory, so that the directory has to be the later word; the other way round a coordinator still looks for its
+    /// keys in the directory, whatever key its user's clients have.
+    static let settles: [Setting: Setting] = [.keys: .keyFile]
 
     public var name: String { rawValue }
     public var variable: String { row.variable }

@@ -56,10 +56,7 @@ public struct Settings: Sendable {
             let isThere = access(path, F_OK) == 0
             files.append((path, isThere))
             guard isThere || chosen != nil else { continue }
-            // Who chooses in one place does not mean what a place of less weight says of the same choice.
-            let settled = Setting.choices.filter { choice in choice.contains { values[$0] != nil } }.reduce(into: Set()) {
-                $0.formUnion($1)
-            }
+            let settled = Set(Setting.settles.filter { values[$0.key] != nil }.values)
             let said = Self.read({ () throws(GraphFileError) in try FlatFile(path: path) }, path)
             problems += said.problems
             for (setting, value) in said.values where values[setting] == nil && !settled.contains(setting) { values[setting] = value }

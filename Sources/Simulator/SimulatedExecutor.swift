@@ -248,7 +248,7 @@ extension PeerSession.Notice {
     fileprivate var text: String {
         switch self {
         case .attached(let welcome, _): "attached, drops \(welcome.drop.count)"
-        case .detached(let reason): "detached: \(reason)"
+        case .detached(let reason, _): "detached: \(reason)"
         case .leaseOver: "its lease is over"
         case .lockLeaseEnding: "its lock lease ends"
         case .orphanLimitOver: "its orphan limit is over"

@@ -91,7 +91,7 @@ import Wire
 
     @Test func roles_decideWhatAHelloMayBe() async throws {
         let (submit, work, observe) = (try keys.key("s", [.submit]), try keys.key("w", [.work]), try keys.key("o", [.observe]))
-        let (admin, log) = (try keys.key("a", [.admin]), log)
+        let (admin, log, directory) = (try keys.key("a", [.admin]), log, keys.directory)
         try await run { coordinator in
             for (key, role, isSubmitter, text) in [
                 (submit, WireRole.executor, false, "`s` (submit) may not work"), (submit, .supervisor, false, "`s` (submit) may not work"),
@@ -103,9 +103,12 @@ import Wire
                 let refusal = try self.refusal(peer)
                 #expect(refusal.code == .notPermitted && refusal.isFinal)
                 #expect(refusal.message.hasPrefix(text), "\(refusal.message)")
+                // Where it is only the log tells.
+                #expect(refusal.message.hasSuffix("with the --dir that its log names)") && !refusal.message.contains(directory))
                 peer.close()
             }
-            _ = try log.waits(for: "warning notPermitted: here (process 7) at 127.0.0.1: `s` (submit) may not work")
+            let line = try log.waits(for: "warning notPermitted: here (process 7) at 127.0.0.1: `s` (submit) may not work")
+            #expect(line.contains("on the coordinator's host, with --dir \(directory))"), "\(line)")
             for (number, (key, role)) in [
                 (submit, WireRole.client), (work, .executor), (work, .supervisor), (observe, .client), (admin, .executor),
             ]
@@ -132,6 +135,7 @@ import Wire
 
     @Test func anothersSubmission_isNotCancelled_alsoAfterARestart_andThatIsLogged() async throws {
         let (ann, bob, worker, log) = (try keys.key("ann", [.submit]), try keys.key("bob", [.submit]), try keys.key("w", [.work]), log)
+        let directory = keys.directory
         try await run { coordinator in
             let executor = try coordinator.peer(key: worker)
             _ = try executor.attach(.executor, incarnation: 3)
@@ -150,7 +154,9 @@ import Wire
             let refused = self.failure(try peer.request(1, .cancel(.with { $0.submission = view.id })))
             #expect(refused?.code == .notPermitted)
             #expect(refused?.message.hasPrefix("`bob` (submit) may not cancel submission \(view.id), which belongs to `ann`") == true)
-            _ = try log.waits(for: "warning notPermitted: here at 127.0.0.1: `bob` (submit)")
+            #expect(refused?.message.hasSuffix("on the coordinator's host, with the --dir that its log names") == true)
+            let line = try log.waits(for: "warning notPermitted: here at 127.0.0.1: `bob` (submit)")
+            #expect(line.contains("on the coordinator's host, with --dir \(directory)"), "\(line)")
             #expect(self.failure(try peer.request(2, .workers(WireListWorkers())))?.code == .notPermitted)
             #expect(try owner.view("last").finishedAt == 0)
             guard case .cancelled? = try owner.request(3, .cancel(.with { $0.submission = "last" })).body else {

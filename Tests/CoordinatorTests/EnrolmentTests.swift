@@ -44,7 +44,9 @@ import Wire
             let refusal = try other.enrolRefused(second.publicKey)
             #expect(refusal.code == .notPermitted && refusal.isFinal)
             #expect(refusal.message.contains("the join token for `host2` has been used, for the key \(key.publicKey)"))
-            #expect(refusal.message.contains("`aop keys token host2` on the coordinator's host makes another one"))
+            #expect(
+                refusal.message.contains(
+                    "`aop keys token host2` on the coordinator's host, with the --dir that its log names, makes another one"))
             let line = try log.waits(
                 for:
                     "warning notPermitted: 127.0.0.1, with the key \(token.publicKey) for \(second.publicKey): the join token for `host2` has been"

@@ -36,7 +36,7 @@ import Wire
             ),
             (.join(other, uniqueID: "u"), "join", { $0.uniqueID == "u" && $0.operation == "s/a" }),
             (
-                .worker(WorkerWait(reason: .version(3, of: "t"), operation: "s/b", absent: ["h/1"])), "worker",
+                .worker(WorkerWait(reason: .version(3, of: "t"), operation: "s/b", absent: [WorkerWait.Absentee(worker: "h/1")])), "worker",
                 { $0.missing == "version" && $0.absent == ["h/1"] && $0.remedy == "start a worker with version 3 of `t`" }
             ),
             (
@@ -58,6 +58,16 @@ import Wire
         for (blocker, kind, holds) in all {
             let wire = wire(blocker)
             #expect(wire.kind == kind && !wire.text.isEmpty && holds(wire), "\(wire)")
+        }
+    }
+
+    @Test func keysThatKeepWorkersOut_areNamed() {
+        for (bar, name) in [(WorkerBar.revoked, "revoked"), (.limited, "limited")] {
+            let wait = WorkerWait(
+                reason: .barred(worker: "h/1", bar, since: 4_000, others: 0), operation: "", absent: [WorkerWait.Absentee(worker: "h/2")])
+            let wire = wire(.worker(wait))
+            #expect(
+                wire.missing == name && wire.worker == "h/1" && wire.since == 4_000 && wire.until == 0 && wire.absent == ["h/2"], "\(wire)")
         }
     }
 }

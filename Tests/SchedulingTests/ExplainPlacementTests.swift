@@ -41,7 +41,7 @@ import Testing
         cluster.submit(Sketch.group("root", [.op("a", type: "rare"), .op("b", type: "rare")]).graph())
         cluster.begin("a")
         cluster.step([.draining(try #require(cluster.peers[1]))])
-        #expect(wait("b", &cluster)?.absent == ["h/1"])
+        #expect(wait("b", &cluster)?.absent == [WorkerWait.Absentee(worker: "h/1")])
         cluster.disconnect(1)
         let heard = cluster.now.wall
         guard case .unheard(let worker, let since, let until)? = wait("a", &cluster)?.reason else { return #expect(Bool(false)) }

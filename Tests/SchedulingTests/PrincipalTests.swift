@@ -26,6 +26,10 @@ import Testing
         if case .failed(.notPermitted(let message))? = reply { message } else { nil }
     }
 
+    private func missing(_ reply: Reply?) -> String? {
+        if case .failed(.notFound(let message))? = reply { message } else { nil }
+    }
+
     @Test func submitters_seeAndSteerTheirOwnOnly_andAreToldWho_withWhatRole_mayNotWhat() throws {
         var cluster = FakeCluster()
         cluster.attach(1)
@@ -50,6 +54,21 @@ import Testing
         guard case .cancelAccepted? = cluster.ask(.cancel(submission: anns, path: "", reason: "", now: false), by: ann) else {
             throw Refused()
         }
+    }
+
+    /// What others have submitted is there, and not for it.
+    @Test func last_ofOneWhoMayReadNothing_saysWhoItIs_andWhatItTakes() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        #expect(missing(cluster.ask(.show(submission: "last"), by: ann)) == "there is no submission yet")
+        _ = try submit(&cluster, by: bob)
+        for request: Request in [.show(submission: "last"), .explain(submission: "last", path: ""), .follow(submission: "last")] {
+            let message = try #require(refusal(cluster.ask(request, by: ann)))
+            #expect(message.hasPrefix("`ann` (submit) may not read any submission that is there"), "\(message)")
+            #expect(message.contains("; that takes the role `observe`"), "\(message)")
+        }
+        let keyed = missing(cluster.ask(.show(submission: "key=key"), by: ann))
+        #expect(keyed == "no submission of yours has the key `key`; `aop list` shows those there are")
     }
 
     /// That a lock is taken everybody who waits for it sees, and by whom only who may read that.

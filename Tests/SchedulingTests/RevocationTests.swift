@@ -191,6 +191,80 @@ import Testing
         #expect(losses("a", &cluster) == ["attempt 1 on h/1: \(why)"])
     }
 
+    private func waiting(_ path: String, _ cluster: inout FakeCluster) throws -> (wait: WorkerWait, text: String, remedy: String) {
+        let explained = try cluster.explained(path)
+        guard case .worker(let wait)? = explained.blockers.first else {
+            Issue.record("\(explained)")
+            throw NoWait()
+        }
+        return (wait, explained.blockers[0].text(now: explained.at), explained.blockers[0].remedy(for: path))
+    }
+
+    private struct NoWait: Error {}
+
+    /// It was not given out, and the only one that could take it is kept out.
+    @Test func whatWaits_whoseOnlyWorkersKeyWasRevoked_namesItAndSinceWhen_alsoWhenAllInItMustHaveStopped() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.begin("a")
+        let since = cluster.now.wall
+        cluster.revoke(1)
+        for pause: Int64 in [1_000, 700_000] {
+            cluster.advance(pause)
+            for path in ["a", "b"] {
+                let (wait, text, remedy) = try waiting(path, &cluster)
+                #expect(wait == WorkerWait(reason: .barred(worker: "h/1", .revoked, since: since, others: 0), operation: "", absent: []))
+                #expect(text.hasPrefix("no worker that is there could take it but h/1, whose key was revoked since "), "\(text)")
+                #expect(!text.contains("not heard"), "\(text)")
+                #expect(remedy.contains("`aop keys authorize` lets the key of h/1 in again, and `aop keys token` makes one"), "\(remedy)")
+            }
+            #expect(cluster.operations().first { $0.path == "b" }?.waiting?.text.hasSuffix("but h/1, whose key was revoked") == true)
+            #expect(cluster.scheduler.explanationViolations() == [])
+        }
+        cluster.reattach(1)
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    /// It was idle and is away: nothing was lost, and what comes is told all the same.
+    @Test(arguments: [WorkerBar.revoked, .limited]) func idleWorkerThatIsAway_isNamedWithWhatBecameOfItsKey(bar: WorkerBar) throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.disconnect(1)
+        cluster.advance(10_000)
+        cluster.bar(1, bar)
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        let (wait, text, _) = try waiting("a", &cluster)
+        #expect(wait.reason == .barred(worker: "h/1", bar, since: cluster.now.wall, others: 0))
+        #expect(text.contains("whose key \(bar == .revoked ? "was revoked" : "may not do any more what it needs") since "), "\(text)")
+        cluster.attach(1)
+        #expect(cluster.find("a", on: 1) != nil)
+    }
+
+    /// The one that was heard last is the one that is missed.
+    @Test func workersThatAreAwayForOtherReasons_areNamedBesides() throws {
+        var cluster = FakeCluster()
+        for executor in 1...3 { cluster.attach(executor, operations: ["rare"]) }
+        cluster.attach(4)
+        cluster.disconnect(1)
+        cluster.advance(5_000)
+        cluster.revoke(2)
+        cluster.revoke(3)
+        cluster.submit(Sketch.group("root", [.op("a", type: "rare"), .op("b", type: "rare")]).graph())
+        let first = try waiting("a", &cluster)
+        guard case .barred(_, .revoked, _, others: 1) = first.wait.reason else { return #expect(Bool(false), "\(first)") }
+        #expect(first.text.hasSuffix("; could take it, but is not heard or takes no new work: h/1"), "\(first.text)")
+        cluster.advance(100)
+        cluster.attach(1, operations: ["rare"])
+        cluster.begin("a")
+        cluster.step([.draining(try #require(cluster.peers[1]))])
+        let second = try waiting("b", &cluster)
+        #expect(second.wait.reason == .operation("rare"), "\(second)")
+        #expect(second.text.contains("; could take it, but is not heard or takes no new work: h/1"), "\(second.text)")
+        #expect(second.text.contains("; could take it, but their keys were revoked: h/2, h/3"), "\(second.text)")
+    }
+
     @Test func revocation_survivesARestart_asTheCauseOfTheLoss() throws {
         var cluster = FakeCluster()
         cluster.attach(1)

@@ -86,6 +86,10 @@ import Testing
         let one = try directory.write("one.yaml", "key-file: /a.key\nkeys: /b\n")
         let both = Settings(environment: [:], standardFiles: [one, host])
         #expect(both[.keyFile]?.texts == ["/a.key"] && both[.keys]?.texts == ["/b"])
+        // Whatever key a user's clients have: a coordinator would let everybody of its host in otherwise.
+        let coordinators = try directory.write("coordinators.yaml", "keys: /b\n")
+        let own = Settings(environment: ["AOP_KEY": "/a.key"], named: coordinators)
+        #expect(own[.keyFile]?.texts == ["/a.key"] && own[.keys]?.texts == ["/b"])
     }
 
     @Test(arguments: [

@@ -281,7 +281,7 @@ extension SystemTests {
 
                 chmod("\(cluster.keys)/authorized", 0o644)
                 let later = try await host.join(token, "--connect-timeout", "3s")
-                #expect(later.status == 75 && later.stderr.contains("its log says why"), "\(later)")
+                #expect(later.status == 75 && later.stderr.contains("its log names the file and what mends it"), "\(later)")
                 chmod("\(cluster.keys)/authorized", 0o600)
                 #expect(try await host.join(token).status == 0)
             }

@@ -94,7 +94,27 @@ extension SystemTests {
                 #expect(listed["authorized"][3]["operations"] == ["noop"])
                 #expect(try await harness.aop("keys", "revoke", key, "--dir", keys).text == "revoked ci \(key)\n")
                 let unknown = try await harness.aop("keys", "revoke", "ci", "--dir", keys)
-                #expect(unknown.status == 1 && unknown.stderr.contains("is `ci`, or is called so; `aop keys list`"))
+                #expect(unknown.status == 1 && unknown.stderr.contains("is `ci`, or is called so; `aop keys list --dir \(keys)`"))
+            }
+        }
+
+        /// What is copied works on the same keys, and what was copied without its `--dir` makes none elsewhere.
+        @Test func commandsThatAreNext_nameTheDirectory_andAnotherOneIsNoCoordinators() async throws {
+            try await ProcessHarness.with { harness in
+                let keys = "\(harness.directory)/keys"
+                let made = try await harness.aop("keys", "init", "--dir", keys)
+                #expect(
+                    made.text.contains("`aop keys list --dir \(keys)`") && made.text.contains("aop keys token WORKER --dir \(keys)\n"),
+                    "\(made)")
+                let generated = try await harness.aop("keys", "generate", "ci", "--dir", keys)
+                #expect(generated.stderr.contains(" --role submit --dir \(keys)\n"), "\(generated)")
+                let key = String(try #require(generated.text.split(separator: "\n").last).dropFirst("public key ".count))
+                let other = try harness.folders("other")[0]
+                let elsewhere = try await harness.aop("keys", "authorize", "ci", key, "--role", "submit", "--dir", other)
+                #expect(elsewhere.status == 1 && elsewhere.stderr.contains("there is no coordinator.key in \(other)"), "\(elsewhere)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: other) == [])
+                let nowhere = try await harness.aop("keys", "init", "--dir", "")
+                #expect(nowhere.status == 64 && nowhere.stderr.contains("--dir is empty; name the directory of the keys"), "\(nowhere)")
             }
         }
 
@@ -258,7 +278,7 @@ extension SystemTests {
                 let listed = try await cluster.aop(as: "host2", "list")
                 #expect(listed.status == 77, "\(listed)")
                 #expect(listed.stderr.contains("does not let the key \(key)"))
-                #expect(listed.stderr.contains("aop keys authorize host2 '\(key)' --role submit"))
+                #expect(listed.stderr.contains("with the --dir that its log names: aop keys authorize host2 '\(key)' --role submit"))
                 let worker = cluster.startWorker(key: "host2")
                 try await eventually("the worker says so", last: { worker.stderr }) {
                     worker.stderr.contains("aop keys authorize host2 '\(key)' --role work; trying on")
@@ -269,6 +289,56 @@ extension SystemTests {
                 #expect(try await cluster.keysTool("authorize", "host2", "--role", "work").status == 0)
                 try await cluster.waitForExecutors(1)
                 #expect(worker.stderr.components(separatedBy: "trying on").count == 2, "said once: \(worker.stderr)")
+            }
+        }
+
+        /// Who is kept out for that is not told to start a coordinator: there is one.
+        @Test func listThatCannotBeRead_isToldToWhoIsNotLetIn_withWhatMendsIt() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Cluster.start(harness)
+                let list = "\(cluster.keys)/authorized"
+                chmod(list, 0o644)
+                let worker = cluster.startWorker()
+                try await eventually("the coordinator has seen it", last: { cluster.coordinator.stderr }) {
+                    cluster.coordinator.stderr.contains("since the authorised keys cannot be read: the key file \(list) has mode 0644")
+                }
+                let listed = try await cluster.aop(as: "submit", "list", "--connect-timeout", "2s")
+                #expect(listed.status == 75 && !listed.stderr.contains("start one"), "\(listed)")
+                #expect(
+                    listed.stderr.contains(
+                        "the coordinator at \(cluster.endpoint) has not let this process in within 2 s: its list of authorised keys cannot be read"
+                    ),
+                    "\(listed)")
+                #expect(listed.stderr.contains("`aop keys list`, with the --dir that its log names"), "\(listed)")
+                try await eventually("the worker says the same", last: { worker.stderr }) {
+                    worker.stderr.contains("does not let this worker in now: its list of authorised keys cannot be read")
+                }
+                let shown = try await cluster.keysTool("list")
+                #expect(shown.status != 0 && shown.stderr.contains("chmod 600 \(list)"), "\(shown)")
+                chmod(list, 0o600)
+                try await cluster.waitForExecutors(1)
+            }
+        }
+
+        @Test func whatWaitsForAWorkerWhoseKeyWasRevoked_isExplained() async throws {
+            try await ProcessHarness.with { harness in
+                let cluster = try await Cluster.start(harness)
+                _ = cluster.startWorker("--shell", "on")
+                try await cluster.waitForExecutors(1)
+                #expect(try await cluster.keysTool("revoke", "worker").status == 0)
+                try await cluster.waitForExecutors(0)
+                let file = try harness.write("words.yaml", words)
+                let id = try await cluster.aop(as: "submit", "submit", file, "-o", "quiet").text.trimmingCharacters(in: .newlines)
+                let explained = try await cluster.aop(as: "submit", "explain", "\(id)/one")
+                #expect(explained.text.contains("no worker that is there could take it but "), "\(explained)")
+                #expect(explained.text.contains(", whose key was revoked since "), "\(explained)")
+                #expect(explained.text.contains("`aop keys authorize` lets the key of "), "\(explained)")
+                let blocker = try JSON(parsing: try await cluster.aop(as: "submit", "explain", "\(id)/one", "-o", "json").text)["blockers"]
+                    .elements.first { $0["kind"].string == "worker" }
+                #expect(blocker?["missing"].string == "revoked" && blocker?["worker"].string?.isEmpty == false, "\(explained)")
+                #expect(blocker?["since"].string != nil)
+                let last = try await cluster.aop(as: "submit", "show", "last")
+                #expect(last.status == 0, "\(last)")
             }
         }
 
@@ -353,7 +423,7 @@ extension SystemTests {
                     cluster.coordinator.stderr.contains("the authorised keys have changed: changed `worker` (work) to \(change)")
                 }
                 try await eventually("the worker says so", last: { worker.stderr }) {
-                    worker.stderr.contains("(`aop keys authorize` on the coordinator's host); trying on")
+                    worker.stderr.contains("(`aop keys authorize` on the coordinator's host, with the --dir that its log names); trying on")
                 }
                 try await cluster.waitForExecutors(0)
                 try await eventually("those who look are told why") {
@@ -364,7 +434,7 @@ extension SystemTests {
                 #expect(try await cluster.authorize("worker", ["--role", "work"]).status == 0)
                 try await cluster.waitForExecutors(1)
                 #expect(Set(harness.processes(with: "executor").keys).isSuperset(of: executors))
-                #expect(worker.stderr.components(separatedBy: "host); trying on").count == 2, "said once: \(worker.stderr)")
+                #expect(worker.stderr.components(separatedBy: "log names); trying on").count == 2, "said once: \(worker.stderr)")
                 try await eventually("it says that it is let in", last: { worker.stderr }) { worker.stderr.contains("lets this worker in") }
                 _ = try harness.write("gate", "")
                 let result = try await cluster.aop(as: "submit", "wait", id, "-o", "json")

@@ -129,6 +129,34 @@ import Testing
         #expect(try CoordinatorKeys(directory: path).authorized().principals.map(\.name) == ["worker"])
     }
 
+    /// Copied as they are, commands of errors work on the directory that the errors are about.
+    @Test func commandsOfErrors_nameTheDirectory() throws {
+        let key = try KeyPair().publicKey
+        let path = "/srv/keys/authorized"
+        let errors: [(KeyError, String)] = [
+            (.taken(key, by: "ci", path: path), "`aop keys revoke ci --dir /srv/keys`"),
+            (.taken(key, by: "ci", path: ""), "`aop keys revoke ci`"),
+            (.unknownPrincipal("ci", path: path), "`aop keys list --dir /srv/keys`"),
+            (.usedToken(name: "ci", key: key, path: path), "aop keys revoke --dir /srv/keys -- '\(key)'"),
+            (.emptied(path: path), "`aop keys revoke NAME --dir /srv/keys`"),
+        ]
+        for (error, command) in errors { #expect("\(error)".contains(command), "\(error)") }
+    }
+
+    @Test func lineThatCannotBeRead_isNamed_withWhatToDo() throws {
+        let key = try KeyPair().publicKey
+        for line in ["ci \(key) janitor", "ci \(key)", "/ci \(key) work", "ci short work"] {
+            do throws(KeyError) {
+                _ = try AuthorizedKeys(text: "# who may\n\(line)\n", path: "/srv/keys/authorized")
+                Issue.record("`\(line)` was taken")
+            } catch {
+                #expect(
+                    "\(error)".hasPrefix("/srv/keys/authorized:2: ") && "\(error)".hasSuffix("; mend that line, or take it out"), "\(error)"
+                )
+            }
+        }
+    }
+
     @Test func listThatLetsNobodyIn_isKnownByWhatIsOpen() throws {
         let (key, token) = (try KeyPair().publicKey, try KeyPair().publicKey)
         let enrolment = Enrolment(name: "host2", token: token, roles: [.work], until: 5_000)
@@ -197,7 +225,7 @@ import Testing
             try keys.authorize(Principal(name: "host", key: one, roles: [.observe]))
         }
         #expect(try AuthorizedKeys(contentsOf: path).principals.map(\.roles) == [[.observe], [.work]])
-        #expect(throws: KeyError.taken(one, by: "host")) {
+        #expect(throws: KeyError.taken(one, by: "host", path: path)) {
             try AuthorizedKeys.change(at: path) { keys throws(KeyError) in
                 try keys.authorize(Principal(name: "other", key: one, roles: [.admin]))
             }

@@ -24,7 +24,7 @@ import Wire
 
     func detached() throws -> String {
         try events.next("detached") { event in
-            guard case .detached(let reason) = event else { return nil }
+            guard case .detached(let reason, _) = event else { return nil }
             return reason
         }
     }

@@ -325,7 +325,7 @@ import Wire
         var configuration = PeerSession.Configuration()
         configuration.afterRefusal = .tryOnOnceWelcomed
         let refused = WireCoordinatorMessage.with { $0.refusal = Self.refusal(code) }
-        let denied: [PeerSession.Action] = [.emit(.denied(reason: "no")), .disconnect, .emit(.detached(reason: "no"))]
+        let denied: [PeerSession.Action] = [.emit(.denied(reason: "no")), .disconnect, .emit(.detached(reason: "no", isThere: true))]
         Self.run(
             Self.attaching + [
                 Row(
@@ -357,9 +357,20 @@ import Wire
     @Test(arguments: [WireRefusal.Code.superseded, .limit]) func aRefusalThatMayPass_isTriedAgain(code: WireRefusal.Code) {
         Self.run([
             Row(0, .start, [.connect]), Row(1, .connected, [.sayHello]), Row(2, .helloSent, []),
-            Row(3, .message(.with { $0.refusal = Self.refusal(code, "full") }), [.disconnect, .emit(.detached(reason: "full"))]),
+            Row(
+                3, .message(.with { $0.refusal = Self.refusal(code, "full") }),
+                [.disconnect, .emit(.detached(reason: "full", isThere: true))]),
             Row(53, .tick, [.connect]),
         ])
+    }
+
+    /// Who listens there cannot tell now whom it lets in: nobody has to start another one.
+    @Test func coordinatorThatHasAnObstacle_isThere() {
+        var session = PeerSession()
+        #expect(session.start(at: 0) == [.connect])
+        #expect(session.lost("later", isThere: true, at: 1) == [.disconnect, .emit(.detached(reason: "later", isThere: true))])
+        #expect(session.tick(at: 51) == [.connect])
+        #expect(session.lost("nobody", at: 52) == [.disconnect, .emit(.detached(reason: "nobody"))])
     }
 
     @Test func aDeniedKey_isTold_andTriedEverMoreSeldom() {
@@ -368,7 +379,8 @@ import Wire
         var pauses: [Int64] = []
         var now: Int64 = 0
         for _ in 0..<10 {
-            #expect(session.denied("no", at: now) == [.emit(.denied(reason: "no")), .disconnect, .emit(.detached(reason: "no"))])
+            #expect(
+                session.denied("no", at: now) == [.emit(.denied(reason: "no")), .disconnect, .emit(.detached(reason: "no", isThere: true))])
             pauses.append((session.deadline ?? 0) - now)
             now = session.deadline ?? 0
             #expect(session.tick(at: now) == [.connect])
@@ -381,7 +393,7 @@ import Wire
             Self.attaching + [
                 Row(
                     30, .message(.with { $0.refusal = Self.refusal(.revoked, "out") }),
-                    [.emit(.denied(reason: "out")), .disconnect, .emit(.detached(reason: "out"))]),
+                    [.emit(.denied(reason: "out")), .disconnect, .emit(.detached(reason: "out", isThere: true))]),
                 Row(80, .tick, [.connect]),
             ])
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CoordinatorStandingTests {
     private enum Event {
         case attached
-        case detached(String)
+        case detached(String, isThere: Bool = false)
         case denied(String)
         case executorDenied(String, at: Int64 = 0)
     }
@@ -17,7 +17,7 @@ import Testing
             let news =
                 switch event {
                 case .attached: standing.attached(at: 0)
-                case .detached(let reason): standing.detached(reason, time: "T")
+                case .detached(let reason, let isThere): standing.detached(reason, isThere: isThere, time: "T")
                 case .denied(let reason): standing.denied(reason, time: "T")
                 case .executorDenied(let reason, let now): standing.executorDenied(reason, at: now, time: "T")
                 }
@@ -46,6 +46,15 @@ import Testing
         #expect(story([.attached, .detached("shut"), .attached]) == [[attached], [lost], [attached]])
         #expect(
             story([.attached, .detached("shut"), .detached("no"), .detached("no")]) == [[attached], [lost], nobody, []])
+    }
+
+    @Test func coordinatorThatHasAnObstacle_isNotCalledAway() {
+        let told = [
+            "warning: the coordinator at tcp://c:1 does not let this worker in now: its list cannot be read; trying on",
+            "status: not let in since T, trying on: its list cannot be read",
+        ]
+        let obstacle = Event.detached("its list cannot be read", isThere: true)
+        #expect(story([obstacle, obstacle, .attached]) == [told, [], [attached]])
     }
 
     @Test func rightsThatChange_areOneLine() {

@@ -19,13 +19,21 @@ package final class ConnectionCore: Sendable {
         var hasAttached = false
         var ended: ClusterError?
         var welcome: WireWelcome?
-        var lastTrouble: String?
+        var lastTrouble: Trouble?
         var answers: [UInt64: CheckedContinuation<WireResponse.OneOf_Body, any Error>] = [:]
         var followers: [UInt64: AsyncThrowingStream<FollowEvent, any Error>.Continuation] = [:]
         var fetches: [Data: AsyncStream<ChunkEvent>.Continuation] = [:]
         var fetchWaiters: [Data: [CheckedContinuation<Void, Never>]] = [:]
         var served: [Data: ServedBlob] = [:]
         weak var carrier: (any MessageCarrier)?
+    }
+
+    /// Why there is no connection.
+    private enum Trouble {
+        /// Nobody has answered.
+        case away(String)
+        /// The coordinator has, and has an obstacle that may pass.
+        case obstacle(String)
     }
 
     private struct ServedBlob {
@@ -44,10 +52,10 @@ package final class ConnectionCore: Sendable {
     package func handle(_ event: PeerLink.Event) {
         switch event {
         case .attached(let welcome, _): attached(welcome)
-        case .detached(let reason): detached(reason)
+        case .detached(let reason, let isThere): detached(reason, isThere: isThere)
         case .refused(let refusal): end(ClusterError(refusal))
         case .denied(let reason): end(ClusterError(.notPermitted, reason))
-        case .farewell(let reason): state.withLock { $0.lastTrouble = reason }
+        case .farewell(let reason): state.withLock { $0.lastTrouble = .away(reason) }
         case .leaseOver, .lockLeaseEnding, .orphanLimitOver: break
         case .message(let message, let attachment): received(message, attachment)
         }
@@ -65,9 +73,9 @@ package final class ConnectionCore: Sendable {
         for fetch in fetches { fetch.yield(.reattached) }
     }
 
-    private func detached(_ reason: String) {
+    private func detached(_ reason: String, isThere: Bool) {
         let actions = state.withLock { state in
-            state.lastTrouble = reason
+            state.lastTrouble = isThere ? .obstacle(reason) : .away(reason)
             return state.ledger.detached(reason: reason)
         }
         perform(actions)
@@ -123,12 +131,22 @@ package final class ConnectionCore: Sendable {
             (state.connecting.take(), state.lastTrouble)
         }
         guard let continuation = waiting.0 else { return }
-        let trouble = waiting.1.map { " (\($0))" } ?? ""
-        continuation.resume(
-            throwing: ClusterError(
-                .unreachable,
-                "no coordinator answers at \(endpoint) within \(seconds.formatted()) s\(trouble); "
-                    + "start one with `aop coordinator`, or name another with --coordinator URL or AOP_COORDINATOR"))
+        continuation.resume(throwing: Self.error(of: waiting.1, at: endpoint, after: seconds))
+    }
+
+    private static func error(of trouble: Trouble?, at endpoint: Endpoint, after seconds: Double) -> ClusterError {
+        let reason: String
+        switch trouble {
+        case .obstacle(let obstacle):
+            return ClusterError(
+                .busy, "the coordinator at \(endpoint) has not let this process in within \(seconds.formatted()) s: \(obstacle)")
+        case .away(let text): reason = " (\(text))"
+        case nil: reason = ""
+        }
+        return ClusterError(
+            .unreachable,
+            "no coordinator answers at \(endpoint) within \(seconds.formatted()) s\(reason); "
+                + "start one with `aop coordinator`, or name another with --coordinator URL or AOP_COORDINATOR")
     }
 
     // MARK: requests

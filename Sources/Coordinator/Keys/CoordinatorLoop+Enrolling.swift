@@ -20,7 +20,10 @@ extension CoordinatorLoop {
 
     private func exchange(_ enrol: WireEnrol, _ message: RouterMessage) {
         guard let gatekeeper, let enrolments, let token = message.key else {
-            return refuse(message, .notPermitted, "who has no join token cannot be enrolled; `aop keys token NAME` makes one")
+            return refuse(
+                message, .notPermitted,
+                "who has no join token cannot be enrolled; `aop keys token NAME` on the coordinator's host, \(KeyDirectory.unnamed), makes one"
+            )
         }
         guard enrol.protocolMajor == ProtocolVersion.major else {
             return refuse(
@@ -90,7 +93,7 @@ extension CoordinatorLoop {
     }
 
     private func refuse(_ route: RoutingID, _ source: LogSource, _ who: String, _ code: WireRefusal.Code, _ text: String) {
-        counters.note(code == .notPermitted ? .notPermitted : .refused, from: source, "\(who): \(text)", now.boot, logger)
+        counters.note(code == .notPermitted ? .notPermitted : .refused, from: source, "\(who): \(logged(text))", now.boot, logger)
         sendOnce(
             .with {
                 $0.refusal = .with {

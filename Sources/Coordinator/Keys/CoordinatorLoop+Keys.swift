@@ -24,7 +24,7 @@ extension CoordinatorLoop {
     private func denial(of request: ZAPRequest, _ gatekeeper: Gatekeeper) -> String {
         let key = request.key?.text ?? "(none)"
         // Whoever reads the log may be another user than the coordinator's, with another standard folder.
-        let directory = KeyDirectory.of(gatekeeper.path)
+        let directory = gatekeeper.directory
         if let enrolment = request.key.flatMap({ gatekeeper.enrolment(of: $0) }) {
             return "the join token \(key) for `\(enrolment.name)`, from \(request.address), has expired: it was valid until "
                 + "\(enrolment.untilText); `aop keys token \(enrolment.name) --dir \(directory)` makes another one"
@@ -76,8 +76,14 @@ extension CoordinatorLoop {
     static func revoked(_ key: PublicKey) -> WireRefusal {
         .with {
             $0.code = .revoked
-            $0.message = "the key \(key) is not authorised any more; `aop keys authorize` on the coordinator's host lets it in again"
+            $0.message =
+                "the key \(key) is not authorised any more; `aop keys authorize` on the coordinator's host, \(KeyDirectory.unnamed), lets it in again"
         }
+    }
+
+    /// What a peer is told, for the log: with the directory that its commands have to name.
+    func logged(_ refusal: String) -> String {
+        gatekeeper.map { refusal.replacing(KeyDirectory.unnamed, with: "with --dir \($0.directory)") } ?? refusal
     }
 
     /// Whether the message is from whom its connection belongs to: routing ids can be chosen by those who connect.
@@ -113,7 +119,7 @@ struct HelloRefusal: Error {
         HelloRefusal(
             .with {
                 $0.code = .notPermitted
-                $0.message = "\(text) (`aop keys authorize` on the coordinator's host)"
+                $0.message = "\(text) (`aop keys authorize` on the coordinator's host, \(KeyDirectory.unnamed))"
             })
     }
 }

@@ -37,6 +37,7 @@ final class Gatekeeper {
 
     let zap: ZAPSocket
     var path: String { coordinator.authorizedPath }
+    var directory: String { KeyDirectory.of(path) }
     /// The coordinator's own, which is no peer's.
     var ownKey: PublicKey { coordinator.pair.publicKey }
     private let coordinator: CoordinatorKeys

@@ -136,7 +136,7 @@ extension WireBlocker {
 
     fileprivate mutating func describe(_ wait: WorkerWait) {
         operation = wait.operation
-        absent = wait.absent
+        absent = wait.absent.map(\.worker)
         switch wait.reason {
         case .noWorker: missing = "worker"
         case .operation: missing = "operation"
@@ -153,6 +153,13 @@ extension WireBlocker {
         case .limited(let worker, let until):
             missing = "limited"
             (self.worker, self.until) = (worker, until)
+        case .barred(let worker, let bar, let since, _):
+            missing =
+                switch bar {
+                case .revoked: "revoked"
+                case .limited: "limited"
+                }
+            (self.worker, self.since) = (worker, since)
         case .drained(let worker, let drain, _):
             missing = "drained"
             (self.worker, self.since) = (worker, drain.since)

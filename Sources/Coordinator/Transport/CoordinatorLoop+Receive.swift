@@ -254,7 +254,7 @@ extension CoordinatorLoop {
         let kind: ProtocolCounters.Kind = refusal.code == .notPermitted || refusal.code == .revoked ? .notPermitted : .refused
         let place = message.address.map { " at \($0)" } ?? ""
         counters.note(
-            kind, from: message.source, "\(hello.host) (process \(hello.pid))\(place): \(refusal.message)", now.boot, logger)
+            kind, from: message.source, "\(hello.host) (process \(hello.pid))\(place): \(logged(refusal.message))", now.boot, logger)
         sendOnce(.with { $0.refusal = refusal }, to: message.routingID)
     }
 

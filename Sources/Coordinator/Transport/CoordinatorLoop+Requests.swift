@@ -55,7 +55,7 @@ extension CoordinatorLoop {
 
     /// The scheduler's answer.
     func answer(_ request: RequestID, _ reply: Reply, _ peer: Peer) {
-        if case .failed(.notPermitted(let text)) = reply { note(.notPermitted, peer, text) }
+        if case .failed(.notPermitted(let text)) = reply { note(.notPermitted, peer, logged(text)) }
         switch (peer.requests.removeValue(forKey: request.number), reply) {
         case (.read(let read)?, _): found(read, reply)
         case (.reply(let number)?, .workers(let views)): respond(number, .workers(.with { $0.workers = described(views) }), to: peer)

@@ -17,10 +17,8 @@ extension Blocker {
             }
         case .slots(let wait):
             headline(now: now) + wait.details
-        case .worker(let wait) where !wait.absent.isEmpty:
-            "\(headline(now: now)); could take it, but \(wait.absent.count == 1 ? "is" : "are") not heard or take"
-                + "\(wait.absent.count == 1 ? "s" : "") no new work: \(wait.absent.joined(separator: ", "))"
-        case .dependency, .delivery, .order, .group, .maxConcurrent, .delay, .paused, .join, .worker, .retry, .submitter, .stopping,
+        case .worker(let wait): headline(now: now) + wait.absence
+        case .dependency, .delivery, .order, .group, .maxConcurrent, .delay, .paused, .join, .retry, .submitter, .stopping,
             .partialResults:
             headline(now: now)
         }

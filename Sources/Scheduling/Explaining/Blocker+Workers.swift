@@ -12,9 +12,26 @@ extension WorkerWait {
         case .drained(let worker, let drain, let others):
             "no worker that is there could take it but \(worker)\(Self.more(others)), which is drained \(drain.text(now: now))"
                 + (operation.isEmpty ? "" : ", for \(operation)")
+        case .barred(let worker, let bar, let since, let others):
+            "no worker that is there could take it but \(worker)\(Self.more(others)), whose key \(bar.phrase) since "
+                + Moment.since(since, now) + (operation.isEmpty ? "" : ", for \(operation)")
         case .noWorker, .operation, .version, .condition, .requirements, .together:
             "\(reason.text)\(operation.isEmpty ? "" : ", for \(operation)")"
         }
+    }
+
+    /// What keeps those that could take it, one sentence for each kind of reason; empty: there are none.
+    var absence: String {
+        let kinds: [WorkerBar?] = [nil, .revoked, .limited]
+        return kinds.map { bar in
+            let names = absent.filter { $0.bar == bar }.map(\.worker)
+            guard !names.isEmpty else { return "" }
+            let isOne = names.count == 1
+            let why =
+                bar.map { "\(isOne ? "its key" : "their keys") \($0.phrase(ofOne: isOne))" }
+                ?? "\(isOne ? "is" : "are") not heard or \(isOne ? "takes" : "take") no new work"
+            return "; could take it, but \(why): \(names.joined(separator: ", "))"
+        }.joined()
     }
 
     fileprivate static func more(_ others: Int) -> String { others == 0 ? "" : " (and \(others) more)" }
@@ -29,8 +46,26 @@ extension WorkerWait {
         case .together: "start one worker that has all of it; `aop workers` shows what each has"
         case .drained(let worker, _, _): "`aop workers resume \(worker)` lets it take work again; or start another worker"
         case .unheard: "see why that worker does not reach the coordinator (`aop workers`)"
-        case .revoked: "wait; `aop keys authorize` on the coordinator's host lets that worker in again"
+        case .revoked: "wait; `aop keys authorize` on the coordinator's host, with the --dir that its log names, lets that worker in again"
         case .limited: "give that worker's key what it needs with `aop keys authorize`; the coordinator's log says what is missing"
+        case .barred(let worker, .revoked, _, _):
+            "on the coordinator's host, with the --dir that its log names, `aop keys authorize` lets the key of \(worker) in again, and "
+                + "`aop keys token` makes one for a worker that takes its place; or start another worker"
+        case .barred(let worker, .limited, _, _):
+            "give the key of \(worker) what it needs with `aop keys authorize` on the coordinator's host, whose log says what is missing; or "
+                + "start another worker"
+        }
+    }
+}
+
+extension WorkerBar {
+    /// As in "its key …".
+    fileprivate var phrase: String { phrase(ofOne: true) }
+
+    fileprivate func phrase(ofOne isOne: Bool) -> String {
+        switch self {
+        case .revoked: isOne ? "was revoked" : "were revoked"
+        case .limited: "may not do any more what it needs"
         }
     }
 }
@@ -51,6 +86,8 @@ extension WorkerWait.Reason {
                 + "`aop workers resume \(worker)` lets it take work again"
         case .revoked(let worker, _): "the key of \(worker) was revoked"
         case .limited(let worker, _): "the key of \(worker) may not do any more what it needs"
+        case .barred(let worker, let bar, _, let others):
+            "no worker that is there could take it but \(worker)\(WorkerWait.more(others)), whose key \(bar.phrase)"
         }
     }
 }

@@ -131,14 +131,27 @@ public struct WorkerWait: Hashable, Sendable {
         case limited(worker: String, until: Int64)
         /// Only workers that an operator has drained could take it: this one, and so many others.
         case drained(worker: String, WorkerDrain, others: Int)
+        /// It is on none, and only workers could take it whose keys keep them out: this one since `since` (wall time), and so many others.
+        case barred(worker: String, WorkerBar, since: Int64, others: Int)
+    }
+    /// One that could take it, and does not.
+    public struct Absentee: Hashable, Sendable {
+        public var worker: String
+        /// Why it does not come back; nil: it is not heard, or takes no new work.
+        public var bar: WorkerBar?
+
+        public init(worker: String, bar: WorkerBar? = nil) {
+            self.worker = worker
+            self.bar = bar
+        }
     }
     public var reason: Reason
     /// What in it needs it: submission and path; empty: the unit itself.
     public var operation: String
-    /// Workers that could take it, and are not heard or take no new work.
-    public var absent: [String]
+    /// Workers that could take it, and are not heard, take no new work, or are kept out; without those that the reason is about.
+    public var absent: [Absentee]
 
-    public init(reason: Reason, operation: String, absent: [String]) {
+    public init(reason: Reason, operation: String, absent: [Absentee]) {
         self.reason = reason
         self.operation = operation
         self.absent = absent

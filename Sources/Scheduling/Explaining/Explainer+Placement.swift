@@ -67,14 +67,15 @@ extension Explainer {
 
     /// Why nobody is there who could take units of the node.
     private func workerWait(ofNode node: Int, for operation: String, _ lane: Int) -> WorkerWait {
-        let workers = scheduler.durable.workers
-        let absent = scheduler.workers.sessions.indices.filter {
-            !workers[$0].hasEnded && !workers[$0].identity.isSubmitter && scheduler.couldTake(lane, worker: $0)
-                && !scheduler.isOnlyDrained($0)
+        let reason = scheduler.workerGap(ofNode: node, index, lane, there: scheduler.workersThere)
+        let named: WorkerBar? = if case .barred(_, let bar, _, _) = reason { bar } else { nil }
+        let absent = scheduler.absentWorkers(for: lane).map { worker in
+            WorkerWait.Absentee(worker: scheduler.durable.workers[worker].identity.name, bar: scheduler.bar(ofWorker: worker))
         }
-        return WorkerWait(
-            reason: scheduler.workerGap(ofNode: node, index, lane, there: scheduler.workersThere), operation: operation,
-            absent: absent.prefix(Self.takersShown).map { workers[$0].identity.name })
+        // Of many those are shown of which something is known.
+        let others = absent.filter { named == nil || $0.bar != named }
+        let shown = (others.filter { $0.bar != nil } + others.filter { $0.bar == nil }).prefix(Self.takersShown)
+        return WorkerWait(reason: reason, operation: operation, absent: Array(shown))
     }
 
     // MARK: Before it asks for locks

@@ -149,6 +149,13 @@ extension Scheduler {
             // Of something in a group only that names it.
             guard submission.units[unit].phase != .wanting, submission.needsWorker(unit) else { return nil }
             return workersThere.contains { hasAll(worker: $0, unit, submission) } ? "one that is not drained has all of it" : nil
+        case .barred(let worker, let bar, _, _):
+            let isKeptOut = workers.sessions.indices.contains {
+                durable.workers[$0].identity.name == worker && self.bar(ofWorker: $0) == bar && !isTaking($0)
+            }
+            guard isKeptOut else { return "no key keeps \(worker) out" }
+            guard submission.units[unit].phase != .wanting, submission.needsWorker(unit) else { return nil }
+            return workersThere.contains { hasAll(worker: $0, unit, submission) } ? "one that is there has all of it" : nil
         case .unheard(let worker, _, _):
             guard case .assigned(_, let number) = submission.units[unit].phase else { return "it is on none" }
             let session = workers.sessions[number.index]

@@ -106,7 +106,31 @@ extension Scheduler {
         if let first = drained.first, let drain = durable.drains[durable.workers[first].identity.givenName] {
             return .drained(worker: durable.workers[first].identity.givenName, drain, others: drained.count - 1)
         }
-        return gap(ofNode: place, index, there: there)
+        return keptOut(absentWorkers(for: lane)) ?? gap(ofNode: place, index, there: there)
+    }
+
+    /// Executors that could take units of the class, and are neither there nor ended; without those that only a drain keeps.
+    func absentWorkers(for lane: Int) -> [Int] {
+        workers.sessions.indices.filter {
+            !durable.workers[$0].hasEnded && !durable.workers[$0].identity.isSubmitter && couldTake(lane, worker: $0) && !isOnlyDrained($0)
+        }
+    }
+
+    /// What keeps an executor out that is not there; nil: nothing is known of that, or it is there.
+    func bar(ofWorker worker: Int) -> WorkerBar? {
+        let session = workers.sessions[worker]
+        return session.isAttached && !session.isSuspected ? nil : session.bar
+    }
+
+    /// Whether a key is why none of them is there; nil: it is not, or there is none.
+    ///
+    /// The one that was heard last decides: those before it may be gone for good, and it is the one that is missed.
+    private func keptOut(_ absent: [Int]) -> WorkerWait.Reason? {
+        func heard(_ worker: Int) -> (Int64, Int) { (workers.sessions[worker].lastHeard, bar(ofWorker: worker) == nil ? 0 : 1) }
+        guard let last = absent.max(by: { heard($0) < heard($1) }), let bar = bar(ofWorker: last) else { return nil }
+        return .barred(
+            worker: durable.workers[last].identity.name, bar, since: workers.sessions[last].barredAt,
+            others: absent.count { self.bar(ofWorker: $0) == bar } - 1)
     }
 
     /// What none of these workers has for the node.

@@ -30,7 +30,7 @@ public struct Authority: Hashable, Sendable {
     func refusal(_ verb: String, takes role: String) -> RequestFailure {
         .notPermitted(
             "`\(principal)` (\(roles.isEmpty ? "no roles" : roles.joined(separator: ", "))) may not \(verb); that takes the role `\(role)`, "
-                + "which `aop keys authorize` gives on the coordinator's host")
+                + "which `aop keys authorize` gives on the coordinator's host, with the --dir that its log names")
     }
 
     func owns(_ submission: Submission) -> Bool { submission.principal == principal }

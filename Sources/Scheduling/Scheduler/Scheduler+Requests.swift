@@ -205,7 +205,12 @@ extension Scheduler {
         }
         if text == "last" {
             guard let last = durable.submissions.last(where: authority.mayRead) else {
-                return .failed(.notFound("there is no submission yet"))
+                let isNone = durable.submissions.count == 0 || authority.mayObserve
+                return .failed(
+                    isNone
+                        ? .notFound("there is no submission yet")
+                        : authority.refusal(
+                            "read any submission that is there, as others have submitted them and it has submitted none", takes: "observe"))
             }
             return .found(last.number)
         }
@@ -220,7 +225,9 @@ extension Scheduler {
     private func resolve(key: String, by authority: Authority) -> Resolution {
         if let number = durable.submissionByKey[.init(principal: authority.principal, key: key)] { return .found(number) }
         let fitting = authority.mayObserve ? durable.submissions.filter { $0.key == key } : []
-        return one(of: fitting, named: "key=\(key)", notFound: "no submission has the key `\(key)`; `aop list` shows those there are")
+        return one(
+            of: fitting, named: "key=\(key)",
+            notFound: "no submission\(authority.mayObserve ? "" : " of yours") has the key `\(key)`; `aop list` shows those there are")
     }
 
     private func one(of fitting: [Submission], named text: String, notFound: String) -> Resolution {

@@ -26,7 +26,7 @@ extension Scheduler {
         workers.sessions[number.index].lastHeard = now.boot
         workers.sessions[number.index].lastHeardWall = now.wall
         workers.sessions[number.index].isSuspected = false
-        workers.sessions[number.index].bar = nil
+        workers.sessions[number.index].letIn()
         workers.sessions[number.index].isAccepting = true
         workers.sessions[number.index].slots = max(1, attachment.slots)
         workers.sessions[number.index].line = max(0, attachment.line)
@@ -162,7 +162,7 @@ extension Scheduler {
         lockIntake.haveWorkersChanged = true
         takeUnits(from: number, .revoked, &outputs)
         workers.sessions[number.index].connection = .revoked
-        workers.sessions[number.index].bar = .revoked
+        workers.sessions[number.index].keepOut(.revoked, at: now.wall)
         watchLimits(of: number)
     }
 
@@ -176,8 +176,9 @@ extension Scheduler {
         else { return }
         let connection = workers.sessions[number.index].connection
         switch (bar, connection) {
-        case (_, .absent), (_, .revoked): return
-        case (.limited, _), (_, .silent): workers.sessions[number.index].bar = bar
+        case (_, .revoked): return
+        // Of one of which nothing is left to know it counts for those who ask why nobody takes their work.
+        case (.limited, _), (_, .silent), (_, .absent): workers.sessions[number.index].keepOut(bar, at: now.wall)
         case (.revoked, .attached(let peer)): revoke(peer, &outputs)
         case (.revoked, .awaited): revoke(number, &outputs)
         }

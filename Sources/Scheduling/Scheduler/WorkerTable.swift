@@ -48,7 +48,9 @@ struct WorkerTable {
         /// Its connection was seen to go: nothing new until it is heard again.
         var isSuspected = false
         /// Why it does not come back; nil: nothing is known of that.
-        var bar: WorkerBar?
+        private(set) var bar: WorkerBar?
+        /// Since when (wall time).
+        private(set) var barredAt: Int64 = 0
         /// Index: units assigned to it, oldest first.
         var units = Deque<UnitID>()
         /// Index: attempts that were given up and may go on in it, as far as their submissions have not ended.
@@ -70,6 +72,14 @@ struct WorkerTable {
         var peer: PeerID? {
             if case .attached(let peer) = connection { peer } else { nil }
         }
+
+        /// - Parameter now: wall time.
+        mutating func keepOut(_ bar: WorkerBar, at now: Int64) {
+            guard self.bar != bar else { return }
+            (self.bar, barredAt) = (bar, now)
+        }
+
+        mutating func letIn() { (bar, barredAt) = (nil, 0) }
 
         mutating func remove(_ unit: UnitID) {
             // Mostly those end first that came first.

@@ -6050,7 +6050,7 @@ public nonisolated struct WireBlocker: @unchecked Sendable {
     set {_uniqueStorage()._missing = newValue}
   }
 
-  /// workers that could take it, and are not heard or take no new work
+  /// workers that could take it, and are not heard, take no new work, or are kept out; but for `worker`
   public var absent: [String] {
     get {_storage._absent}
     set {_uniqueStorage()._absent = newValue}

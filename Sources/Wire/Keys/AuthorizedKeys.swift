@@ -65,6 +65,8 @@ public struct AuthorizedKeys: Sendable, Hashable {
     /// Those that are open, and those that were used and would not have expired yet.
     public private(set) var enrolments: [Enrolment]
     private var layout = AuthorizedLayout()
+    /// Where it was read, for errors; empty: nowhere.
+    private var path = ""
 
     public static func == (left: AuthorizedKeys, right: AuthorizedKeys) -> Bool {
         left.principals == right.principals && left.enrolments == right.enrolments
@@ -101,7 +103,9 @@ public struct AuthorizedKeys: Sendable, Hashable {
                 layout.add(remark: content)
                 continue
             }
-            func malformed(_ problem: String) -> KeyError { .malformed(path: path, line: number, problem: problem) }
+            func malformed(_ problem: String) -> KeyError {
+                .malformed(path: path, line: number, problem: "\(problem); mend that line, or take it out")
+            }
             let line = try AuthorizedLine(content, malformed)
             if let other = names.updateValue(line.name, forKey: line.key) {
                 throw malformed("the key is there twice; it is also the one of `\(other)`")
@@ -114,6 +118,7 @@ public struct AuthorizedKeys: Sendable, Hashable {
         }
         self.init(principals, enrolments: enrolments)
         self.layout = layout
+        self.path = path
     }
 
     /// Whether there is nothing in it.
@@ -171,7 +176,7 @@ public struct AuthorizedKeys: Sendable, Hashable {
     public mutating func authorize(_ principal: Principal) throws(KeyError) {
         if let enrolment = enrolments.first(where: { $0.token == principal.key }) { throw .ofAToken(principal.key, name: enrolment.name) }
         guard let index = principals.firstIndex(where: { $0.key == principal.key }) else { return principals.append(principal) }
-        guard principals[index].name == principal.name else { throw .taken(principal.key, by: principals[index].name) }
+        guard principals[index].name == principal.name else { throw .taken(principal.key, by: principals[index].name, path: path) }
         principals[index] = principal
     }
 

@@ -39,7 +39,7 @@ enum AuthorizedLine {
                     ? "the line of a join token is `enrol`, a name, a public key, roles and until=TIME, with a space between"
                     : "a line is a name, a public key and roles, with a space between")
         }
-        guard Principal.isName(String(words[0])) else { throw .name(String(words[0])) }
+        guard Principal.isName(String(words[0])) else { throw malformed("\(KeyError.name(String(words[0])))") }
         guard let key = PublicKey(words[1]) else {
             throw malformed("the \(isEnrolment ? "third" : "second") word is no public key of \(PublicKey.characters) characters")
         }

@@ -104,16 +104,16 @@ public enum EnrolmentRefusal: Error, Sendable, Hashable, CustomStringConvertible
         switch self {
         case .unknown:
             "the coordinator does not know this join token (any more): it has been used, has expired, or was revoked; `aop keys token NAME` on "
-                + "the coordinator's host makes another one"
+                + "the coordinator's host, \(KeyDirectory.unnamed), makes another one"
         case .expired(let name, let until):
             "the join token for `\(name)` has expired: it was valid until \(Enrolment.timeText(until)); `aop keys token \(name)` on the "
-                + "coordinator's host makes another one"
+                + "coordinator's host, \(KeyDirectory.unnamed), makes another one"
         case .used(let name, let key):
-            "the join token for `\(name)` has been used, for the key \(key); `aop keys token \(name)` on the coordinator's host makes another "
-                + "one. If that was no host of yours, somebody else had the token: aop keys revoke -- '\(key)'"
+            "the join token for `\(name)` has been used, for the key \(key); `aop keys token \(name)` on the coordinator's host, \(KeyDirectory.unnamed), "
+                + "makes another one. If that was no host of yours, somebody else had the token; there, and so: aop keys revoke -- '\(key)'"
         case .revoked(let name, let key):
             "the join token for `\(name)` has been used, and the key \(key) was revoked since; `aop keys token \(name)` on the coordinator's "
-                + "host makes another one"
+                + "host, \(KeyDirectory.unnamed), makes another one"
         case .taken(let key, let name):
             "the key \(key) is authorised already, as `\(name)` and not as the token says; join with a new key, from another directory (--dir)"
         case .ofAToken(let key): "\(key) is the key of a join token; a host needs one of its own, which `aop keys join` makes"

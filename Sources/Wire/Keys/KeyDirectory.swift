@@ -42,6 +42,9 @@ public enum KeyDirectory {
         try check(directory)
     }
 
+    /// How a coordinator's directory is named to peers, who are not told where it is. The log has it in this phrase's place.
+    public static let unnamed = "with the --dir that its log names"
+
     /// That of a file.
     package static func of(_ path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -38,11 +38,13 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case name(String)
     case unknownPrincipal(String, path: String)
     /// The key is some other principal's already.
-    case taken(PublicKey, by: String)
+    ///
+    /// - Parameter path: of the list; empty: it is in no file.
+    case taken(PublicKey, by: String, path: String)
     /// The key is that of a join token, whose secret has travelled.
     case ofAToken(PublicKey, name: String)
     /// The token is gone: what it was exchanged for may be revoked.
-    case usedToken(name: String, key: PublicKey)
+    case usedToken(name: String, key: PublicKey, path: String)
     /// A join in this directory has begun with another coordinator.
     case otherJoin(path: String)
     /// Another process has been changing the file for too long.
@@ -65,7 +67,7 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .malformed(let path, 0, let problem): "\(path): \(problem)"
         case .malformed(let path, let line, let problem): "\(path):\(line): \(problem)"
         case .emptied(let path):
-            "\(path) is empty; put back what was in it, or take keys back one by one with `aop keys revoke NAME`"
+            "\(path) is empty; put back what was in it, or take keys back one by one with `aop keys revoke NAME\(Self.flag(path))`"
         case .exists(let path):
             "\(path) is there already, and keys are never written over; choose another directory with --dir, or move the old one away"
         case .halfThere(let path):
@@ -92,12 +94,14 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .name(Enrolment.word): "`\(Enrolment.word)` cannot name a key: the lines of join tokens begin with it"
         case .name(let name):
             "`\(name)` cannot name a key: use up to \(Principal.nameBytesMax) letters, digits and `.`, `_`, `-`, `@`, a letter or digit first"
-        case .unknownPrincipal(let name, let path): "no key in \(path) is `\(name)`, or is called so; `aop keys list` shows those there are"
-        case .taken(let key, let name): "the key \(key) is authorised already, as `\(name)`; `aop keys revoke \(name)` takes that back"
+        case .unknownPrincipal(let name, let path):
+            "no key in \(path) is `\(name)`, or is called so; `aop keys list\(Self.flag(path))` shows those there are"
+        case .taken(let key, let name, let path):
+            "the key \(key) is authorised already, as `\(name)`; `aop keys revoke \(name)\(Self.flag(path))` takes that back"
         case .ofAToken(let key, let name):
             "\(key) is the key of a join token for `\(name)`, which authorises a key of the host's own when it is used (`aop keys join`)"
-        case .usedToken(let name, let key):
-            "this join token for `\(name)` has been used; what it was exchanged for is revoked with: aop keys revoke -- '\(key)'"
+        case .usedToken(let name, let key, let path):
+            "this join token for `\(name)` has been used; what it was exchanged for is revoked with: aop keys revoke\(Self.flag(path)) -- '\(key)'"
         case .otherJoin(let path):
             "\(path) is of a join with another coordinator, which has not come to its end; if it is given up, remove that file"
         case .busy(let path): "another process has \(path) for too long; `fuser \(path)` names it"
@@ -105,6 +109,9 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .keys(let error): "\(error)"
         }
     }
+
+    /// What makes a command work on the directory of this file.
+    private static func flag(_ path: String) -> String { path.isEmpty ? "" : " --dir \(KeyDirectory.of(path))" }
 
     private static func list(_ names: [String]) -> String { names.joined(separator: " or ") }
 

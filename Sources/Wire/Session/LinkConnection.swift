@@ -10,6 +10,8 @@ final class LinkConnection {
 
     enum End {
         case lost(String)
+        /// The other side cannot tell now whom it lets in.
+        case undecided(String)
         /// The other side will not have this key, or not be without one.
         case denied(String)
         /// It was closed during its handshake: if that happens again and again, the other side wants another key, or none.
@@ -74,15 +76,15 @@ final class LinkConnection {
 
     private func denial(_ status: Int32) -> End {
         guard status == 400, let key else {
-            return .lost("the coordinator cannot tell at the moment which keys it lets in (status \(status)); its log says why")
+            return .undecided(ZAPVerdict.undecidedText)
         }
         return .denied(
-            "the coordinator at \(endpoint) does not let the key \(key.publicKey) (\(key.path)) in; on its host: "
+            "the coordinator at \(endpoint) does not let the key \(key.publicKey) (\(key.path)) in; on its host, \(KeyDirectory.unnamed): "
                 + "aop keys authorize \(key.name) '\(key.publicKey)' --role \(isWorker ? KeyRole.work : .submit)")
     }
 
     private var handshakeRemedy: String {
-        key.map { "is the `server-key` in \($0.path) the coordinator's public key (`aop keys list` on its host)?" }
+        key.map { "is the `server-key` in \($0.path) the coordinator's public key (`aop keys list` on its host, \(KeyDirectory.unnamed))?" }
             ?? "is it an aop coordinator, and does it ask for a key (--key-file FILE or --keys DIR, AOP_KEY, AOP_KEYS)?"
     }
 
@@ -94,8 +96,8 @@ final class LinkConnection {
         } else {
             .denied(
                 "the coordinator at \(endpoint) lets nobody in without a key; name one with --key-file FILE or --keys DIR "
-                    + "(AOP_KEY, AOP_KEYS), or make one on its host: aop keys generate NAME, aop keys authorize NAME --role "
-                    + "\(isWorker ? KeyRole.work : .submit)")
+                    + "(AOP_KEY, AOP_KEYS), or make one on its host, \(KeyDirectory.unnamed): aop keys generate NAME, "
+                    + "aop keys authorize NAME --role \(isWorker ? KeyRole.work : .submit)")
         }
     }
 

@@ -126,6 +126,7 @@ final class LinkRunner {
         switch end {
         case .shut(let reason) where shutInARow >= Self.shutMax: perform(session.denied(reason, at: BootClock.milliseconds()))
         case .lost(let reason), .shut(let reason): lose(reason)
+        case .undecided(let reason): perform(session.lost(reason, isThere: true, at: BootClock.milliseconds()))
         case .denied(let reason): perform(session.denied(reason, at: BootClock.milliseconds()))
         }
     }
@@ -271,7 +272,7 @@ final class LinkRunner {
             shutInARow = 0
             shared.session.store(sessions, ordering: .releasing)
             handler(.attached(welcome, sameCoordinator: sameCoordinator))
-        case .detached(let reason): handler(.detached(reason: reason))
+        case .detached(let reason, let isThere): handler(.detached(reason: reason, isThere: isThere))
         case .leaseOver: handler(.leaseOver)
         case .lockLeaseEnding(let grace): handler(.lockLeaseEnding(graceMilliseconds: grace))
         case .orphanLimitOver: handler(.orphanLimitOver)

@@ -69,8 +69,8 @@ public final class PeerLink: Sendable {
         /// Welcomed. `sameCoordinator`: by the process that welcomed us last time.
         case attached(WireWelcome, sameCoordinator: Bool)
         /// The session ended, or an attempt to make one failed: so this comes again and again while nobody listens. The link
-        /// goes on trying by itself.
-        case detached(reason: String)
+        /// goes on trying by itself. `isThere`: the coordinator has answered, and has an obstacle that may pass.
+        case detached(reason: String, isThere: Bool = false)
         /// No heartbeat that was sent within the lease has been answered: start nothing that waits. Ends with the next
         /// `attached`; comes at most once before it.
         case leaseOver

@@ -24,7 +24,8 @@ public struct PeerSession: Sendable {
     /// What the peer is told.
     public enum Notice: Sendable, Equatable {
         case attached(WireWelcome, sameCoordinator: Bool)
-        case detached(reason: String)
+        /// - Parameter isThere: the coordinator has answered, and has an obstacle that may pass.
+        case detached(reason: String, isThere: Bool = false)
         case leaseOver
         case lockLeaseEnding(graceMilliseconds: Int64)
         case orphanLimitOver
@@ -136,9 +137,11 @@ public struct PeerSession: Sendable {
     }
 
     /// The connection ended, could not be made, or is of no use.
-    public mutating func lost(_ reason: String, at now: Int64) -> [Action] {
+    ///
+    /// - Parameter isThere: the coordinator has answered, and has an obstacle that may pass.
+    public mutating func lost(_ reason: String, isThere: Bool = false, at now: Int64) -> [Action] {
         switch state {
-        case .greeting, .attached: return expire(at: now) + detach(reason, at: now)
+        case .greeting, .attached: return expire(at: now) + detach(reason, isThere: isThere, at: now)
         case .idle, .detached, .refused, .closed: return []
         }
     }
@@ -148,7 +151,7 @@ public struct PeerSession: Sendable {
         switch state {
         case .greeting, .attached:
             return [.emit(.denied(reason: reason))] + expire(at: now)
-                + detach(reason, at: now, maximumMilliseconds: configuration.deniedMaximumMilliseconds)
+                + detach(reason, isThere: true, at: now, maximumMilliseconds: configuration.deniedMaximumMilliseconds)
         case .idle, .detached, .refused, .closed: return []
         }
     }
@@ -215,11 +218,11 @@ public struct PeerSession: Sendable {
     }
 
     private mutating func detach(
-        _ reason: String, at now: Int64, retryNow: Bool = false, maximumMilliseconds: Int64? = nil
+        _ reason: String, isThere: Bool = false, at now: Int64, retryNow: Bool = false, maximumMilliseconds: Int64? = nil
     ) -> [Action] {
         state = .detached(retryAt: retryNow ? now : now + retryMilliseconds)
         retryMilliseconds = min(retryMilliseconds * 2, maximumMilliseconds ?? configuration.reconnectMaximumMilliseconds)
-        return [.disconnect, .emit(.detached(reason: reason))]
+        return [.disconnect, .emit(.detached(reason: reason, isThere: isThere))]
     }
 
     private mutating func overdue(_ greeting: Greeting, at now: Int64) -> [Action] {
@@ -284,7 +287,8 @@ public struct PeerSession: Sendable {
         case .refusal(let refusal) where refusal.isFinal:
             state = .refused
             return [.disconnect, .emit(.refused(refusal)), .stop]
-        case .refusal(let refusal): return detach(refusal.message.isEmpty ? "refused: \(refusal.code)" : refusal.message, at: now)
+        case .refusal(let refusal):
+            return detach(refusal.message.isEmpty ? "refused: \(refusal.code)" : refusal.message, isThere: true, at: now)
         case .farewell(let farewell):
             return [.emit(.farewell(farewell.reason))]
                 + detach("the coordinator has stopped\(farewell.reason.isEmpty ? "" : ": \(farewell.reason)")", at: now)

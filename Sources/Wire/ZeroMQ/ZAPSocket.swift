@@ -16,6 +16,11 @@ public enum ZAPVerdict: Sendable, Hashable {
     case denied
     /// That cannot be told at the moment: it is not let in.
     case unavailable
+
+    /// What `unavailable` means to who asks. The path is not told to strangers.
+    static let undecidedText =
+        "its list of authorised keys cannot be read, so that it lets nobody in; on its host its log names the file and what mends it, and so does "
+        + "`aop keys list`, \(KeyDirectory.unnamed)"
 }
 
 /// Decides which keys are let in (ZeroMQ's authentication protocol, RFC 27). One for a context, bound before anything listens there;

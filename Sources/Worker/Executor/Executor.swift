@@ -259,7 +259,7 @@ final class Executor: @unchecked Sendable {
             products.forgetSent()
             isProgressDue = true
             stepWithoutLine { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
-        case .detached(let reason):
+        case .detached(let reason, _):
             logger.trace("not connected to \(configuration.endpoint): \(reason)")
         case .denied(let reason):
             // Its supervisor says so, once for all of them.

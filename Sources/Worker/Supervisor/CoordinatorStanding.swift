@@ -50,11 +50,19 @@ struct CoordinatorStanding: Sendable {
         }
     }
 
-    /// - Parameter time: what to say of now.
-    mutating func detached(_ reason: String, time: String) -> [News] {
+    /// - Parameters:
+    ///   - isThere: the coordinator has answered, and has an obstacle that may pass.
+    ///   - time: what to say of now.
+    mutating func detached(_ reason: String, isThere: Bool = false, time: String) -> [News] {
         switch state {
         case .new, .lost:
             state = .unreachable
+            guard !isThere else {
+                return [
+                    .log(.warning, "the coordinator at \(endpoint) does not let this worker in now: \(reason); trying on"),
+                    .status("not let in since \(time), trying on: \(reason)"),
+                ]
+            }
             return [
                 .log(.notice, "no coordinator at \(endpoint) (\(reason)); trying on"),
                 .status("no coordinator at \(endpoint) since \(time); trying on"),

@@ -131,9 +131,9 @@ final class Supervisor: @unchecked Sendable {
             tell(standing.attached(at: BootClock.milliseconds()))
             logger.info("attached to \(settings.executor.endpoint)")
             perform(state.attached())
-        case .detached(let reason):
+        case .detached(let reason, let isThere):
             readiness.detached(at: BootClock.milliseconds())
-            tell(standing.detached(reason, time: timeText))
+            tell(standing.detached(reason, isThere: isThere, time: timeText))
         case .refused(let refusal):
             logger.error("the coordinator at \(settings.executor.endpoint) refuses this worker: \(refusal.message)")
             service.tell(.stopping, .status("refused by the coordinator at \(settings.executor.endpoint): \(refusal.message)"))

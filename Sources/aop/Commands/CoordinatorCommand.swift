@@ -206,7 +206,9 @@ struct CoordinatorCommand: ToolCommand {
         case .quiet: try await console.write(addresses.endpoints.map { "\($0)\n" }.joined())
         case .text:
             try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
-            if let keys { console.hint("keys: only who is listed in \(keys) gets in; `aop keys list` shows them") }
+            if let keys {
+                console.hint("keys: only who is listed in \(keys) gets in; `aop keys list --dir \(KeyDirectory.of(keys))` shows them")
+            }
             console.hint("data in \(dataDirectory)")
             if let http = addresses.http, let token {
                 console.hint("dashboard at http://\(http)/; to cancel, retry or pause there: the token in \(token)")

@@ -36,6 +36,8 @@ struct KeysAuthorizeCommand: ToolCommand {
     func execute(_ console: Console) async throws -> ExitStatus {
         let changed = try withKeys {
             let own = try directory.coordinatorKey()
+            // A list that is made where no coordinator's key is would be read by nobody: the directory is another one.
+            if own == nil, !directory.hasList { throw KeyError.noCoordinatorKey(directory: directory.path) }
             return try AuthorizedKeys.change(at: directory.authorizedPath) { keys throws(KeyError) in
                 let changed = try named(in: keys).map {
                     Principal(name: name, key: $0, roles: Set(role), operations: limits.operation, labels: limits.label)

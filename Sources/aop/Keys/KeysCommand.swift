@@ -41,6 +41,17 @@ struct KeyDirectoryOptions: ParsableArguments, Sendable {
         return KeyDirectory.standard()
     }
 
+    func validate() throws {
+        // A variable of a script that was not set: the keys would be in the working directory.
+        guard dir != "" else { throw ValidationError("--dir is empty; name the directory of the keys, or leave --dir out") }
+    }
+
+    /// What makes a command that is copied work on the same directory; empty: it does so by itself.
+    var flag: String { path == KeyDirectory.standard() ? "" : " --dir \(path)" }
+
+    /// Whether there is something that says who is let in.
+    var hasList: Bool { access(authorizedPath, F_OK) == 0 }
+
     var authorizedPath: String { file(KeyDirectory.authorizedFile) }
 
     /// The coordinator's public key; nil: it is not here.
@@ -127,14 +138,14 @@ struct KeysInitCommand: ToolCommand {
         return """
             keys in \(directory.path), each file of the mode 0600:
               coordinator.key  stays here; a coordinator that finds it lets nobody in without a key
-              authorized       stays here: who may do what (`aop keys list`)
+              authorized       stays here: who may do what (`aop keys list\(directory.flag)`)
               worker.key       for hosts that work      copy it, and only it, to ~/.config/aop/keys/ there (of root: /etc/aop/keys/)
               submit.key       for those who submit     likewise
               admin.key        for those who may do everything
 
             next:
               aop coordinator\(flag) --listen tcp://0.0.0.0:7600
-              scp -p \(directory.file("worker.key")) WORKER:.config/aop/keys/      # the directory has to be there; or: aop keys token WORKER
+              scp -p \(directory.file("worker.key")) WORKER:.config/aop/keys/      # the directory has to be there; or: aop keys token WORKER\(directory.flag)
               aop worker --connect tcp://\(host):7600 --shell on                   # on WORKER
               scp -p \(directory.file("submit.key")) HOST:.config/aop/keys/
               aop submit FILE --wait --coordinator tcp://\(host):7600              # on HOST
@@ -189,7 +200,9 @@ struct KeysGenerateCommand: ToolCommand {
         case .quiet: try await console.write("\(pair.publicKey)\n")
         case .text:
             try await console.write("\(path)\npublic key \(pair.publicKey)\n")
-            console.hint("next, on the coordinator's host: aop keys authorize \(name) '\(pair.publicKey)' --role submit")
+            // With --server-key it is made elsewhere than where it is authorised.
+            let flag = serverKey == nil ? directory.flag : ""
+            console.hint("next, on the coordinator's host: aop keys authorize \(name) '\(pair.publicKey)' --role submit\(flag)")
         }
         return .success
     }

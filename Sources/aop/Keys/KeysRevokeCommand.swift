@@ -26,7 +26,7 @@ struct KeysRevokeCommand: ToolCommand {
                 let (removed, withdrawn) = (keys.revoke(name), keys.withdraw(name))
                 if removed.isEmpty, withdrawn.isEmpty {
                     let used = keys.enrolments.first { $0.token.text == name }
-                    if let used, let key = used.key { throw .usedToken(name: used.name, key: key) }
+                    if let used, let key = used.key { throw .usedToken(name: used.name, key: key, path: directory.authorizedPath) }
                     throw .unknownPrincipal(name, path: directory.authorizedPath)
                 }
                 return (removed, withdrawn)

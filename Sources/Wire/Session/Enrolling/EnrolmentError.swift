@@ -51,5 +51,5 @@ public struct EnrolmentError: Error, Sendable, Hashable, CustomStringConvertible
         }
     }
 
-    private var remedy: String { "on the coordinator's host `aop keys token \(name)` makes another one" }
+    private var remedy: String { "on the coordinator's host, \(KeyDirectory.unnamed), `aop keys token \(name)` makes another one" }
 }

@@ -109,7 +109,7 @@ struct EnrolmentSession: Sendable {
         case .shut where shutInARow >= Self.shutMax: return self.end(.failed(.otherCoordinator))
         case .shut: return pause(.otherCoordinator, at: now)
         case .denied: return self.end(.failed(.denied))
-        case .undecided: return pause(.unavailable("the coordinator cannot tell at the moment whom it lets in; its log says why"), at: now)
+        case .undecided: return pause(.unavailable(ZAPVerdict.undecidedText), at: now)
         case .withoutKeys: return self.end(.failed(.withoutKeys))
         }
     }
