@@ -46,7 +46,8 @@ import Testing
         #expect(graph.faults(limits: GraphLimits(nodesMax: 2)).first?.message.contains("limit of 2") == true)
     }
 
-    @Test func malformedNodeLists_areRefused_notTrapped() {
+    /// None of them has passed admission, wherever it comes from.
+    private static let malformed: [Graph] = {
         let op = Node(id: "x", parent: 0, kind: .operation(OperationNode(type: "noop", parameters: 0)))
         let root = Node(id: "", parent: 0, kind: .group(GroupNode(isOrdered: false)))
         var orphan = op
@@ -57,10 +58,18 @@ import Testing
         negative.receives = [-1]
         let child = Node(id: "y", parent: 1, kind: .operation(OperationNode(type: "noop", parameters: 0)))
         let lists: [[Node]] = [[], [op], [root, orphan], [root, dangling], [root, negative], [root, op, child]]
-        for nodes in lists {
-            #expect(!Graph(name: "", nodes: nodes, parameters: [[]]).faults().isEmpty)
-        }
-        #expect(!Graph(name: "", nodes: [root, op], parameters: []).faults().isEmpty)
+        return lists.map { Graph(name: "", nodes: $0, parameters: [[]]) } + [Graph(name: "", nodes: [root, op], parameters: [])]
+    }()
+
+    @Test(arguments: malformed) func malformedNodeLists_areRefused_notTrapped(graph: Graph) {
+        #expect(!graph.faults().isEmpty)
+    }
+
+    /// The hashes of such a row may be right. Bytes have no negative numbers of nodes.
+    @Test(arguments: malformed.filter { $0.nodes.allSatisfy { $0.receives.allSatisfy { $0 >= 0 } } })
+    func malformedNodeLists_areRefused_inTheJournal(graph: Graph) {
+        let fact = Fact.submitted(Admission(number: SubmissionNumber(0), id: "i", key: "k", name: "n", graph: graph, at: 1))
+        #expect(throws: DecodingFailure.self) { try FactCodec.decode(FactCodec.encode(fact)[...]) }
     }
 }
 

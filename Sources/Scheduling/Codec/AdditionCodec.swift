@@ -16,7 +16,8 @@ extension ByteReader {
         var graph = try graph()
         var options = ByteReader(try content()[...])
         try options.readOptions(into: &graph)
-        guard !graph.nodes.isEmpty, products.allSatisfy({ graph.nodes.indices.contains($0) && $0 > 0 }) else {
+        try graph.checkStructure()
+        guard products.allSatisfy({ graph.nodes.indices.contains($0) && $0 > 0 }) else {
             throw DecodingFailure("an addition of \(graph.nodes.count) nodes has the products \(products)")
         }
         return Addition(id: id, graph: graph, products: products)

@@ -423,6 +423,7 @@ extension ByteReader {
                 graph: try graph(), at: try signed(), submitter: submitter, waitsForWorkers: waits, principal: principal,
                 operations: operations, trace: trace)
             try readOptions(into: &admission.graph)
+            try admission.graph.checkStructure()
             return .submitted(admission)
         case Kind.assigned:
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())

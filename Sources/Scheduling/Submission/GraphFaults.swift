@@ -17,6 +17,15 @@ public struct GraphLimits: Sendable {
         self.depthMax = depthMax
         self.elementsMax = elementsMax
     }
+
+    /// Of what was admitted once, whatever the limits were then.
+    static let none: GraphLimits = {
+        var limits = GraphLimits(nodesMax: .max, depthMax: .max, elementsMax: .max, unitsMax: .max)
+        limits.keysPerNodeMax = .max
+        limits.keyBytesMax = .max
+        limits.keyPlacesMax = .max
+        return limits
+    }()
 }
 
 extension Graph {
@@ -65,6 +74,12 @@ extension Graph {
 
     func fault(_ node: Int, _ message: String) -> AdmissionError {
         AdmissionError(node: node, path: path(of: node), message: message)
+    }
+
+    /// - Throws: `DecodingFailure`: nothing that was ever admitted looks like this.
+    /// - Complexity: O(nodes + edges).
+    func checkStructure() throws(DecodingFailure) {
+        if let fault = structuralFaults(.none).first { throw DecodingFailure("a graph that cannot be: \(fault.message)") }
     }
 
     private func structuralFaults(_ limits: GraphLimits) -> [AdmissionError] {

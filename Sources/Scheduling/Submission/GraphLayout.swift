@@ -46,7 +46,7 @@ struct GraphLayout: Sendable {
     /// Whether any node has a unique id.
     var hasUnique: Bool
 
-    /// - Precondition: `graph` has passed `Graph.faults(limits:)` or comes from the journal.
+    /// - Precondition: `graph` has passed `Graph.faults(limits:)`, or `Graph.checkStructure()` where it comes from the journal.
     /// - Complexity: O(nodes + edges).
     init(_ graph: Graph) {
         self.graph = graph
