@@ -252,7 +252,9 @@ final class Lane: Sendable {
     func waitUntilIdle() {
         let semaphore = DispatchSemaphore(value: 0)
         let isBusy = state.withLock { $0.addIdleWaiter(semaphore) }
-        if isBusy { semaphore.wait() }
+        guard isBusy else { return }
+        Trampoline.runWaiting()
+        semaphore.wait()
     }
 
     /// Does what is to be done, after `change`.
