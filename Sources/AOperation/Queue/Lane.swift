@@ -116,6 +116,9 @@ final class Lane: Sendable {
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }
 
+    /// How many there are, or were lately.
+    var memberCount: Int { state.withLock { $0.memberCount } }
+
     /// Behind which barrier comes what is added now.
     var lastEpoch: UInt64 { state.withLock { $0.lastEpoch } }
 
