@@ -22,8 +22,7 @@ extension AOperation {
     }
 
     /// Looks whether what an operation that has not started waits for, its dependencies and the barrier that it is behind, closes a
-    /// circle. It fails then; or, if there
-    /// is one in it that has joined another one, that one does not join any more.
+    /// circle. It fails then; or, if there is one in it that has joined another one, that one does not join any more.
     ///
     /// To be called while the operation is kept from starting.
     final func checkDependencies() {
