@@ -11,7 +11,7 @@ struct DependencyTests {
     @Test(arguments: 0..<20) func list_keepsTheOrderOfDeclaration_whateverIsAddedAndRemoved(seed: UInt64) {
         var random = Dice(state: seed)
         let operations = (0..<40).map { _ in Foundation.Operation() }
-        var list = DependencyList()
+        var list = OperationList<Foundation.Operation>()
         var model: [Foundation.Operation] = []
         for step in 0..<2_000 {
             let operation = operations[Int.random(in: 0..<operations.count, using: &random)]
@@ -33,7 +33,7 @@ struct DependencyTests {
     }
 
     @Test func list_letsGoOfWhatIsRemoved() {
-        var list = DependencyList()
+        var list = OperationList<Foundation.Operation>()
         let kept = (0..<20).map { _ in Foundation.Operation() }
         for operation in kept { list.append(operation) }
         weak var removed: Foundation.Operation?

@@ -7,7 +7,9 @@ import Foundation
 /// was itself called from a job.
 enum Trampoline {
     private final class Jobs {
-        var waiting: [() -> Void] = []
+        var waiting = Backlog<() -> Void>()
+
+        func drain() { while let next = waiting.popFirst() { next() } }
     }
 
     /// Where a thread that is draining keeps its jobs; nil on all others.
@@ -18,10 +20,14 @@ enum Trampoline {
         return key
     }()
 
+    private static var current: Jobs? {
+        pthread_getspecific(key).map { Unmanaged<Jobs>.fromOpaque($0).takeUnretainedValue() }
+    }
+
     /// Runs `job` now, or, when called from within a job on this thread, as soon as that has returned.
     static func run(_ job: @escaping () -> Void) {
-        if let current = pthread_getspecific(key) {
-            Unmanaged<Jobs>.fromOpaque(current).takeUnretainedValue().waiting.append(job)
+        if let current {
+            current.waiting.append(job)
             return
         }
         let jobs = Jobs()
@@ -29,14 +35,14 @@ enum Trampoline {
             let status = pthread_setspecific(key, Unmanaged.passUnretained(jobs).toOpaque())
             precondition(status == 0, "the thread's job list could not be stored (error \(status))")
             job()
-            while !jobs.waiting.isEmpty {
-                let batch = jobs.waiting
-                jobs.waiting = []
-                for next in batch { next() }
-            }
+            jobs.drain()
             pthread_setspecific(key, nil)
         }
     }
+
+    /// The thread is about to block: what was asked for on it runs before. It may be what is waited for, as when a listener, which
+    /// is called from within a job, cancels a group and waits for its end.
+    static func runWaiting() { current?.drain() }
 
     /// Empties `objects`, and releases them one after another, where releasing one may release the next of a chain.
     static func release<Object: AnyObject>(_ objects: inout [Object]) {

@@ -21,20 +21,21 @@ extension AOperation {
         if request.locks.keys.contains(where: { $0.scope != holder.request.id }) { noteCrossing() }
     }
 
-    /// Looks whether the dependencies of an operation that has not started close a circle. It fails then; or, if there
-    /// is one in it that has joined another one, that one does not join any more.
+    /// Looks whether what an operation that has not started waits for, its dependencies and the barrier that it is behind, closes a
+    /// circle. It fails then; or, if there is one in it that has joined another one, that one does not join any more.
     ///
     /// To be called while the operation is kept from starting.
     final func checkDependencies() {
-        let (lane, isInside) = core.withLock { ($0.membership?.lane.root, !$0.waiters.isEmpty || $0.group != nil || $0.whole != nil) }
+        let (membership, isInside) = core.withLock { ($0.membership, !$0.waiters.isEmpty || $0.group != nil || $0.whole != nil) }
         let isAwaited = isContainer || isInside
-        guard let lane else { return }
+        guard let membership else { return }
+        let lane = membership.lane.root
         DependencyCircles.pay(into: lane)
         guard WaitForGraph.mayHaveCircles || isAwaited else { return }
         let open = core.withLock { core -> [Foundation.Operation] in
             if case .waiting(let unmet) = core.state, unmet > 1 { core.dependencies.all } else { [] }
         }
-        guard !open.isEmpty else { return }
+        guard !open.isEmpty || membership.lane.hasBarrier(before: membership.epoch) else { return }
         if let holder = enclosing?.nearestHolder?.operation, open.contains(where: { !$0.isInside(holder, like: self) }) {
             noteCrossing()
         }

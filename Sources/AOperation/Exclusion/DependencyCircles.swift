@@ -82,6 +82,8 @@ enum DependencyCircles {
                 guard seen.insert(event.key).inserted, !event.isOfNoQueue else { continue }
                 // All children of a group are looked at, also those that have ended.
                 if case .end(let group as GroupOperation) = event { taken += group.roster.withLock { $0.count } }
+                // And so are all members of a lane with a barrier.
+                if case .barrier(let lane, _) = event { taken += lane.memberCount }
                 guard budget > 0 else { return false }
                 pending.append(event.needs(inLine: true, knowing: facts))
             }

@@ -107,6 +107,8 @@ final class LockTable: Sendable {
     private struct Lock {
         var holders: [UInt64: LockRequest] = [:]
         var waiters = Backlog<LockRequest>()
+        /// How many of these were withdrawn, and are in line still.
+        private var withdrawn = 0
         /// Those of the waiters who want other locks too, by all that they want.
         var entangled: [ObjectIdentifier: Backlog<LockRequest>] = [:]
         /// How many of those that hold it or wait for it named which limit.
@@ -136,9 +138,27 @@ final class LockTable: Sendable {
             while let first = waiters.first {
                 if first.isWaiting { return first }
                 popFirst()
+                withdrawn -= 1
             }
             return nil
         }
+
+        /// One of the waiters was withdrawn. It keeps its place until it is the first, or until more than half of the places are such:
+        /// the first may wait for as long as others hold the lock.
+        mutating func noteWithdrawal() {
+            withdrawn += 1
+            guard withdrawn > Self.withdrawnMax, withdrawn > waiters.count / 2 else { return }
+            let left = waiters.elements.filter(\.isWaiting)
+            waiters = Backlog()
+            entangled = [:]
+            withdrawn = 0
+            for request in left {
+                waiters.append(request)
+                if let combination = request.combination { entangled[ObjectIdentifier(combination), default: Backlog()].append(request) }
+            }
+        }
+
+        private static let withdrawnMax = 16
 
         mutating func popFirst() {
             guard let combination = waiters.popFirst()?.combination else { return }
@@ -327,7 +347,9 @@ final class LockTable: Sendable {
         var granted: [LockRequest] = []
         var pending = [request]
         while let request = pending.popLast() {
+            let isWithdrawn = request.isWaiting
             request.stage = .over
+            if isWithdrawn { for id in request.locks.keys { state.locks[id]?.noteWithdrawal() } }
             state.separate(request)
             for id in request.locks.keys { state.locks[id]?.holders[request.id] = nil }
             count(request, by: -1, &state)

@@ -148,7 +148,7 @@ extension LockRequest {
 extension AOperation {
     fileprivate func needsToStart(_ facts: PlainFacts) -> WaitEvent.Needs {
         let (state, dependencies, parts, request, group, membership) = core.withLock { core in
-            (core.state, core.dependencies.all, core.parts, core.lockRequest, core.group, core.membership)
+            (core.state, core.dependencies.all, core.parts.all, core.lockRequest, core.group, core.membership)
         }
         facts.keep(dependencies, parts, group)
         guard state.isUnstarted else { return WaitEvent.Needs() }
@@ -209,7 +209,7 @@ extension AOperation {
 
     fileprivate func needsToEnd(_ facts: PlainFacts) -> [WaitEvent.Need] {
         let (state, verdict, parts, uniqueness, scope) = core.withLock { core in
-            (core.state, core.verdict, core.parts, core.uniqueness, core.retryScope)
+            (core.state, core.verdict, core.parts.all, core.uniqueness, core.retryScope)
         }
         let members = members
         facts.keep(parts, members, (scope?.decider).map { [$0] } ?? [])

@@ -163,7 +163,8 @@ open class GroupOperation: VoidOperation, @unchecked Sendable {
     public final var aggregateErrors: [AOperationError] { current.roster.withLock { $0.errors } }
 
     /// Called when a child's outcome is decided: the place to add further children. The group cannot end before this
-    /// has returned. Does nothing unless it is overridden.
+    /// has returned. Does nothing unless it is overridden. Not called for what was added after the group was cancelled, or stopped by a
+    /// failure: that ends as cancelled.
     open func operationDidFinish(_ operation: Foundation.Operation, withErrors errors: [AOperationError]) {}
 
     /// Called when outcome and body of a child are over. The group cannot end before this has returned.

@@ -17,7 +17,7 @@ struct GroupRoster {
     private struct Child {
         let operation: Foundation.Operation
         var stage = Stage.listed
-        /// Came after the group was abandoned: its end is told to nobody, or branching would never end.
+        /// Came after the group was abandoned, or stopped: its end is told to nobody, or branching would never end.
         var isLate = false
         /// Cancelled by the group's own `.stop`: it shows in its outcome, not in the group's errors.
         var isStopped = false
@@ -134,7 +134,7 @@ extension GroupRoster {
         case .running:
             if verdict != nil || isStopping {
                 child.stage = .admitted
-                child.isLate = verdict != nil
+                child.isLate = true
                 child.isStopped = isStopping
                 inFlight += 1
                 addition = .cancel

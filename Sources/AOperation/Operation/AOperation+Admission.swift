@@ -17,9 +17,14 @@ extension AOperation: Waiter {
         _ lane: Lane, of host: (any LaneHost)?, announcement: OperationCore.Announcement, isInline: Bool = false,
         epoch: UInt64? = nil
     ) -> Bool {
+        var isBehindBarrier = false
         let (entrance, hasDeadline, stream) = core.withLock { core in
             (
-                core.admit(announcement) { lane.insert(.operation(self), of: host, epoch: epoch) },
+                core.admit(announcement) {
+                    let membership = lane.insert(.operation(self), of: host, epoch: epoch)
+                    isBehindBarrier = membership.epoch > 0
+                    return membership
+                },
                 core.timeLimits.deadline != nil, core.attachments?.stream
             )
         }
@@ -38,10 +43,8 @@ extension AOperation: Waiter {
             // That one last: when it lets go, nothing else is known to be in the way.
             let streaming = stream.flatMap { stream in wanted.first { stream.isFrom($0) } }
             for dependency in wanted where dependency !== streaming { subscribe(to: dependency) }
-            if !wanted.isEmpty {
-                unsubscribe(fromRemoved: wanted)
-                checkDependencies()
-            }
+            if !wanted.isEmpty { unsubscribe(fromRemoved: wanted) }
+            if !wanted.isEmpty || isBehindBarrier { checkDependencies() }
             var isReady = core.withLock { $0.dependencyEnded() }
             if let stream, streaming != nil, !stream.hold(self) {
                 isReady = core.withLock { $0.dependencyEnded() }

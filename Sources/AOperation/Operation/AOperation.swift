@@ -106,6 +106,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
     public final override func waitUntilFinished() {
         let end = DispatchSemaphore(value: 0)
         onEnd { _ in end.signal() }
+        Trampoline.runWaiting()
         end.wait()
     }
 

@@ -19,7 +19,7 @@ extension OperationCore {
         defer {
             watches = WatchList()
             announcingWatches = WatchList()
-            dependencies = DependencyList()
+            dependencies = OperationList()
             blocker = nil
             producers = []
             inbox = nil
@@ -65,7 +65,7 @@ extension OperationCore {
         membership = nil
         timer = nil
         endHandlers = []
-        dependencies = DependencyList()
+        dependencies = OperationList()
         watches = WatchList()
         announcingWatches = WatchList()
         blocker = nil

@@ -22,7 +22,7 @@ struct OperationCore {
     private var isEndHeld = false
 
     /// What it waits for, until it has ended.
-    var dependencies = DependencyList()
+    var dependencies = OperationList<Foundation.Operation>()
     /// Watches of dependencies that are plain Foundation operations.
     var watches = WatchList()
     /// How many dependencies were removed while it waited.
@@ -58,7 +58,7 @@ struct OperationCore {
     var isRemade = false
     /// The operations that it runs as parts of itself and that have not ended: dependent operations of its conditions,
     /// another attempt, what it wraps.
-    var parts: [AOperation] = []
+    var parts = OperationList<AOperation>()
 
     /// What must hold before it is executed.
     var conditions: [any AOperationCondition] = []

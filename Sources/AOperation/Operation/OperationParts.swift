@@ -58,7 +58,7 @@ final class OperationParts: LaneHost, @unchecked Sendable {
         }
         let isListed = whole.core.withLock { core in
             guard isWanted(&core) else { return false }
-            core.parts += parts
+            for part in parts { core.parts.append(part) }
             return true
         }
         guard isListed else {
@@ -93,9 +93,7 @@ final class OperationParts: LaneHost, @unchecked Sendable {
 
     private func end(_ part: AOperation) {
         let isLast = whole.core.withLock { core in
-            guard let index = core.parts.firstIndex(where: { $0 === part }) else { return false }
-            core.parts.remove(at: index)
-            return core.parts.isEmpty
+            core.parts.remove(part) && core.parts.isEmpty
         }
         // Those of parts of parts, however deep they are, end one after another.
         Trampoline.run { [self] in

@@ -13,6 +13,7 @@ enum EndOfOperations {
             group.enter()
             member.onEnd { group.leave() }
         }
+        Trampoline.runWaiting()
         group.wait()
     }
 }

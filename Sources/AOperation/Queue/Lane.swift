@@ -116,6 +116,9 @@ final class Lane: Sendable {
     /// In the order in which they came.
     var members: [LaneMember] { state.withLock { $0.currentMembers } }
 
+    /// How many there are, or were lately.
+    var memberCount: Int { state.withLock { $0.memberCount } }
+
     /// Behind which barrier comes what is added now.
     var lastEpoch: UInt64 { state.withLock { $0.lastEpoch } }
 
@@ -252,7 +255,9 @@ final class Lane: Sendable {
     func waitUntilIdle() {
         let semaphore = DispatchSemaphore(value: 0)
         let isBusy = state.withLock { $0.addIdleWaiter(semaphore) }
-        if isBusy { semaphore.wait() }
+        guard isBusy else { return }
+        Trampoline.runWaiting()
+        semaphore.wait()
     }
 
     /// Does what is to be done, after `change`.

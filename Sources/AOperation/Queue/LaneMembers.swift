@@ -15,6 +15,9 @@ struct LaneMembers {
 
     var isEmpty: Bool { free.count == places.count }
 
+    /// How many places there are, free ones included.
+    var placeCount: Int { places.count }
+
     /// Takes a member in; returns its place, which is its own until it leaves.
     mutating func insert(_ member: LaneMember) -> Int {
         let place = Place(serial: nextSerial, member: member)

@@ -81,6 +81,8 @@ struct LaneState {
         self.limit = limit
     }
 
+    var memberCount: Int { members.placeCount }
+
     /// In the order in which they came.
     var currentMembers: [LaneMember] {
         members.inOrder

@@ -219,12 +219,16 @@ extension AOperation {
     /// Stops what runs as a part of an operation whose outcome is decided. What somebody else runs, and this operation
     /// only waited for, it does not wait for any more.
     final func stopParts() {
-        let parts = core.withLock { $0.parts }
+        let parts = core.withLock { $0.parts.all }
         guard !parts.isEmpty else { return }
-        let own = parts.filter { part in part.core.withLock { $0.whole } === self }
-        if own.count < parts.count {
+        var own: [AOperation] = []
+        var others: [AOperation] = []
+        for part in parts {
+            if part.core.withLock({ $0.whole }) === self { own.append(part) } else { others.append(part) }
+        }
+        if !others.isEmpty {
             let isLast = core.withLock { core in
-                core.parts.removeAll { part in !own.contains { $0 === part } }
+                for part in others { _ = core.parts.remove(part) }
                 return core.parts.isEmpty
             }
             if isLast { return endBody() }

@@ -195,4 +195,26 @@ struct WrapperOperationTests {
         await wrapper.ended()
         #expect(wrapper.outcome == .success(3))
     }
+
+    /// They end from the last to the first when the wrapper is cancelled: each finds its place at once.
+    @Test(arguments: [false, true])
+    func netOfVeryManyOperations_ends_orIsCancelled(isCancelled: Bool) async {
+        let last = Signal()
+        let count = Load.count(60_000)
+        let wrapper = WrapperOperation<Void, Result<[Int], AOperationError>?> { _ in
+            let producers = (0..<count).map { number in
+                Value(number).delay(isCancelled ? .seconds(3_600) : .zero).observers(
+                    BlockObserver(finishHandler: { _, _ in if number == count - 1 { last.fire() } }))
+            }
+            return producers.deliver(to: Keep<[Int]>())
+        }
+        queue.addOperation(wrapper)
+        if isCancelled {
+            await until { wrapper.core.withLock { !$0.parts.isEmpty } }
+            wrapper.cancel()
+        }
+        await wrapper.ended()
+        await last.wait()
+        #expect(wrapper.outcome?.isCancelled == isCancelled)
+    }
 }

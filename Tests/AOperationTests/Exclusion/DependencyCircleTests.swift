@@ -324,4 +324,39 @@ struct DependencyCircleTests {
             #expect(failures.count == 1, "seed \(seed)")
         }
     }
+
+    /// It has no dependency of its own: the barrier that it is behind closes the circle.
+    @Test func dependencyThatIsAddedBehindABarrier_inFrontOfWhichItIsWaitedFor_fails() async {
+        let (front, middle, behind) = (Step("front"), Step("middle"), Step("behind"))
+        front.addDependency(middle)
+        middle.addDependency(behind)
+        queue.addOperations([front, middle], waitUntilFinished: false)
+        let isThrough = Signal()
+        queue.addBarrierBlock { isThrough.fire() }
+        queue.addOperation(behind)
+        await behind.ended()
+        #expect(cycle(of: behind)?.operation == "behind")
+        #expect(cycle(of: behind).map { Set($0.members).isSuperset(of: ["middle"]) } == true)
+        await isThrough.wait()
+        #expect(front.outcome?.isSuccess == true)
+    }
+
+    /// Each is waited for when it comes, and looks in front of the barrier: that costs what the queue has saved, not more.
+    @Test func whatIsWaitedForBehindABarrier_endsWithoutACircle() async {
+        let gate = Gate()
+        queue.addOperation(gate)
+        queue.addBarrierBlock {}
+        var operations: [Step] = []
+        for _ in 0..<Load.count(20_000) {
+            let (receiver, dependency) = (Step(), Step())
+            receiver.addDependency(dependency)
+            queue.addOperation(receiver)
+            queue.addOperation(dependency)
+            operations += [receiver, dependency]
+        }
+        await gate.started.wait()
+        gate.open()
+        for operation in operations { await operation.ended() }
+        #expect(operations.allSatisfy { $0.outcome?.isSuccess == true })
+    }
 }

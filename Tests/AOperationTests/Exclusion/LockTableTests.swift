@@ -43,6 +43,35 @@ struct LockTableTests {
         #expect(!table.knows("a"))
     }
 
+    /// The first in line, and who holds the lock, may stay for as long as the program runs.
+    @Test func whoLeavesTheLine_isNotKept_whileOthersStayInFrontOfHim() {
+        let table = LockTable()
+        let operation = Step()
+        let (holder, first, pair) = (request(["a": 1]), request(["a": 1]), request(["a": 1, "b": 1]))
+        #expect(table.ask(holder) == .held)
+        #expect(table.ask(first) == .waiting)
+        var left: [Weak<LockRequest>] = []
+        for number in 0..<1_000 {
+            if number == 500 { #expect(table.ask(pair) == .waiting) }
+            let one = request(number.isMultiple(of: 2) ? ["a": 1] : ["a": 1, "b": 1], by: operation)
+            #expect(table.ask(one) == .waiting)
+            left.append(Weak(one))
+            let isWithdrawn = table.withdraw(one)
+            #expect(isWithdrawn)
+        }
+        #expect(left.count { $0.object != nil } < 50)
+        let last = request(["a": 1])
+        #expect(table.ask(last) == .waiting)
+        table.release(holder)
+        #expect(table.isHeld(first) && !table.isHeld(pair))
+        table.release(first)
+        #expect(table.isHeld(pair) && !table.isHeld(last))
+        table.release(pair)
+        #expect(table.isHeld(last))
+        table.release(last)
+        #expect(!table.knows("a") && !table.knows("b"))
+    }
+
     /// What is lent goes back before what lends it.
     @Test func release_waitsForTheBorrowers() {
         let table = LockTable()

@@ -262,4 +262,78 @@ struct JoinTests {
         await queue.idle()
         #expect(joiner.outcome == .success(7))
     }
+
+    /// Fails as often as it is told, then succeeds with the number of its runs; unique, and tried again.
+    private final class Trying: ResultableOperation<Int>, UniqueOperation, RetryableOperation, @unchecked Sendable {
+        let uniqueId: String
+        let onDuplicate: DuplicatePolicy
+        let (failures, runs): (Int, Log<Int>)
+
+        required init(_ id: String, failing failures: Int = 0, runs: Log<Int> = Log(), onDuplicate: DuplicatePolicy = .join) {
+            (uniqueId, self.failures, self.runs, self.onDuplicate) = (id, failures, runs, onDuplicate)
+            super.init()
+        }
+
+        func new() -> Self { Self(uniqueId, failing: failures, runs: runs, onDuplicate: onDuplicate) }
+
+        override func execute() {
+            runs.append(1)
+            let run = runs.count
+            finish(with: run > failures ? .success(run) : .failure(AOperationError(Failed(text: "run \(run)"))))
+        }
+    }
+
+    /// Who comes between two attempts is ignored, or joins; who joins hears of the outcome, once, however often that was tried, and is
+    /// not tried again himself.
+    @Test(arguments: [1, -1], [1, 9])
+    func outcomeIsShared_ofOneThatIsTriedAgain(slots: Int, failures: Int) async {
+        let queue = AOperationQueue(slots: slots)
+        let (runs, asked) = (Log<Int>(), Signal())
+        let answer = Guarded<Retry?>(nil)
+        let first = Trying(id, failing: failures, runs: runs).retryOnFailure { retries, _, retry in
+            guard retries == 0 else { return retry(retries < 2) }
+            answer.withLock { $0 = retry }
+            asked.fire()
+        }
+        queue.addOperation(first)
+        await asked.wait()
+        let ignored = Trying(id, onDuplicate: .ignore)
+        await queue.run(all: [ignored])
+        #expect(ignored.isIgnoredDuplicate)
+        let joinersRuns = Log<Int>()
+        let joiners = (0..<4).map { _ in Trying(id, runs: joinersRuns).retry(.times(3)) }
+        let ears = joiners.map { Ears.on($0) }
+        let group = OrderedGroupOperation(joiners[1], Step())
+        let receiver = joiners[2].deliver(to: Keep<Int>())
+        let plain = OperationQueue()
+        queue.addOperations([joiners[0], group, receiver], waitUntilFinished: false)
+        plain.addOperation(joiners[3])
+        await until { joiners.allSatisfy { $0.core.withLock { $0.uniqueness != nil } } }
+        #expect(joiners.allSatisfy { $0.outcome == nil })
+        answer.withLock { $0 }?(true)
+        for operation in joiners + [first, group, receiver] as [AOperation] { await operation.ended() }
+        await callbacksDelivered()
+        for ear in ears { #expect(ear.wereToldOnce, "\(ear.summary)") }
+        #expect(runs.count == (failures == 1 ? 2 : 3))
+        #expect(joinersRuns.count == 0)
+        for joiner in joiners {
+            #expect(joiner.outcome?.value == (failures == 1 ? 2 : nil))
+            #expect(joiner.publishedErrors == first.publishedErrors)
+        }
+    }
+
+    @Test func outcomeIsShared_ofOneThatIsCancelledBetweenTwoAttempts() async {
+        let asked = Signal()
+        let first = Trying(id, failing: 9).retryOnFailure { _, _, _ in asked.fire() }
+        queue.addOperation(first)
+        await asked.wait()
+        let joiner = Trying(id)
+        let ears = Ears.on(joiner)
+        queue.addOperation(joiner)
+        first.cancel()
+        await joiner.ended()
+        await callbacksDelivered()
+        #expect(joiner.outcome?.isCancelled == true)
+        #expect(ears.wereToldOnce, "\(ears.summary)")
+    }
 }

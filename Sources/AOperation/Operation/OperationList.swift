@@ -1,21 +1,28 @@
 import Foundation
 
-/// The operations one operation waits for, in the order in which they were declared, each once.
+/// Operations in the order in which they were added, each once: those that one operation waits for, or its parts.
 ///
 /// Adding, finding and removing one takes amortised constant time: a fan-in of 100,000 must not be quadratic.
-struct DependencyList {
+struct OperationList<Member: Foundation.Operation> {
     private var storage = Storage.few([])
 
     private enum Storage {
         /// As many as are searched one by one sooner than by an index.
-        case few([Foundation.Operation])
-        case many(IndexedDependencies)
+        case few([Member])
+        case many(IndexedOperations<Member>)
     }
 
-    private static let searchedLinearly = 8
+    private static var searchedLinearly: Int { 8 }
+
+    var isEmpty: Bool {
+        switch storage {
+        case .few(let list): list.isEmpty
+        case .many(let list): list.count == 0
+        }
+    }
 
     /// Constant time for few operations, linear for many.
-    var all: [Foundation.Operation] {
+    var all: [Member] {
         switch storage {
         case .few(let list): list
         case .many(let list): list.all
@@ -24,13 +31,13 @@ struct DependencyList {
 
     /// Adds `operation` unless it is there; returns whether it was added.
     @discardableResult
-    mutating func append(_ operation: Foundation.Operation) -> Bool {
+    mutating func append(_ operation: Member) -> Bool {
         switch storage {
         case .few(var list):
             guard !list.contains(where: { $0 === operation }) else { return false }
             storage = .few([])  // so that the list is not copied
             list.append(operation)
-            storage = list.count > Self.searchedLinearly ? .many(IndexedDependencies(list)) : .few(list)
+            storage = list.count > Self.searchedLinearly ? .many(IndexedOperations(list)) : .few(list)
             return true
         case .many(var list):
             storage = .few([])
@@ -65,11 +72,11 @@ struct DependencyList {
 }
 
 /// Operations in order, with an index of their places. What is removed leaves a hole until half of the places are holes.
-private struct IndexedDependencies {
-    private var slots: [Foundation.Operation?]
+private struct IndexedOperations<Member: Foundation.Operation> {
+    private var slots: [Member?]
     private var places: [ObjectIdentifier: Int]
 
-    init(_ operations: [Foundation.Operation]) {
+    init(_ operations: [Member]) {
         slots = operations
         places = [:]
         for (place, operation) in operations.enumerated() { places[ObjectIdentifier(operation)] = place }
@@ -77,11 +84,11 @@ private struct IndexedDependencies {
 
     var count: Int { places.count }
 
-    var all: [Foundation.Operation] { slots.compactMap { $0 } }
+    var all: [Member] { slots.compactMap { $0 } }
 
     func contains(_ operation: Foundation.Operation) -> Bool { places[ObjectIdentifier(operation)] != nil }
 
-    mutating func append(_ operation: Foundation.Operation) -> Bool {
+    mutating func append(_ operation: Member) -> Bool {
         guard !contains(operation) else { return false }
         places[ObjectIdentifier(operation)] = slots.count
         slots.append(operation)
@@ -91,7 +98,7 @@ private struct IndexedDependencies {
     mutating func remove(_ operation: Foundation.Operation) -> Bool {
         guard let place = places.removeValue(forKey: ObjectIdentifier(operation)) else { return false }
         slots[place] = nil
-        if places.count * 2 < slots.count { self = IndexedDependencies(all) }
+        if places.count * 2 < slots.count { self = IndexedOperations(all) }
         return true
     }
 }
