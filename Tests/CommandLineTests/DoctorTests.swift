@@ -66,6 +66,18 @@ import Wire
         #expect(other.status == .warning && other.text.contains("is aop 0.9, while this is aop \(ProductVersion.current)"))
     }
 
+    /// A coordinator that listens on all addresses is reached by one of them.
+    @Test(arguments: [
+        ("tcp://127.0.0.1:7600", "tcp://127.0.0.1:7600", true), ("tcp://0.0.0.0:7600", "tcp://127.0.0.1:7600", true),
+        ("tcp://[::]:7600", "tcp://127.0.0.1:7600", true), ("tcp://127.0.0.1:7600", "tcp://localhost:7600", true),
+        ("tcp://0.0.0.0:7600", "tcp://127.0.0.1:7601", false), ("tcp://0.0.0.0:7600", "tcp://203.0.113.7:7600", false),
+        ("tcp://127.0.0.1:7600", "tcp://203.0.113.7:7600", false), ("tcp://0.0.0.0:7600", nil, false),
+    ])
+    func portOfTheCoordinatorThatAnswers_isItsOwn(_ listen: String, _ running: String?, _ isItsOwn: Bool) throws {
+        let answering = try running.map { text in try Endpoint(text) }
+        #expect(PortCheck.isAnswered(at: try Endpoint(listen), by: answering) == isItsOwn)
+    }
+
     /// Names are connected to by their IPv4 addresses; addresses are not asked about.
     @Test(arguments: [
         ("tcp://four:7600", [AF_INET], nil), ("tcp://both:7600", [AF_INET, AF_INET6], nil), ("tcp://[fd00::7]:7600", [], nil),
