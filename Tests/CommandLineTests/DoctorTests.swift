@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Wire
 
@@ -63,6 +64,30 @@ import Wire
         #expect(CoordinatorCheck.coordinator(.standard, version: ProductVersion.current).status == .ok)
         let other = CoordinatorCheck.coordinator(.standard, version: "0.9")
         #expect(other.status == .warning && other.text.contains("is aop 0.9, while this is aop \(ProductVersion.current)"))
+    }
+
+    /// A coordinator that listens on all addresses is reached by one of them.
+    @Test(arguments: [
+        ("tcp://127.0.0.1:7600", "tcp://127.0.0.1:7600", true), ("tcp://0.0.0.0:7600", "tcp://127.0.0.1:7600", true),
+        ("tcp://[::]:7600", "tcp://127.0.0.1:7600", true), ("tcp://127.0.0.1:7600", "tcp://localhost:7600", true),
+        ("tcp://0.0.0.0:7600", "tcp://127.0.0.1:7601", false), ("tcp://0.0.0.0:7600", "tcp://203.0.113.7:7600", false),
+        ("tcp://127.0.0.1:7600", "tcp://203.0.113.7:7600", false), ("tcp://0.0.0.0:7600", nil, false),
+    ])
+    func portOfTheCoordinatorThatAnswers_isItsOwn(_ listen: String, _ running: String?, _ isItsOwn: Bool) throws {
+        let answering = try running.map { text in try Endpoint(text) }
+        #expect(PortCheck.isAnswered(at: try Endpoint(listen), by: answering) == isItsOwn)
+    }
+
+    /// Names are connected to by their IPv4 addresses; addresses are not asked about.
+    @Test(arguments: [
+        ("tcp://four:7600", [AF_INET], nil), ("tcp://both:7600", [AF_INET, AF_INET6], nil), ("tcp://[fd00::7]:7600", [], nil),
+        ("ipc:///run/aop", [], nil), ("tcp://none:7600", [], "the name none stands for no address"),
+        ("tcp://six:7610", [AF_INET6], "the name six stands for IPv6 addresses alone, and names are taken for IPv4"),
+    ])
+    func nameThatNobodyCanBeReachedBy_isSaid(_ endpoint: String, _ families: [Int32], _ text: String?) throws {
+        let found = HostNames.trouble(of: try Endpoint(endpoint)) { _, family in families.contains(family) }
+        #expect(found?.text == text)
+        if families == [AF_INET6] { #expect(found?.remedy == "write the address (getent ahostsv6 six): tcp://[ADDRESS]:7610") }
     }
 
     /// The newest word of an attached worker is at most a lease old, by the coordinator's clock.

@@ -24,6 +24,17 @@ import Wire
             rows.contains { $0.hasPrefix("| `\(setting.name)` | `\(setting.variable)` |") }, "\(setting.name) is not in \(document.path)")
     }
 
+    @Test(arguments: [
+        (["tcp://127.0.0.1:7600"], nil), (["tcp://0.0.0.0:7600"], nil), (["tcp://10.0.0.7:7600", "tcp://127.0.0.1:7600"], nil),
+        (["tcp://127.0.0.1:7610"], "tcp://127.0.0.1:7610"), (["tcp://[::]:7610"], "tcp://127.0.0.1:7610"),
+        (["tcp://10.0.0.7:7600"], "tcp://10.0.0.7:7600"), (["ipc:///run/aop/socket"], "ipc:///run/aop/socket"),
+    ])
+    func whatIsNext_namesAnAddressThatNobodyLooksFor(_ listen: [String], _ named: String?) throws {
+        let next = CoordinatorCommand.next(try listen.map { text in try Endpoint(text) })
+        let flags = named.map { (" --connect \($0)", " --coordinator \($0)") } ?? ("", "")
+        #expect(next == "aop worker\(flags.0) · aop submit FILE --watch\(flags.1)")
+    }
+
     @Test(arguments: [false, true]) func readiness_isToldToTheSocketThatAsks(_ isAbstract: Bool) throws {
         let name = "\(isAbstract ? "@" : "")/tmp/aop-notify-\(UUID().uuidString)"
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)

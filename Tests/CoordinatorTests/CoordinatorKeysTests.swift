@@ -254,6 +254,15 @@ import Wire
         }
     }
 
+    @Test func keysThatChange_areSeenWhereNobodyIsConnected() async throws {
+        _ = try keys.key("ann", [.submit])
+        let (log, keys) = (log, keys)
+        try await run { _ in
+            try keys.revoke("ann")
+            _ = try log.waits(for: "the authorised keys have changed: removed `ann`")
+        }
+    }
+
     @Test func rolesThatChange_countAtOnce() async throws {
         let (ann, keys) = (try keys.key("ann", [.submit]), keys)
         try await run { coordinator in
@@ -302,7 +311,7 @@ import Wire
             }
         }
         chmod(keys.authorizedPath, 0o644)
-        #expect(told().hasPrefix("unreadable: the key file \(keys.authorizedPath) has mode 0644"))
+        #expect(told().hasPrefix("unreadable: the list of authorised keys \(keys.authorizedPath) has mode 0644"))
         #expect(told() == "nothing" && !gatekeeper.isReadable)
         chmod(keys.authorizedPath, 0o640)
         #expect(told().contains("has mode 0640"))

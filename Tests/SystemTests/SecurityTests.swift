@@ -300,7 +300,7 @@ extension SystemTests {
                 chmod(list, 0o644)
                 let worker = cluster.startWorker()
                 try await eventually("the coordinator has seen it", last: { cluster.coordinator.stderr }) {
-                    cluster.coordinator.stderr.contains("since the authorised keys cannot be read: the key file \(list) has mode 0644")
+                    cluster.coordinator.stderr.contains("cannot be read: the list of authorised keys \(list) has mode 0644")
                 }
                 let listed = try await cluster.aop(as: "submit", "list", "--connect-timeout", "2s")
                 #expect(listed.status == 75 && !listed.stderr.contains("start one"), "\(listed)")

@@ -129,6 +129,32 @@ import Testing
         #expect(try CoordinatorKeys(directory: path).authorized().principals.map(\.name) == ["worker"])
     }
 
+    /// It holds no secret, so that nobody is told to make other keys; who may have written into it is to be looked for.
+    @Test(arguments: [(mode_t(0o644), ""), (0o660, ", and see with `aop keys list --dir DIRECTORY` whether all in it are to be let in")])
+    func listOfAnotherMode_isMendedByItsMode(mode: mode_t, look: String) throws {
+        let directory = try Directory()
+        let path = directory.path
+        _ = try InitialKeys.make(in: path)
+        let list = "\(path)/authorized"
+        chmod(list, mode)
+        let refused = KeyError.listMode(path: list, mode: UInt32(mode))
+        #expect(throws: refused) { try CoordinatorKeys(directory: path).authorized() }
+        #expect(throws: refused) { try AuthorizedKeys.change(at: list) { keys in _ = keys.revoke("worker") } }
+        #expect(
+            "\(refused)".hasPrefix("the list of authorised keys \(list) has mode 0")
+                && "\(refused)".hasSuffix("; chmod 600 \(list)\(look.replacing("DIRECTORY", with: path))"), "\(refused)")
+    }
+
+    @Test func directoryThatCannotBeMade_isSaid_withTheFlagThatNamesAnother() throws {
+        let directory = try Directory()
+        let file = directory.path + "/file"
+        #expect(FileManager.default.createFile(atPath: file, contents: nil))
+        let error = #expect(throws: KeyError.self) { try InitialKeys.make(in: "\(file)/keys") }
+        #expect(
+            error.map { "\($0)" }
+                == "mkdir failed for \(file)/keys: Not a directory; name a directory you can write to with --dir (AOP_KEYS)")
+    }
+
     /// Copied as they are, commands of errors work on the directory that the errors are about.
     @Test func commandsOfErrors_nameTheDirectory() throws {
         let key = try KeyPair().publicKey
@@ -303,7 +329,7 @@ import Testing
         let path = directory.path + "/authorized"
         try AuthorizedKeys().write(to: path, replaces: false)
         #expect(chown(path, 65_534, 65_534) == 0)
-        #expect(throws: KeyError.foreign(path: path, owner: 65_534)) {
+        #expect(throws: KeyError.foreignList(path: path, owner: 65_534)) {
             try AuthorizedKeys.change(at: path) { keys in _ = keys.revoke("nobody") }
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["authorized"])

@@ -266,7 +266,8 @@ final class CoordinatorLoop {
         case .running:
             if !inputs.isEmpty { return now.boot }
             if let wakeAt { deadlines.append(wakeAt) }
-            if peers.count > 0 || counters.hasRest { deadlines.append(silenceCheckAt) }
+            // Keys that change are to be seen where nobody is connected, too.
+            if peers.count > 0 || counters.hasRest || gatekeeper != nil { deadlines.append(silenceCheckAt) }
         case .ending(let deadline, _): deadlines.append(deadline)
         }
         if !unflushed.isEmpty { deadlines.append(now.boot + CoordinatorLimits.retrySendMilliseconds) }

@@ -82,14 +82,20 @@ public struct AuthorizedKeys: Sendable, Hashable {
         self.enrolments = enrolments
     }
 
-    /// - Throws: ``KeyError`` with the line that cannot be read, because the file is not this user's alone, or since it is missing (`noList`).
-    public init(contentsOf path: String) throws(KeyError) {
-        let text: String
-        do throws(KeyError) { text = try PrivateFile.read(path) } catch {
-            if case .missing = error { throw .noList(path: path) }
-            throw error
+    /// - Throws: ``KeyError`` with the line that cannot be read, because the file is not this user's alone (`listMode`, `foreignList`), or
+    ///   since it is missing (`noList`).
+    public init(contentsOf path: String) throws(KeyError) { try self.init(text: try Self.read(path), path: path) }
+
+    /// What is wrong with the file is said of a list: it holds no secret.
+    private static func read(_ path: String) throws(KeyError) -> String {
+        do throws(KeyError) { return try PrivateFile.read(path) } catch {
+            switch error {
+            case .missing: throw .noList(path: path)
+            case .mode(_, let mode): throw .listMode(path: path, mode: mode)
+            case .foreign(_, let owner): throw .foreignList(path: path, owner: owner)
+            default: throw error
+            }
         }
-        try self.init(text: text, path: path)
     }
 
     /// - Parameter path: for the errors.
@@ -156,8 +162,8 @@ public struct AuthorizedKeys: Sendable, Hashable {
     ) throws(KeyError) -> Result {
         try KeyDirectory.check(KeyDirectory.of(path))
         // Who may not change it leaves no lock behind that keeps its owner out.
-        do throws(KeyError) { _ = try PrivateFile.read(path) } catch {
-            guard case .missing = error else { throw error }
+        do throws(KeyError) { _ = try read(path) } catch {
+            guard case .noList = error else { throw error }
         }
         let lock = try FileLock("\(path).lock", waitMilliseconds: waitMilliseconds)
         defer { lock.release() }

@@ -36,9 +36,16 @@ public enum KeyDirectory {
         guard status.st_mode & 0o022 == 0 else { throw .directoryMode(path: directory, mode: status.st_mode & 0o7777) }
     }
 
-    /// Makes it, for this user only, where it is missing, and checks it.
+    /// Makes it, for this user only, where it is missing.
+    package static func create(_ directory: String) throws(KeyError) {
+        do throws(SystemCallError) {
+            try StateDirectory.create(directory, remedy: "name a directory you can write to with --dir (AOP_KEYS)")
+        } catch { throw .system(error) }
+    }
+
+    /// Makes it where it is missing, and checks it.
     static func make(_ directory: String) throws(KeyError) {
-        do throws(SystemCallError) { try StateDirectory.create(directory) } catch { throw .system(error) }
+        try create(directory)
         try check(directory)
     }
 

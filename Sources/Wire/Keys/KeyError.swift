@@ -28,6 +28,10 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     case noCoordinatorKey(directory: String)
     /// A coordinator's directory without the list of whom it lets in.
     case noList(path: String)
+    /// Others than its owner may use that list (or its owner may not).
+    case listMode(path: String, mode: UInt32)
+    /// That list belongs to another user.
+    case foreignList(path: String, owner: UInt32)
     /// The coordinator's file has a peer's key.
     case peersKey(path: String)
     /// The list lets in who has the coordinator's own key.
@@ -85,6 +89,12 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "where they are elsewhere, AOP_KEYS names their directory"
         case .noList(let path):
             "the list of authorised keys \(path) is missing; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path))` makes it"
+        case .listMode(let path, let mode):
+            "the list of authorised keys \(path) has mode \(Self.octal(mode)), and must have 0600; chmod 600 \(path)"
+                + (mode & 0o022 == 0 ? "" : ", and see with `aop keys list\(Self.flag(path))` whether all in it are to be let in")
+        case .foreignList(let path, let owner):
+            "the list of authorised keys \(path) belongs to user \(owner), not to you (\(geteuid())); run as that user, which is to be the one "
+                + "who runs the coordinator"
         case .peersKey(let path):
             "\(path) has a `server-key`, so it is a peer's key and no coordinator's; put the coordinator's own one there, or choose another directory"
         case .listsOwnKey(let key, let name, let path):

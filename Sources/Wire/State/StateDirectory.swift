@@ -19,8 +19,11 @@ public enum StateDirectory {
 
     /// Creates `path` and what is missing above it, for this user only (0700).
     ///
+    /// - Parameter remedy: what to do where it cannot be made.
     /// - Throws: ``SystemCallError`` with the path and a remedy.
-    public static func create(_ path: String) throws(SystemCallError) {
+    public static func create(
+        _ path: String, remedy: String = "set XDG_STATE_HOME to a directory you can write to"
+    ) throws(SystemCallError) {
         var missing: [String] = []
         var current = path
         while access(current, F_OK) != 0, current.hasPrefix("/"), current != "/" {
@@ -28,12 +31,11 @@ public enum StateDirectory {
             current = parent(of: current)
         }
         for directory in missing.reversed() where mkdir(directory, 0o700) != 0 && errno != EEXIST {
-            throw SystemCallError(
-                operation: "mkdir", subject: directory, errno: errno, remedy: "set XDG_STATE_HOME to a directory you can write to")
+            throw SystemCallError(operation: "mkdir", subject: directory, errno: errno, remedy: remedy)
         }
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw SystemCallError(operation: "stat", subject: path, errno: errno)
+            throw SystemCallError(operation: "stat", subject: path, errno: errno, remedy: remedy)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw SystemCallError(operation: "opening", subject: path, errno: ENOTDIR, remedy: "move that file away")

@@ -216,8 +216,18 @@ struct CoordinatorCommand: ToolCommand {
                     console.hint("HTTP is not encrypted: across hosts the token can be read on its way; put a proxy with TLS before it")
                 }
             }
-            console.hint("next, in other terminals: aop worker · aop submit FILE --watch")
+            console.hint("next, in other terminals: \(Self.next(addresses.endpoints))")
         }
+    }
+
+    /// What a worker and a client of this host are started with; with its address, where that is not the one they look for.
+    static func next(_ endpoints: [Endpoint]) -> String {
+        func isFound(_ endpoint: Endpoint) -> Bool {
+            endpoint == .standard || endpoint.isForListeners && endpoint.port == Endpoint.standard.port
+        }
+        guard !endpoints.contains(where: isFound), let endpoint = endpoints.first else { return "aop worker · aop submit FILE --watch" }
+        let address = endpoint.isForListeners ? endpoint.onLoopback : endpoint
+        return "aop worker --connect \(address) · aop submit FILE --watch --coordinator \(address)"
     }
 
     private var dataDirectory: String { data.path }

@@ -22,6 +22,9 @@ struct CoordinatorCheck: Sendable {
                 [Finding(.coordinator, .warning, "not asked, for want of a cookie that can be used", remedy: "see cookie above")], false
             )
         } catch {
+            let endpoint = endpoint
+            // Nothing where the command is ended meanwhile.
+            if let trouble = try? await OwnThread.run({ HostNames.trouble(of: endpoint) }) { return ([trouble], false) }
             return ([Finding(.coordinator, message: ToolError(error).message)], false)
         }
         var findings: [Finding] = []

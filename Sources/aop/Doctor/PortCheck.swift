@@ -30,7 +30,7 @@ struct PortCheck: Sendable {
         guard let host = endpoint.host, let port = endpoint.port, port != 0 else { return nil }
         switch Self.listen(host: host, port: port) {
         case .free: return Finding(.ports, .ok, "\(endpoint) is free for a coordinator")
-        case .taken where running == endpoint: return Finding(.ports, .ok, "\(endpoint) is the coordinator's")
+        case .taken where Self.isAnswered(at: endpoint, by: running): return Finding(.ports, .ok, "\(endpoint) is the coordinator's")
         case .taken:
             return Finding(
                 .ports, .error, "\(endpoint) is taken, and not by a coordinator of yours that answers there",
@@ -55,6 +55,16 @@ struct PortCheck: Sendable {
                 .ports, .error, "a coordinator cannot serve HTTP on \(address): \(why)",
                 remedy: "choose an address of this host with --http (AOP_HTTP), or off")
         }
+    }
+
+    /// Whether a coordinator that answers at `running` has this address: the same one, or the same port of this host by another of its
+    /// addresses or names.
+    static func isAnswered(at endpoint: Endpoint, by running: Endpoint?) -> Bool {
+        guard let running, running != endpoint else { return running != nil }
+        guard let host = running.host, running.port == endpoint.port else { return false }
+        guard endpoint.isForListeners else { return running.isLoopback && endpoint.isLoopback }
+        // What can be listened on is an address of this host.
+        return running.isLoopback || listen(host: host, port: 0) == .free
     }
 
     /// Listens there and stops at once.

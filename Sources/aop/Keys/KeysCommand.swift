@@ -62,9 +62,7 @@ struct KeyDirectoryOptions: ParsableArguments, Sendable {
         }
     }
 
-    func create() throws(KeyError) {
-        do throws(SystemCallError) { try StateDirectory.create(path) } catch { throw .system(error) }
-    }
+    func create() throws(KeyError) { try KeyDirectory.create(path) }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 }
