@@ -59,6 +59,8 @@ struct OperationCore {
     /// The operations that it runs as parts of itself and that have not ended: dependent operations of its conditions,
     /// another attempt, what it wraps.
     var parts = OperationList<AOperation>()
+    /// How often some of these are being taken: they are not told apart yet from what it only waits for.
+    var takingParts = 0
 
     /// What must hold before it is executed.
     var conditions: [any AOperationCondition] = []

@@ -49,29 +49,33 @@ final class OperationParts: LaneHost, @unchecked Sendable {
             if RetryScope.assign(to: belongings) { isScoped = true }
             parts += belongings.filter { known.insert(ObjectIdentifier($0)).inserted }
         }
-        let taken = parts.filter { part in
-            part.core.withLock { core in
-                guard core.whole == nil, core.state.isInitialized else { return false }
-                core.whole = whole
-                return true
-            }
-        }
+        // Before anything is done to them: who was not wanted must find the dependencies as if nobody had asked for them.
         let isListed = whole.core.withLock { core in
             guard isWanted(&core) else { return false }
             for part in parts { core.parts.append(part) }
+            core.takingParts += 1
             return true
         }
         guard isListed else {
             let nets = Set(operations.flatMap { $0.deliveryNet() }.map { ObjectIdentifier($0) })
-            for part in taken { part.core.withLock { $0.whole = nil } }
             for part in parts.reversed() where nets.contains(ObjectIdentifier(part)) { part.cancel() }
             return false
+        }
+        for part in parts {
+            part.core.withLock { core in
+                if core.whole == nil, core.state.isInitialized { core.whole = whole }
+            }
+        }
+        let isOver = whole.core.withLock { core in
+            core.takingParts -= 1
+            return core.verdict != nil
         }
         RetryScope.foresee(parts)
         let lane = whole.core.withLock { $0.membership?.lane } ?? .outside
         lane.enterTogether(isScoped) {
             for part in parts { enter(part) }
         }
+        if isOver { whole.stopParts() }
         return true
     }
 

@@ -218,8 +218,10 @@ extension AOperation {
 
     /// Stops what runs as a part of an operation whose outcome is decided. What somebody else runs, and this operation
     /// only waited for, it does not wait for any more.
+    ///
+    /// Who is taking parts meanwhile does it afterwards.
     final func stopParts() {
-        let parts = core.withLock { $0.parts.all }
+        let parts = core.withLock { $0.takingParts > 0 ? [] : $0.parts.all }
         guard !parts.isEmpty else { return }
         var own: [AOperation] = []
         var others: [AOperation] = []

@@ -72,8 +72,9 @@ struct RetryBelongingsTests {
         #expect(group.outcome?.isSuccess == true)
     }
 
-    /// The operation is cancelled while another attempt is being made: what that would have waited for is the program's.
-    @Test func whatAnUnwantedAttemptWouldHaveWaitedFor_isLeftToTheProgram() async {
+    /// The operation is cancelled while another attempt is being made: what that would have waited for is the program's, also where the program
+    /// adds it while the attempt is being thrown away.
+    @Test(arguments: 0..<Load.rounds(400)) func whatAnUnwantedAttemptWouldHaveWaitedFor_isLeftToTheProgram(round: Int) async {
         let login = Step("login")
         let box = Log<AOperation>()
         final class Cancelling: ResultableOperation<Int>, RetryableOperation, @unchecked Sendable {
