@@ -28,8 +28,8 @@ extension Setting {
         case .path: return nil
         case .endpoint, .endpoints:
             do throws(EndpointError) {
-                _ = try Endpoint(text)
-                return nil
+                // What a setting names is for another process.
+                return try Endpoint(text).isWithinProcess ? "only its own process reaches it; write tcp://HOST:PORT or ipc:///PATH" : nil
             } catch { return error.remedy }
         case .httpAddress:
             do throws(HTTPAddressError) {

@@ -42,6 +42,9 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether no other process can reach it: inproc.
+    public var isWithinProcess: Bool { if case .inproc = address { true } else { false } }
+
     /// Whether only processes of this host can reach it: ipc, inproc, 127.0.0.0/8, ::1 and `localhost`.
     public var isLoopback: Bool {
         switch address {

@@ -131,7 +131,7 @@ import Testing
             slot: 4
             slots: many
             shell: true
-            listen: [tcp://0.0.0.0:7600, nowhere]
+            listen: [tcp://0.0.0.0:7600, nowhere, inproc://x]
             grace: soon
             connect:
               - tcp://a:1
@@ -146,6 +146,7 @@ import Testing
                 "config.yaml:2: slots is `many`; it must be a whole number from 1 to 4096",
                 "config.yaml:3: shell is `true`; it must be one of on, off",
                 "config.yaml:4: listen is `nowhere`; write tcp://nowhere",
+                "config.yaml:4: listen is `inproc://x`; only its own process reaches it; write tcp://HOST:PORT or ipc:///PATH",
                 "config.yaml:5: grace is `soon`; write a duration as 30s, 1m30s or 500ms",
                 "config.yaml:6: connect is a list; it has one value", "config.yaml:9: data is empty; leave it out, or give it a value",
             ])
