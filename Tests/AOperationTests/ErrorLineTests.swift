@@ -4,7 +4,7 @@ import Testing
 @testable import AOperation
 
 /// What the library reports by itself. One after the other: the handler is the process's.
-@Suite(.serialized, .hasTheDebugger, .timeLimit(Load.patience))
+@Suite(.serialized, .timeLimit(Load.patience))
 struct ErrorLineTests {
     @Test func bodyThatIgnoresCancellation_losesItsSlotAfterGrace_withAnErrorLine() async {
         let queue = AOperationQueue()

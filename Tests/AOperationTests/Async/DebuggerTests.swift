@@ -29,7 +29,7 @@ private struct Collector: LogHandler {
 }
 
 /// The debugger is the process's: these tests look for their own operations by name, one after the other.
-@Suite(.serialized, .hasTheDebugger, .timeLimit(Load.patience))
+@Suite(.serialized, .timeLimit(Load.patience))
 struct DebuggerTests {
     private let name = "debugged-\(UUID())"
 

@@ -269,7 +269,7 @@ struct LockLifetimeTests {
 
 /// Beyond the grace; the error handler is the process's.
 extension ErrorLineTests {
-    @Test(.hasTheDebugger) func deafBody_losesItsLocksAfterGrace_withAnErrorLine() async {
+    @Test func deafBody_losesItsLocksAfterGrace_withAnErrorLine() async {
         let key = freshKey()
         let queue = AOperationQueue()
         let deaf = Gate("deaf-\(UUID())", isDeaf: true).exclusive(key)

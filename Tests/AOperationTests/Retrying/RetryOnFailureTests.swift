@@ -284,7 +284,7 @@ struct RetryOnFailureTests {
 }
 
 extension ErrorLineTests {
-    @Test(.hasTheDebugger) func operationThatIsNotRetryable_fails_withAnErrorLine() async {
+    @Test func operationThatIsNotRetryable_fails_withAnErrorLine() async {
         let name = "once-\(UUID())"
         let operation = Once(.failing(name, 1)).retryOnFailure { _, _, retry in retry(true) }
         let lines = Log<String>()
