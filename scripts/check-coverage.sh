@@ -17,7 +17,7 @@ while read -r name; do
     for root in "${roots[@]}"; do [[ ! -d $root/$target ]] || folders+=("$root/$target"); done
     named=$((named + 1))
     files=$(grep -rlE --include='*.swift' "\bfunc $test\(" "${folders[@]:-/dev/null}" || true)
-    if [[ -z $files ]] || ! xargs -d '\n' grep -qE "\b(struct|class|extension) $suite\b" <<<"$files"; then
+    if [[ -z $files ]] || ! xargs -d '\n' grep -qE "\b(struct|class|extension) ([A-Za-z]+\.)?$suite\b" <<<"$files"; then
         echo "$document: there is no test $name" >&2
         missing=$((missing + 1))
     fi

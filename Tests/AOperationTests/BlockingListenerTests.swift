@@ -20,20 +20,17 @@ struct BlockingListenerTests {
         let inner = GroupOperation(Step())
         let root: AOperation
         switch way {
-        case .observer:
+        case .observer, .queue:
             root = GroupOperation(inner)
             inner.observers(
                 BlockObserver(finishHandler: { _, _ in
-                    awaited.cancel()
-                    awaited.waitUntilFinished()
-                    isThrough.fire()
-                }))
-        case .queue:
-            root = GroupOperation(inner)
-            inner.observers(
-                BlockObserver(finishHandler: { _, _ in
-                    others.cancelAllOperations()
-                    others.waitUntilAllOperationsAreFinished()
+                    if way == .observer {
+                        awaited.cancel()
+                        awaited.waitUntilFinished()
+                    } else {
+                        others.cancelAllOperations()
+                        others.waitUntilAllOperationsAreFinished()
+                    }
                     isThrough.fire()
                 }))
         case .nextOperation:

@@ -268,7 +268,7 @@ struct LockLifetimeTests {
 }
 
 /// Beyond the grace; the error handler is the process's.
-extension ErrorLineTests {
+extension DebuggerTests.ErrorLineTests {
     @Test func deafBody_losesItsLocksAfterGrace_withAnErrorLine() async {
         let key = freshKey()
         let queue = AOperationQueue()

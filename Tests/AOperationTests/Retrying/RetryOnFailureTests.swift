@@ -283,7 +283,7 @@ struct RetryOnFailureTests {
     }
 }
 
-extension ErrorLineTests {
+extension DebuggerTests.ErrorLineTests {
     @Test func operationThatIsNotRetryable_fails_withAnErrorLine() async {
         let name = "once-\(UUID())"
         let operation = Once(.failing(name, 1)).retryOnFailure { _, _, retry in retry(true) }
