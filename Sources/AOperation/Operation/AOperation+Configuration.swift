@@ -48,7 +48,7 @@ extension AOperation {
     /// inside of. Nil when one of Foundation's queues has that.
     private var standInOfDependency: AOperation? {
         let around = outermost
-        return around === self || around.isInNoKnownQueue ? around : nil
+        return around.isInNoKnownQueue ? around : nil
     }
 
     /// The operation, its delivery net, and all AOperations they wait for that are in no queue, each after what it
@@ -91,18 +91,20 @@ extension AOperation {
         Trampoline.release(&held)
     }
 
-    /// Calls `enter` for each of the ``deliveryNet()``, which puts it into `lane`.
+    /// Calls `enter` for each of the ``deliveryNet()``, which puts it into `lane`. A queue of ours leaves alone what one of
+    /// Foundation's has.
     ///
     /// A group takes what belongs to its children with it when it starts, or is cancelled in a queue. One that is cancelled
     /// in the moment in which it comes into a queue does not: what belongs to them is entered, too.
     final func enterNet(into lane: Lane, _ enter: (AOperation) -> Void) {
         let (net, isScoped) = netToAdd()
         let groups = net.filter { $0 is GroupOperation && !$0.isAbandonedGroup }
+        let mayEnter: (AOperation) -> Bool = { [self] in lane.root === Lane.outside || $0 === self || $0.isInNoKnownQueue }
         lane.enterTogether(isScoped) {
-            for member in net { enter(member) }
+            for member in net where mayEnter(member) { enter(member) }
         }
         for group in groups where group.isAbandonedGroup {
-            for member in group.netToAdd().members where member !== group { enter(member) }
+            for member in group.netToAdd().members where member !== group && mayEnter(member) { enter(member) }
         }
     }
 

@@ -97,9 +97,9 @@ struct ReachabilityConditionTests {
     }
 
     @Test func D31_conditionsWithDifferentUrls_areBothEvaluated() async throws {
-        let open = try LocalServer(.silent)
-        let closed = try LocalServer(.refusing)
-        let both = AndCondition(ReachabilityCondition(url: open.url()), ReachabilityCondition(url: closed.url()))
-        #expect((await evaluate(both).published as? Problem)?.url == closed.url())
+        let (one, other) = (try LocalServer(.refusing), try LocalServer(.refusing))
+        let operation = Step().conditions(ReachabilityCondition(url: one.url()), ReachabilityCondition(url: other.url()))
+        await AOperationQueue().run(all: [operation])
+        #expect(operation.publishedErrors.map { ($0.publishedError as? Problem)?.url } == [one.url(), other.url()])
     }
 }
