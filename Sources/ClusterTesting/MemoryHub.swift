@@ -163,7 +163,7 @@ final class MemoryHub: MemoryCarrier, @unchecked Sendable {
         if let peer { workers[peer] = nil }
         worker.detach()
         do {
-            workers[try coordinator.attach(worker.hello)] = worker
+            workers[try coordinator.attach(worker.hello())] = worker
             hasNews = true
         } catch {
             preconditionFailure("a worker in memory is refused: \(error)")

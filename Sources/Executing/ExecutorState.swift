@@ -27,13 +27,15 @@ package struct ExecutorState: Sendable {
     package let slots: Int
     package private(set) var intake = Intake.open
     /// Whether queued units may be started: not while the lease is over.
-    private var mayStart = false
-    package private(set) var units: [UnitKey: HeldUnit] = [:]
+    var mayStart = false
+    package internal(set) var units: [UnitKey: HeldUnit] = [:]
+    /// What begins when these have succeeded.
+    var links: [UnitKey: UnitKey] = [:]
     /// Ready to start, first come first; those that are not held any more are skipped.
     private var queue: Deque<UnitKey> = []
     private var running: Set<UnitKey> = []
     /// Units of which an attempt runs that is not wanted any more: the next attempt is not begun beside it.
-    private var outrun: Set<UInt64> = []
+    var outrun: Set<UInt64> = []
     /// As the hello said that waits for its answer.
     private var toldAsRunning: Set<UnitKey>?
     /// What it told in that hello, and has not any more: said when the answer comes, as nothing is heard of it before.
@@ -58,7 +60,7 @@ package struct ExecutorState: Sendable {
     package var queuedCount: Int {
         units.values.count { unit in
             switch unit.phase {
-            case .fetching, .queued: true
+            case .fetching, .linked, .queued: true
             case .running, .finished: false
             }
         }
@@ -78,7 +80,17 @@ package struct ExecutorState: Sendable {
     // MARK: The session
 
     /// What a hello says, which `attached` completes: what begins in between was told as queued.
+    ///
+    /// What follows by a link is not told, and does not begin: its coordinator forgets links with the connection.
     package mutating func tellHeld() -> [WireHeldUnit] {
+        for (key, unit) in units {
+            switch unit.phase {
+            case .linked: units[key] = nil
+            case .queued(let assignment) where assignment.hasLink: units[key] = nil
+            case .fetching, .queued, .running, .finished: break
+            }
+        }
+        links = [:]
         toldAsRunning = running
         gone = []
         return held
@@ -97,7 +109,7 @@ package struct ExecutorState: Sendable {
             case .finished(let end): actions.append(.report(.ended(key, end)))
             case .running(let body) where toldAsRunning?.contains(key) == false:
                 actions.append(.report(.started(key, at: body.startedAt)))
-            case .fetching, .queued, .running: break
+            case .fetching, .linked, .queued, .running: break
             }
         }
         actions += gone
@@ -132,7 +144,7 @@ package struct ExecutorState: Sendable {
                     return actions + exit(.stuck)
                 }
                 units[key]?.phase = .running(running)
-            case .fetching, .queued, .running, .finished: break
+            case .fetching, .linked, .queued, .running, .finished: break
             }
         }
         return actions
@@ -158,7 +170,9 @@ package struct ExecutorState: Sendable {
                 actions.append(.report(.released(key)))
                 continue
             }
-            if assignment.hasLargeInputs {
+            if assignment.hasLink {
+                link(key, assignment, into: &actions)
+            } else if assignment.hasLargeInputs {
                 units[key] = HeldUnit(phase: .fetching(assignment))
                 actions.append(.fetchInputs(key, assignment))
             } else {
@@ -224,7 +238,12 @@ package struct ExecutorState: Sendable {
         var actions: [ExecutorAction] = []
         switch running.course {
         case .working:
+            let linked = takeLink(after: key, ending)
             actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
+            if let (next, assignment) = linked {
+                actions.append(begin(next, assignment, now: now, at: at))
+                actions.append(.start(next, assignment))
+            }
         case .stopping(let cause, _), .killed(let cause, _, _), .stuck(let cause):
             switch cause {
             case .cancelled:
@@ -326,7 +345,7 @@ package struct ExecutorState: Sendable {
 // MARK: Steps that inputs share
 
 extension ExecutorState {
-    private mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
+    mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
         units[key] = HeldUnit(phase: .queued(assignment))
         if !outrun.contains(key.unit) { queue.append(key) }
     }
@@ -407,6 +426,7 @@ extension ExecutorState {
     }
 
     private mutating func finish(_ key: UnitKey, _ end: WireAttemptEnd) -> ExecutorAction {
+        forgetLinks(after: key)
         units[key] = HeldUnit(phase: .finished(end))
         return .report(.ended(key, end))
     }
@@ -418,7 +438,7 @@ extension ExecutorState {
         switch order.reason {
         case .recalled:
             switch units[key]?.phase {
-            case .fetching?, .queued?:
+            case .fetching?, .linked?, .queued?:
                 actions += giveBack(key, .released(key))
             case .running?, .finished?, nil:
                 break
@@ -433,7 +453,7 @@ extension ExecutorState {
         case nil:
             // Never had it, or forgot it: the coordinator is not to wait for it.
             actions.append(.report(.ended(key, .attempt(startedAt: 0, endedAt: at, .cancelled))))
-        case .fetching?, .queued?:
+        case .fetching?, .linked?, .queued?:
             let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: at, .cancelled)
             actions.append(finish(key, end))
         case .running(let running)?:
@@ -481,7 +501,8 @@ extension ExecutorState {
     ) {
         switch units[key]?.phase {
         case nil: break
-        case .fetching?, .queued?:
+        case .fetching?, .linked?, .queued?:
+            forgetLinks(after: key)
             units[key] = nil
             actions.append(.forget(key))
         case .finished?:
@@ -499,6 +520,9 @@ extension ExecutorState {
             switch unit.phase {
             case .fetching, .queued:
                 actions += giveBack(key, .released(key))
+            // Not one that it was told to begin: it is given back with the one before.
+            case .linked:
+                actions += giveBack(key, .lost(key))
             case .running, .finished: break
             }
         }
@@ -527,6 +551,7 @@ extension ExecutorState {
 
     /// It is not held any more, and has no end.
     private mutating func giveBack(_ key: UnitKey, _ report: WireUnitReport) -> [ExecutorAction] {
+        forgetLinks(after: key)
         units[key] = nil
         if toldAsRunning != nil { gone.append(.report(report)) }
         return [.report(report), .forget(key)]
@@ -551,7 +576,7 @@ extension WireAssignment {
     fileprivate var isFenced: Bool { atMostOnce || !fences.isEmpty }
 
     /// It may begin before the executor's loop knows.
-    fileprivate var mayStandInLine: Bool { kind == .execute && !isFenced && !hasLargeInputs && !hasStream }
+    fileprivate var mayStandInLine: Bool { kind == .execute && !isFenced && !hasLargeInputs && !hasStream && !hasLink }
 }
 
 extension UnitEnding {

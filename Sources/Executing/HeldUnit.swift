@@ -5,6 +5,8 @@ package struct HeldUnit: Equatable, Sendable {
     package enum Phase: Equatable, Sendable {
         /// Its large inputs are being fetched.
         case fetching(WireAssignment)
+        /// Begins when the attempt has succeeded that it is linked to.
+        case linked(WireAssignment)
         /// Waits for a slot.
         case queued(WireAssignment)
         case running(Running)
@@ -39,7 +41,7 @@ package struct HeldUnit: Equatable, Sendable {
     /// As it is told in a hello. Also of what nobody wants: somebody may wait for its end.
     package var heldState: WireHeldUnit.State {
         switch phase {
-        case .fetching, .queued: .queued
+        case .fetching, .linked, .queued: .queued
         case .finished: .finished
         case .running: .running
         }

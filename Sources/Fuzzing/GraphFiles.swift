@@ -82,6 +82,6 @@ enum GraphFiles {
         "{", "}", ": ", "\n", "\n  ", "|\n", ">-\n", "\"", "'", "\\u0000", "\\ud800", "\u{FEFF}", "%YAML 1.1\n", "0x7fffffffffffffff",
         "1e999", "-1",
         "9223372036854775808", "999999999d", "1.5s", "64MiB", "2027-02-30T25:61:61Z", "priority: 101", "weight: 0", "maxConcurrent: 1",
-        "atMostOnce: true", "~", "null", ".nan", ".inf", "\t", "\u{85}", "#",
+        "atMostOnce: true", "recomputable: true", "~", "null", ".nan", ".inf", "\t", "\u{85}", "#",
     ]
 }

@@ -175,6 +175,10 @@ struct DurableState {
             let index = try self.index(of: unit)
             submissions[index].fencedAttempts.remove(attempt)
             resources.releaseOrphans { $0.attempt == attempt }
+        case .linked(let unit, let attempt, let worker, _):
+            let index = try self.index(of: unit)
+            guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }
+            try submissions[index].noteLink(unit.index, attempt, worker, &effects)
         case .attemptStrayed(let unit, let attempt, let worker, _):
             let index = try self.index(of: unit)
             guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }

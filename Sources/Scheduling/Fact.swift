@@ -17,6 +17,9 @@ public enum Fact: Hashable, Sendable {
     case submitted(Admission)
     /// The unit was given to the worker under a new attempt. Journaled before it is sent.
     case assigned(UnitID, Attempt, WorkerNumber, at: Int64)
+    /// The worker may begin this attempt by itself, when the operation before it has succeeded there. The unit is given to it, or to
+    /// somebody else, when that has ended. Journaled before it is sent.
+    case linked(UnitID, Attempt, WorkerNumber, at: Int64)
     /// The attempt ended by itself, or its stop was confirmed.
     case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
     /// The attempt is no longer the unit's: it goes back to the queue, or ends if it was being stopped.

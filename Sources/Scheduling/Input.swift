@@ -72,11 +72,14 @@ public struct ExecutorAttachment: Sendable {
     public var resources: [ResourceAmount]
     /// Rises with each connection of the process; 0: not told.
     public var connection: UInt64
+    /// It begins what is linked to something by itself.
+    public var followsLinks: Bool
 
     public init(
         identity: WorkerIdentity, slots: Int, operations: [OperationSignature], labels: [String], held: [Held], conditions: [String] = [],
-        resources: [ResourceAmount] = [], line: Int = 0, connection: UInt64 = 0
+        resources: [ResourceAmount] = [], line: Int = 0, connection: UInt64 = 0, followsLinks: Bool = false
     ) {
+        self.followsLinks = followsLinks
         self.line = line
         self.connection = connection
         self.resources = resources

@@ -20,6 +20,9 @@ public struct NodeOptions: Hashable, Sendable {
     /// It is never started again once it may have begun: not tried again, and failed when its worker is lost. On a group or
     /// forEach: for all inside.
     public var atMostOnce = false
+    /// It may run again without harm, also after it has succeeded: what comes after it may begin before its value is on the disk. On a
+    /// group or forEach: for all inside.
+    public var recomputable = false
     /// Which of those that wait for a worker goes first; nil: as the group around it, the root's is 0.
     public var priority: Int?
     /// So many processes of workers may die under one operation before it fails; nil: as the group around it says, the root: as

@@ -103,8 +103,24 @@ public struct Assignment: Sendable {
     public var decision: DecisionQuestion?
     /// To its submitter: what that is asked about its end.
     public var conclusion: ConclusionQuestion?
+    /// The attempt after whose success its worker begins it by itself; nil: it begins when it has come.
+    public var link: AttemptLink?
     /// The trace of its submission.
     public var trace = TraceContext()
+}
+
+/// The attempt that another one follows on the same worker.
+public struct AttemptLink: Hashable, Sendable {
+    public var unit: UnitID
+    public var attempt: Attempt
+    /// Whether its value is what the other one receives.
+    public var delivers: Bool
+
+    public init(unit: UnitID, attempt: Attempt, delivers: Bool) {
+        self.unit = unit
+        self.attempt = attempt
+        self.delivers = delivers
+    }
 }
 
 /// The attempt of an operation whose elements another one receives.

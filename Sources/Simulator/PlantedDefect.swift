@@ -28,6 +28,8 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case deathWithoutProof = "death-without-proof"
     /// An attempt that is given up because its executor is not heard is taken for one that has ended.
     case straysForgotten = "strays-forgotten"
+    /// What a worker may begin by itself is not on the disk when it is told of it.
+    case linksUnjournaled = "links-unjournaled"
     /// A worker that an operator has drained is given work.
     case drainIgnored = "drain-ignored"
     /// A decision's children are added twice.
@@ -43,7 +45,7 @@ extension PlantedDefect {
         case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
             .lyingDisk:
             20
-        case .drainIgnored, .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .drainIgnored, .linksUnjournaled, .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
         case .lockMovedOnSuspicion: 200
         case .staleTokenAccepted: 600
         // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,

@@ -7,17 +7,22 @@ extension RandomWork {
     private static let uniqueIDs = ["u0", "u1"]
 
     func ask(of graph: inout Graph, using random: inout SimulationRandom) {
+        if isQuick { ask(.recomputable, of: 0, in: &graph, &random) }
         for node in graph.nodes.indices {
             for option in Option.allCases where random.oneIn(option.rarity) {
-                let before = graph.nodes[node]
-                guard add(option, to: &graph.nodes[node], using: &random) else { continue }
-                if !graph.faults().isEmpty { graph.nodes[node] = before }
+                ask(option, of: node, in: &graph, &random)
             }
         }
     }
 
+    private func ask(_ option: Option, of node: Int, in graph: inout Graph, _ random: inout SimulationRandom) {
+        let before = graph.nodes[node]
+        guard add(option, to: &graph.nodes[node], using: &random) else { return }
+        if !graph.faults().isEmpty { graph.nodes[node] = before }
+    }
+
     private enum Option: CaseIterable {
-        case deadline, queueTimeout, backoff, net, unique, label, crashLimit, hold
+        case deadline, queueTimeout, backoff, net, unique, label, crashLimit, hold, recomputable
 
         /// Once in so many nodes.
         var rarity: Int {
@@ -25,6 +30,7 @@ extension RandomWork {
             case .deadline, .queueTimeout, .crashLimit: 14
             case .backoff, .unique, .label: 8
             case .net: 2
+            case .recomputable: 4
             case .hold: 20
             }
         }
@@ -47,6 +53,7 @@ extension RandomWork {
             node.options.unique = Uniqueness(id: random.pick(Self.uniqueIDs) ?? "", joins: random.oneIn(2))
         case (.label, _): node.options.requires = Requirements(labels: [Self.label])
         case (.crashLimit, _): node.options.crashLimit = 1 + random.below(3)
+        case (.recomputable, _): node.options.recomputable = true
         case (.hold, _): node.options.notBefore = Simulation.firstDay + random.below(Int64(30_000))
         default: return false
         }

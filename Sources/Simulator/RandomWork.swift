@@ -14,10 +14,13 @@ struct RandomWork {
     /// Some nodes of a run are tried again when they fail; in the others a success counts for ever.
     let retries: Bool
     let size: Int
+    /// Bodies are short, and most of them may run again: much of it begins before the coordinator knows.
+    let isQuick: Bool
 
     init(using random: inout SimulationRandom) {
         retries = random.oneIn(2)
-        size = 2 + random.below(14)
+        isQuick = random.oneIn(3)
+        size = 2 + random.below(isQuick ? 30 : 14)
     }
 
     // MARK: Graphs
@@ -36,13 +39,14 @@ struct RandomWork {
     ) {
         let index = graph.nodes.count
         let group = GroupNode(
-            isOrdered: random.oneIn(3), stopsOnFailure: random.oneIn(4), maxConcurrent: random.oneIn(4) ? 1 + random.below(2) : 0)
+            isOrdered: random.oneIn(isQuick ? 2 : 3), stopsOnFailure: random.oneIn(4),
+            maxConcurrent: random.oneIn(4) ? 1 + random.below(2) : 0)
         var node = Node(id: isRoot ? "" : "g\(index)", parent: isRoot ? 0 : parent, kind: .group(group))
         var names = names
         if !isRoot { dress(&node, isGroup: true, names: &names, isInForEach: isInForEach, &random) }
         graph.nodes.append(node)
         var siblings: [Int] = []
-        for _ in 0..<(1 + random.below(5)) where left > 0 || siblings.isEmpty {
+        for _ in 0..<(1 + random.below(isQuick ? 10 : 5)) where left > 0 || siblings.isEmpty {
             left -= 1
             let child = graph.nodes.count
             switch depth < 3 ? random.below(8) : 7 {
@@ -64,9 +68,10 @@ struct RandomWork {
         let index = graph.nodes.count
         var node = Node(
             id: isBody ? "" : "n\(index)", parent: parent, kind: .operation(OperationNode(type: Self.operation, parameters: 0)),
-            timeoutMilliseconds: random.oneIn(8) ? Int64(200 + random.below(4_000)) : 0,
+            timeoutMilliseconds: random.oneIn(isQuick ? 20 : 8) ? Int64(200 + random.below(4_000)) : 0,
             graceMilliseconds: random.oneIn(3) ? Int64(random.below(3_000)) : nil, forwardsFailure: random.oneIn(2))
-        for sibling in siblings where random.oneIn(4) {
+        if isQuick, let last = siblings.last, random.oneIn(2) { node.receives = [last] }
+        for sibling in siblings where !node.receives.contains(sibling) && random.oneIn(isQuick ? 12 : 4) {
             if random.oneIn(2) { node.receives.append(sibling) } else { node.after.append(sibling) }
         }
         var names = names
@@ -91,13 +96,13 @@ struct RandomWork {
     ) {
         if retries, random.oneIn(isGroup ? 6 : 3) { node.retries = 1 + random.below(2) }
         var options = NodeOptions()
-        if names.isEmpty, !isInForEach, random.oneIn(isGroup ? 8 : 3) {
+        if names.isEmpty, !isInForEach, random.oneIn(isGroup || isQuick ? 8 : 3) {
             for key in Self.keys where random.oneIn(2) {
                 options.exclusive.append(Exclusion(key: key, limit: Self.limit(of: key)))
                 names.insert(key)
             }
         }
-        if random.oneIn(8) { options.delayMilliseconds = random.below(Int64(5_000)) }
+        if !isQuick, random.oneIn(8) { options.delayMilliseconds = random.below(Int64(5_000)) }
         if random.oneIn(8) { options.priority = random.below(5) - 2 }
         if random.oneIn(12) {
             options.conditions = [Condition(.probe(Probe(type: Self.condition, parameters: 0, waits: random.oneIn(2))), isNegated: false)]
@@ -132,6 +137,7 @@ struct RandomWork {
     }
 
     private func duration(_ faults: FaultMix, using random: inout SimulationRandom) -> Int64 {
+        if isQuick { return random.below(Int64(60)) }
         if faults.contains(.longBodies), random.oneIn(2) { return random.below(Int64(60_000)) }
         return switch random.below(10) {
         case 0, 1: 0

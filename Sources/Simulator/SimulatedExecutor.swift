@@ -148,6 +148,7 @@ final class SimulatedExecutor {
             $0.protocolMajor = ProtocolVersion.major
             $0.role = .executor
             $0.incarnation = incarnation
+            $0.capabilities = ProtocolVersion.capabilities
             $0.connection = UInt64(connection?.number ?? 0)
             $0.host = "h\(host.number)"
             $0.pid = UInt32(index)

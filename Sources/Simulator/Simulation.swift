@@ -82,6 +82,7 @@ public final class Simulation {
         configuration.forgetsRetries = plants(.retryForgotten)
         configuration.givesNoFreshLease = plants(.noFreshLease)
         configuration.forgetsStrays = plants(.straysForgotten)
+        configuration.forgetsLinks = plants(.linksUnjournaled)
         configuration.ignoresDrains = plants(.drainIgnored)
         return configuration
     }

@@ -34,6 +34,9 @@ final class Witness {
     /// What bodies have said, by attempt.
     private var endings: [UInt64: UnitEnding] = [:]
     private var assigned: Set<UInt64> = []
+    /// Attempts that an executor may begin by itself, and those of them that count.
+    private var linked: Set<UInt64> = []
+    private var adopted: Set<UInt64> = []
     /// By the coordinator's numbers, under which names workers were started; and which names are drained.
     private var names: [WorkerNumber: String] = [:]
     private var drained: Set<String> = []
@@ -52,7 +55,10 @@ final class Witness {
             world.coverage.facts[fact.name, default: 0] += 1
             if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
             if case .attemptLost(_, let attempt, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
-            if case .assigned(_, let attempt, _, _) = fact { assigned.insert(attempt.rawValue) }
+            switch fact {
+            case .assigned(_, let attempt, _, _), .linked(_, let attempt, _, _): assigned.insert(attempt.rawValue)
+            default: break
+            }
             do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
         }
     }
@@ -81,6 +87,11 @@ final class Witness {
             case .workerMet(let number, let identity):
                 workers[number] = identity.incarnation.rawValue
                 names[number] = identity.givenName
+            case .linked(_, let attempt, let worker, _):
+                executors[attempt.rawValue] = workers[worker]
+                linked.insert(attempt.rawValue)
+            case .strayEnded(_, let attempt, _) where linked.contains(attempt.rawValue): linkEnded(attempt)
+            case .assigned(_, let attempt, _, _) where linked.contains(attempt.rawValue): adopted.insert(attempt.rawValue)
             case .assigned(let unit, let attempt, let worker, _):
                 executors[attempt.rawValue] = workers[worker]
                 if let name = names[worker], drained.contains(name) {
@@ -110,6 +121,12 @@ final class Witness {
         case .neverArrived, .released: if run != nil { complain("it runs") }
         case .revoked, .limited: complain("no key is revoked or changed here")
         }
+    }
+
+    /// What an executor may begin by itself is over for the coordinator.
+    private func linkEnded(_ attempt: Attempt) {
+        guard let run = running[attempt.rawValue], !frozen.contains(attempt.rawValue) else { return }
+        world.violate("attempt \(attempt.rawValue) is said to be over, and runs in \(run.executor.name)")
     }
 
     private func checkSilence(of executor: SimulatedExecutor?, for milliseconds: Int64, _ complain: (String) -> Void) {
@@ -154,6 +171,7 @@ final class Witness {
         checkAlone(body, in: executor)
         checkLocks(body, in: executor)
         if assignment.kind == .execute { checkOrder(assignment, name) }
+        if assignment.hasLink { checkLink(assignment, name, in: executor) }
         running[attempt.rawValue] = Run(body: body, executor: executor, holders: holders(of: assignment))
         if executor.wasFrozen { frozen.insert(attempt.rawValue) }
     }
@@ -173,6 +191,8 @@ final class Witness {
         for run in running.values where run.body.assignment.unit == body.assignment.unit {
             let attempt = run.body.assignment.attempt
             // What holds a lock, or must not run twice, has to have ended by then, where its process did not stand still.
+            // It may run again, and what begins before its coordinator knows may be in vain.
+            if run.body.assignment.hasLink, !adopted.contains(attempt) { continue }
             if givenUp.contains(attempt), !run.body.assignment.isFenced || frozen.contains(attempt) { continue }
             world.violate(
                 "\(body.assignment.submission)/\(body.assignment.path) begins in \(executor.name), and runs in \(run.executor.name) under"
@@ -235,12 +255,32 @@ final class Witness {
             if next != 0, case .group(let group) = graph.nodes[parent].kind, group.isOrdered {
                 before += graph.nodes.indices.filter { $0 != 0 && $0 < next && graph.nodes[$0].parent == parent }
             }
+            // It begins on the success of that one's attempt, which `checkLink` looks at, and so behind all before that.
+            if next == node, assignment.hasLink {
+                before = (graph.nodes[next].receives + graph.nodes[next].after).filter { !isLinked(assignment, to: graph.path(of: $0)) }
+            }
             for other in before.map({ graph.path(of: $0) }) where disk.hasOutcome(other, of: assignment.submission) != true {
                 if disk.isProvisional(other, of: assignment.submission) { continue }
                 world.violate("\(name) begins before \(other) has ended")
             }
             if next == 0 { return }
             next = parent
+        }
+    }
+
+    private func isLinked(_ assignment: WireAssignment, to path: String) -> Bool {
+        world.name(of: UnitID(rawValue: assignment.link.unit)) == "\(assignment.submission)/\(path)"
+    }
+
+    /// What begins by a link follows a success on the same executor, and receives that very value.
+    private func checkLink(_ assignment: WireAssignment, _ name: String, in executor: SimulatedExecutor) {
+        guard case .success(let value)? = endings[assignment.link.attempt], executors[assignment.link.attempt] == executor.incarnation
+        else {
+            return world.violate(
+                "\(name) begins in \(executor.name) after attempt \(assignment.link.attempt), which has not succeeded there")
+        }
+        if assignment.link.delivers, assignment.inputs != [.with { $0.value = value }] {
+            world.violate("\(name) receives another value than attempt \(assignment.link.attempt) has come to")
         }
     }
 

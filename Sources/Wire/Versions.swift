@@ -5,9 +5,11 @@
 public enum ProtocolVersion {
     public static let major: UInt32 = 1
     public static let minor: UInt32 = 0
-    public static let capabilities = [hosting]
+    public static let capabilities = [hosting, links]
     /// The coordinator knows the processes of submitters, and what they host.
     public static let hosting = "hosting"
+    /// The executor begins an operation that is linked to another one when that has succeeded.
+    public static let links = "links"
 }
 
 /// The version of the product, as `aop --version` shows it.

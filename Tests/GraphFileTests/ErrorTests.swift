@@ -19,7 +19,6 @@ import Testing
               - id: c
                 receives: [b, filse]
                 exec: ls -l
-                recomputable: true
               - plain
             """
         #expect(
@@ -34,17 +33,8 @@ import Testing
                 "11:10: b: `run` must be text, found a list",
                 "13:19: c: unknown reference `filse`; it must name a sibling, a node of an enclosing group, or a path such as `outer/inner`",
                 "14:11: c: `exec` must be a list such as `[wc, -l]`, found text `ls -l`; a command line is a `run`",
-                "15:5: c: `recomputable` is not supported yet",
-                "16:5: a node must be a map such as `{run: ls}`, found text `plain`",
+                "15:5: a node must be a map such as `{run: ls}`, found text `plain`",
             ])
-    }
-
-    @Test(arguments: [
-        ("recomputable", "true")
-    ])
-    func keysOfLaterReleases_areRefusedByName(key: String, value: String) {
-        #expect(faults("group: [{run: a, \(key): \(value)}]") == ["1:18: run0: `\(key)` is not supported yet"])
-        #expect(faults("group: []\n\(key): \(value)") == ["2:1: `\(key)` is not supported yet"])
     }
 
     @Test(arguments: [

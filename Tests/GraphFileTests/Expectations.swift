@@ -99,6 +99,7 @@ private func options(of node: WireNode) -> [String] {
             "requires=" + (node.requires.resources.map { "\($0.name):\($0.amount)" } + node.requires.labels).joined(separator: ","))
     }
     if node.atMostOnce { words.append("atMostOnce") }
+    if node.recomputable { words.append("recomputable") }
     if !node.retryOn.isEmpty {
         let reasons = node.retryOn.map { reason in
             switch reason.reason {

@@ -37,7 +37,7 @@ import Testing
     @Test func topLevelKeys_areThoseOfTheParser() throws {
         let supported: [NodeKey] = [
             .name, .vars, .group, .ordered, .onFailure, .maxConcurrent, .retry, .timeout, .grace, .delay, .notBefore, .deadline,
-            .exclusive, .conditions, .atMostOnce, .crashLimit, .priority, .weight, .requires, .unique, .onDuplicate,
+            .exclusive, .conditions, .atMostOnce, .recomputable, .crashLimit, .priority, .weight, .requires, .unique, .onDuplicate,
         ]
         #expect(try schema().properties.keys.sorted() == supported.map(\.rawValue).sorted())
         for key in NodeKey.allCases where !supported.contains(key) {

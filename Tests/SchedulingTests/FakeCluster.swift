@@ -32,6 +32,7 @@ struct FakeCluster {
     private var submitters: Set<Int> = []
     private var names: [WorkerNumber: String] = [:]
     private var drained: Set<String> = []
+    private var linked: Set<Attempt> = []
 
     init(_ configuration: Scheduler.Configuration = .init()) {
         self.configuration = configuration
@@ -94,6 +95,9 @@ struct FakeCluster {
     private mutating func checkDrains(_ facts: [Fact]) {
         for fact in facts {
             switch fact {
+            case .linked(_, let attempt, _, _): linked.insert(attempt)
+            // It was given out before.
+            case .assigned(_, let attempt, _, _) where linked.contains(attempt): break
             case .workerMet(let number, let identity) where !identity.isSubmitter: names[number] = identity.givenName
             case .workerDrained(let name, _, _, _): drained.insert(name)
             case .workerResumed(let name, _, _), .workerRemoved(let name, _, _): drained.remove(name)
@@ -240,7 +244,7 @@ struct FakeCluster {
     mutating func attach(
         _ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"], held: [ExecutorAttachment.Held] = [],
         conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false, line: Int = 0, connection: UInt64 = 0,
-        name: String? = nil
+        name: String? = nil, followsLinks: Bool = false
     ) {
         if isSubmitter { submitters.insert(executor) }
         let host = host ?? hosts[executor] ?? .standard(executor)
@@ -258,7 +262,8 @@ struct FakeCluster {
                         supervisor: Incarnation(submitters.contains(executor) ? 0 : host.supervisor),
                         isSubmitter: submitters.contains(executor)),
                     slots: slots, operations: operations, labels: host.labels, held: held, conditions: conditions,
-                    resources: host.resources, line: line, connection: connection
+                    resources: host.resources, line: line, connection: connection,
+                    followsLinks: followsLinks
                 ))
         ])
     }

@@ -47,6 +47,8 @@ final class OperationAttachments {
     var requirements = WorkerRequirements()
     /// Whether it never runs again once it may have begun.
     var isAtMostOnce = false
+    /// Whether it may run again without harm, also after it has succeeded.
+    var isRecomputable = false
     /// How many processes of workers may die under it; nil: as usual.
     var crashLimit: Int?
     var assignedResources: [String: AssignedResource] = [:]

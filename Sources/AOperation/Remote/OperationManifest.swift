@@ -105,6 +105,8 @@ package struct OperationManifest {
     package let requirements: WorkerRequirements
     /// Whether it never runs again once it may have begun.
     package let isAtMostOnce: Bool
+    /// Whether it may run again without harm, also after it has succeeded.
+    package let isRecomputable: Bool
     /// How many processes may die under it; nil: as usual.
     package let crashLimit: Int?
     package let unique: Unique?
@@ -140,7 +142,8 @@ extension AOperation {
             delay: delay, notBefore: notBefore, queueTimeout: limits.queueTimeout?.limit, deadline: limits.deadline,
             priority: queuePriority == .normal ? nil : queuePriority.rawValue,
             requirements: core.attachments?.requirements ?? WorkerRequirements(),
-            isAtMostOnce: core.attachments?.isAtMostOnce ?? false, crashLimit: core.attachments?.crashLimit, unique: manifestUnique(),
+            isAtMostOnce: core.attachments?.isAtMostOnce ?? false, isRecomputable: core.attachments?.isRecomputable ?? false,
+            crashLimit: core.attachments?.crashLimit, unique: manifestUnique(),
             localParts: localParts(core, body, conditions))
     }
 

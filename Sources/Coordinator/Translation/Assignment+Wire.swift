@@ -37,6 +37,11 @@ extension Assignment {
             wire.stream.path = stream.path
             wire.stream.attemptNumber = UInt32(clamping: stream.attemptNumber)
         }
+        if let link {
+            wire.link.unit = link.unit.rawValue
+            wire.link.attempt = link.attempt.rawValue
+            wire.link.delivers = link.delivers
+        }
         if let decision { wire.decision = decision.wire }
         if let conclusion { wire.conclusion = conclusion.wire }
         if !trace.isEmpty { wire.trace = trace.byName }

@@ -44,7 +44,7 @@ extension ExecutorAttachment {
                 pid: hello.pid, supervisor: Incarnation(executor.supervisorIncarnation), isSubmitter: executor.submitter),
             slots: Int(executor.slots), operations: operations, labels: executor.labels, held: held,
             conditions: executor.conditions, resources: resources, line: min(Int(executor.line), CoordinatorLimits.heldUnits),
-            connection: hello.connection)
+            connection: hello.connection, followsLinks: hello.capabilities.contains(ProtocolVersion.links))
     }
 }
 

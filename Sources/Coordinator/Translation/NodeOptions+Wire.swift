@@ -31,6 +31,7 @@ extension NodeOptions {
             wire.retryOn.count, "reasons to try node \(index) again", limit: CoordinatorLimits.retryReasons, named: "retryReasons")
         for reason in wire.retryOn { retryOn.append(try RetryReason(wire: reason, node: index)) }
         atMostOnce = wire.atMostOnce
+        recomputable = wire.recomputable
         isHosted = wire.hosted
         say = SubmitterSay(holds: wire.willFinish, retries: wire.retryOnFailure)
         hostedTimeoutMilliseconds = try duration(wire.hostedTimeoutMilliseconds, "time limit for hosted steps")

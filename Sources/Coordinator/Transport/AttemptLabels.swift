@@ -40,14 +40,14 @@ struct AttemptLabels {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
         case .forgotten(let number, _): submissionIDs[number] = nil
         case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _),
-            .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _):
+            .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _), .strayEnded(let unit, let attempt, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
             .groupRestarted, .scopeRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged,
             .zonesRegistered,
             .offersRegistered, .paused, .resumed, .submitterMissed, .produced, .lockCycleFound, .streamBegun, .signaturesRegistered,
             .quarantineMet, .misfitFound, .quarantineLifted, .preparationDue, .lockSeized, .stopBegun,
-            .outcomesKept, .deathProven, .workerDrained, .workerResumed, .workerRemoved, .attemptStrayed, .strayEnded:
+            .outcomesKept, .deathProven, .workerDrained, .workerResumed, .workerRemoved, .attemptStrayed, .linked:
             break
         }
     }

@@ -68,6 +68,7 @@ extension WireNode {
             }
         }
         if manifest.isAtMostOnce { atMostOnce = true }
+        if manifest.isRecomputable { recomputable = true }
         // Negative ones are refused as 0 is, by the coordinator.
         if let limit = manifest.crashLimit { crashLimit = UInt32(clamping: limit) }
         if let value = manifest.priority { priority = Int32(clamping: value) }

@@ -24,6 +24,7 @@ extension GraphReader {
                 drafts[index].options.retryOn = []
                 drafts[index].options.backoff = nil
                 drafts[index].options.atMostOnce = false
+                drafts[index].options.recomputable = false
                 drafts[index].options.unique = nil
             }
             // What a group delivers is not known of one whose members were not all read.

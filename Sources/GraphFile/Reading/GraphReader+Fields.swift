@@ -30,7 +30,7 @@ extension GraphReader {
         return result
     }
 
-    /// A node's keys. Reports those that are unknown, misplaced, not supported yet, or have no value.
+    /// A node's keys. Reports those that are unknown, misplaced, or have no value.
     mutating func readFields(_ entries: [SourceEntry], node: Int, isTopLevel: Bool) -> [NodeKey: Field] {
         var fields: [NodeKey: Field] = [:]
         for (name, keyIndex, value) in readEntries(entries, node: node) {
@@ -39,9 +39,7 @@ extension GraphReader {
                 report(unknownKey(name, isTopLevel: isTopLevel), at: position, node: node)
                 continue
             }
-            if key.standing == .notYet {
-                report("\(quoted(name)) is not supported yet", at: position, node: node)
-            } else if key.standing == .topLevel, !isTopLevel {
+            if key.standing == .topLevel, !isTopLevel {
                 report("\(quoted(name)) belongs to the top level of the file", at: position, node: node)
             } else if isTopLevel, let reason = NodeKey.notAtTopLevel[key] {
                 report("\(quoted(name)): \(reason)", at: position, node: node)
@@ -57,12 +55,7 @@ extension GraphReader {
     private mutating func unknownKey(_ name: String, isTopLevel: Bool) -> String {
         if name == "<<" { return "merge keys (`<<`) are not supported; an alias can stand for a whole value" }
         let known = NodeKey.allCases.filter { isTopLevel ? NodeKey.notAtTopLevel[$0] == nil : $0.standing != .topLevel }
-        // Rather one that can be used than a nearer one that cannot.
-        for isUsable in [true, false] {
-            let hint = hint(for: name) { _ in known.filter { ($0.standing != .notYet) == isUsable }.map(\.rawValue) }
-            if !hint.isEmpty { return "unknown key \(quoted(name))\(hint)" }
-        }
-        return "unknown key \(quoted(name))"
+        return "unknown key \(quoted(name))" + hint(for: name) { _ in known.map(\.rawValue) }
     }
 
     /// What the node is. Reports none and several; of several the first in the file counts.

@@ -4,7 +4,7 @@ enum NodeKey: String, CaseIterable {
     case run, exec, op, group, ordered
     // Any node.
     case id, after, forEach, `as`, retry, timeout, grace, delay, notBefore, deadline, queueTimeout, exclusive, conditions
-    case atMostOnce, crashLimit, priority, requires, unique, onDuplicate
+    case atMostOnce, recomputable, crashLimit, priority, requires, unique, onDuplicate
     // Nodes that do something.
     case receives, whenReceivedFails
     case with
@@ -13,22 +13,18 @@ enum NodeKey: String, CaseIterable {
     case maxConcurrent, onFailure
     // The top level.
     case name, vars, weight
-    // Known to the format, not to this release.
-    case recomputable
 
     enum Standing {
         case node
         case topLevel
-        /// Refused by name, never ignored.
-        case notYet
     }
 
     var standing: Standing {
         switch self {
         case .name, .vars, .weight: .topLevel
-        case .recomputable: .notYet
         case .run, .exec, .op, .group, .ordered, .id, .after, .forEach, .as, .retry, .timeout, .grace, .delay, .notBefore,
-            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .crashLimit, .priority, .requires, .unique, .onDuplicate,
+            .deadline, .queueTimeout, .exclusive, .conditions, .atMostOnce, .recomputable, .crashLimit, .priority, .requires, .unique,
+            .onDuplicate,
             .receives, .whenReceivedFails, .with, .env, .cwd, .output, .stdin, .maxOutput,
             .maxConcurrent, .onFailure:
             .node

@@ -11,6 +11,7 @@ struct OptionsDraft: Hashable {
     var retryOn: [RetryReasonDraft] = []
     var retriesNet = false
     var atMostOnce = false
+    var recomputable = false
     /// nil: as the group around it.
     var crashLimit: Int?
     /// nil: as the group around it.
@@ -35,6 +36,7 @@ struct OptionsDraft: Hashable {
         node.retryOn = retryOn.map(\.wire)
         node.retriesNet = retriesNet
         node.atMostOnce = atMostOnce
+        node.recomputable = recomputable
         if let crashLimit { node.crashLimit = UInt32(crashLimit) }
         if let priority { node.priority = Int32(priority) }
         node.weight = UInt32(weight)
@@ -57,7 +59,7 @@ struct ExclusiveKey: Hashable {
 }
 
 extension GraphReader {
-    /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`, `crashLimit`, `priority`.
+    /// `delay`, `notBefore`, `deadline`, `queueTimeout`, `atMostOnce`, `recomputable`, `crashLimit`, `priority`.
     mutating func readOptions(_ fields: [NodeKey: Field], into index: Int, reportingAs node: Int) {
         if let field = fields[.delay] { drafts[index].options.delayMilliseconds = readDuration(field, node: node) ?? 0 }
         if let field = fields[.notBefore] {
@@ -78,6 +80,7 @@ extension GraphReader {
                     at: field.keyPosition, node: node)
             }
         }
+        if let field = fields[.recomputable] { drafts[index].options.recomputable = readFlag(field, node: node) ?? false }
         if let field = fields[.queueTimeout], let milliseconds = readDuration(field, node: node) {
             if milliseconds == 0 { report("`queueTimeout` must be longer than 0", value: field.value, node: node) }
             drafts[index].options.queueTimeoutMilliseconds = milliseconds

@@ -37,6 +37,7 @@ private enum Kind {
     static let groupRestarted: UInt8 = 11
     static let locksAsked: UInt8 = 12
     static let locksReturned: UInt8 = 13
+    static let linked: UInt8 = 14
     static let delayEnded: UInt8 = 40
     static let deadlinePassed: UInt8 = 41
     static let queueTimedOut: UInt8 = 42
@@ -286,6 +287,12 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
+        case .linked(let unit, let attempt, let worker, let at):
+            write(Kind.linked)
+            write(unit.rawValue)
+            write(attempt.rawValue)
+            write(UInt64(worker.rawValue))
+            write(at)
         case .attemptStrayed(let unit, let attempt, let worker, let at):
             write(Kind.attemptStrayed)
             write(unit.rawValue)
@@ -485,6 +492,8 @@ extension ByteReader {
             return .forgotten(try submissionNumber(), at: try signed())
         case Kind.orphanEnded:
             return .orphanEnded(try unit(), try attempt(), at: try signed())
+        case Kind.linked:
+            return .linked(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptStrayed:
             return .attemptStrayed(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.strayEnded:

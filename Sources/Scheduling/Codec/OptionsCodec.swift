@@ -12,6 +12,7 @@ private enum Section {
     static let retryOn: UInt8 = 44
     static let atMostOnce: UInt8 = 45
     static let priority: UInt8 = 46
+    static let recomputable: UInt8 = 47
     static let weight: UInt8 = 48
     static let crashLimit: UInt8 = 49
     static let conditions: UInt8 = 60
@@ -64,6 +65,10 @@ extension ByteWriter {
         }
         write(section: Section.atMostOnce, of: graph) {
             $0.atMostOnce
+        } content: { _, _ in
+        }
+        write(section: Section.recomputable, of: graph) {
+            $0.recomputable
         } content: { _, _ in
         }
         write(section: Section.hosted, of: graph) {
@@ -206,6 +211,8 @@ extension ByteReader {
             options.queueTimeoutMilliseconds = try signed()
         case Section.atMostOnce:
             options.atMostOnce = true
+        case Section.recomputable:
+            options.recomputable = true
         case Section.hosted:
             options.isHosted = true
         case Section.retriesNet:

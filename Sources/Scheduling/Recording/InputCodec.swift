@@ -110,6 +110,7 @@ extension ByteWriter {
             writer.write(resource.amount)
         }
         write(attachment.connection)
+        write(attachment.followsLinks)
     }
 
     private mutating func write(authority: Authority) {
@@ -248,7 +249,7 @@ extension ByteReader {
         }
         return ExecutorAttachment(
             identity: identity, slots: slots, operations: operations, labels: labels, held: held, conditions: conditions,
-            resources: resources, line: line, connection: try unsigned())
+            resources: resources, line: line, connection: try unsigned(), followsLinks: try flag())
     }
 
     private mutating func authority() throws(DecodingFailure) -> Authority {

@@ -36,7 +36,7 @@ extension Scheduler {
                     hasEndedSome = true
                     return false
                 }
-                if !assign(unit, to: index, &outputs) { hasEndedSome = true }
+                if !assign(unit, to: index, withLinks: !ahead, &outputs) { hasEndedSome = true }
                 return false
             }
         }
@@ -143,7 +143,11 @@ extension Scheduler {
                 continue
             }
             workers.sessions[worker].reservedFor = nil
-            if assign(unit, to: worker, &outputs) { workers.sessions[worker].isExclusive = true } else { hasEndedSome = true }
+            if assign(unit, to: worker, withLinks: false, &outputs) {
+                workers.sessions[worker].isExclusive = true
+            } else {
+                hasEndedSome = true
+            }
         }
         return hasEndedSome
     }
@@ -163,8 +167,9 @@ extension Scheduler {
             .min { order($0) < order($1) }
     }
 
+    /// - Parameter withLinks: it begins at once, and what follows it may, too.
     /// - Returns: whether it was handed out; else its conditions did not hold.
-    private mutating func assign(_ unit: UnitID, to worker: Int, _ outputs: inout Outputs) -> Bool {
+    private mutating func assign(_ unit: UnitID, to worker: Int, withLinks: Bool, _ outputs: inout Outputs) -> Bool {
         let index = durable.index(of: unit.submission)
         let isConcluding = durable.submissions[index].isConcluding(unit.index)
         if !isConcluding, endQuarantined(unit, &outputs) || endMisfit(unit, &outputs) { return false }
@@ -182,6 +187,7 @@ extension Scheduler {
         let resources = durable.resources.holdingCount > 0 ? durable.resources.holding(of: unit) : []
         let assignment = durable.submissions[index].assignment(of: unit.index, attempt, resources: resources)
         pending.dispatches[worker, default: []].append(assignment)
+        if withLinks, assignment.kind == .execute { sendLinks(after: unit, attempt, to: worker, &outputs) }
         return true
     }
 

@@ -69,13 +69,20 @@ extension Scheduler {
         pending.acknowledgements[number.index, default: []].append(AttemptName(unit: unit, attempt: attempt))
         refuseLateResult(unit, attempt, &outputs)
         endStray(unit, attempt, on: number, &outputs)
-        guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit).map({ admitted($0, unit) }) else { return }
+        // Whatever is made of its outcome here: it is from that that the executor knows what to begin.
+        let name = AttemptName(unit: unit, attempt: attempt)
+        let beginsLinks = outcome.beginsLinks
+        if !beginsLinks { breakLinks(after: name, on: number, &outputs) }
+        guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit).map({ admitted($0, unit) }) else {
+            return stopLinks(after: name, on: number)
+        }
         let (duration, overflows) = at.subtractingReportingOverflow(startedAt)
         if startedAt > 0, !overflows, (0...Self.observedDurationMax).contains(duration) {
             workers.sessions[number.index].noteDuration(milliseconds: duration)
         }
         // The coordinator's clock orders facts; an executor's is only shown.
         emit(.attemptEnded(unit, attempt, outcome, startedAt: wallTime(reported: startedAt), at: now.wall), &outputs)
+        followLink(after: name, on: number, &outputs)
     }
 
     /// Longer ones say nothing about how many to send ahead: a day.
@@ -132,6 +139,7 @@ extension Scheduler {
     mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer) else { return }
         if isFenced(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
+        giveUpLink(AttemptName(unit: unit, attempt: attempt), on: number, &outputs)
         endStray(unit, attempt, on: number, &outputs)
         guard isCurrent(unit, attempt, number) else { return }
         if wasStopped { return lose(unit, endsWithLockLease(unit) ? .lockLeaseOver : .orphanLimitOver, &outputs) }

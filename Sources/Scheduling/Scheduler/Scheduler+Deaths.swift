@@ -43,6 +43,7 @@ extension Scheduler {
         if let peer = session.peer { workers.byPeer[peer] = nil }
         workers.forgetSilence(of: number)
         workers.sessions[number.index].begunUnheard = []
+        workers.sessions[number.index].links = [:]
         workers.sessions[number.index].connection = .absent
         lockIntake.haveWorkersChanged = true
     }

@@ -30,6 +30,8 @@ extension Scheduler {
         workers.sessions[number.index].isAccepting = true
         workers.sessions[number.index].slots = max(1, attachment.slots)
         workers.sessions[number.index].line = max(0, attachment.line)
+        workers.sessions[number.index].followsLinks = attachment.followsLinks
+        workers.sessions[number.index].links = [:]
         workers.sessions[number.index].operations = attachment.operations
         workers.sessions[number.index].labels = attachment.labels
         workers.sessions[number.index].recalled = []
@@ -238,6 +240,7 @@ extension Scheduler {
     /// Nobody waits for the executor's units any more. What is being stopped has until the orphan limit, what runs under a key or at most
     /// once until the lock lease is over.
     private mutating func takeUnits(from number: WorkerNumber, _ cause: LossCause, _ outputs: inout Outputs) {
+        workers.sessions[number.index].links = [:]
         workers.sessions[number.index].begunUnheard = attemptsPossiblyBegun(workers.sessions[number.index])
         for unit in workers.sessions[number.index].units where !isStopping(unit) && !endsWithLockLease(unit) {
             lose(unit, cause, &outputs)

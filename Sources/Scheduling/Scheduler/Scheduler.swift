@@ -41,6 +41,8 @@ public struct Scheduler {
         public var givesNoFreshLease = false
         /// What is given up because its executor is not heard is taken for over: a fault that a simulation plants.
         public var forgetsStrays = false
+        /// What is linked is sent and not journaled: a fault that a simulation plants.
+        public var forgetsLinks = false
         /// Drained workers are given work: a fault that a simulation plants.
         public var ignoresDrains = false
 

@@ -55,6 +55,10 @@ struct WorkerTable {
         var units = Deque<UnitID>()
         /// Index: attempts that were given up and may go on in it, as far as their submissions have not ended.
         var strays: [AttemptName] = []
+        /// Whether it begins what is linked to something by itself.
+        var followsLinks = false
+        /// What it begins when these attempts have succeeded. Empty once it may not know of them any more: then they are strays alone.
+        var links: [AttemptName: AttemptName] = [:]
         /// It holds one unit that must run alone.
         var isExclusive = false
         /// It is kept free for this unit, which must run alone.
@@ -99,10 +103,12 @@ struct WorkerTable {
 
         /// How many units may wait at the executor beyond its slots: what it does in `prefetchMilliseconds`, so that
         /// short operations hide the way to it and long ones are not tied to it.
-        var prefetch: Int {
+        var prefetch: Int { min(slots * prefetchPerSlot, Self.prefetchMax) }
+
+        /// Of those that follow one another, too.
+        var prefetchPerSlot: Int {
             guard let meanDuration else { return 0 }
-            let perSlot = min(Self.prefetchPerSlotMax, Self.prefetchMilliseconds * 16 / max(meanDuration, 16))
-            return min(slots * Int(perSlot), Self.prefetchMax)
+            return Int(min(Self.prefetchPerSlotMax, Self.prefetchMilliseconds * 16 / max(meanDuration, 16)))
         }
 
         private static let prefetchMilliseconds: Int64 = 100

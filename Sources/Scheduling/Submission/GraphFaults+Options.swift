@@ -55,16 +55,31 @@ extension Graph {
         var faults: [AdmissionError] = []
         var once = [Bool](repeating: false, count: nodes.count)
         var retried = [Bool](repeating: false, count: nodes.count)
+        var again = [Bool](repeating: false, count: nodes.count)
         // By node: it is a dependent operation, or inside of one.
         var prepares = [Bool](repeating: false, count: nodes.count)
         for (index, node) in nodes.enumerated() {
             let isOnce = node.hasOptions && node.options.atMostOnce
+            let mayRunAgain = node.hasOptions && node.options.recomputable
             prepares[index] = node.isPreparation || (index > 0 && prepares[node.parent])
             if isOnce, prepares[index] {
                 faults.append(
                     fault(
                         index,
                         "has `atMostOnce` in a dependent operation of a condition, which is done anew for each attempt; leave it out"))
+            } else if isOnce, mayRunAgain {
+                faults.append(fault(index, "has `atMostOnce` and `recomputable`, which exclude each other; leave one out"))
+            } else if isOnce, index > 0, again[node.parent] {
+                faults.append(
+                    fault(
+                        index, "has `atMostOnce`, and a group around it has `recomputable`, which lets it run again; leave one of them out")
+                )
+            } else if mayRunAgain, index > 0, once[node.parent], !node.isPreparation {
+                faults.append(
+                    fault(
+                        index,
+                        "has `recomputable`, and a group around it has `atMostOnce`: what must not run twice cannot; leave one of them out")
+                )
             } else if isOnce, node.retries > 0 {
                 faults.append(fault(index, "has `atMostOnce` and `retry`, which exclude each other; leave one out"))
             } else if isOnce, index > 0, retried[node.parent] {
@@ -79,6 +94,7 @@ extension Graph {
                     ))
             }
             once[index] = isOnce || (index > 0 && once[node.parent] && !node.isPreparation)
+            again[index] = mayRunAgain || (index > 0 && again[node.parent] && !node.isPreparation)
             retried[index] = node.retries > 0 || (index > 0 && retried[node.parent])
         }
         return faults

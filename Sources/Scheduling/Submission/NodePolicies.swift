@@ -2,6 +2,7 @@
 struct NodePolicies {
     /// By node.
     private(set) var atMostOnce: [Bool]
+    private(set) var recomputable: [Bool]
     private(set) var priority: [Int]
     /// nil: the coordinator's default.
     private(set) var crashLimit: [Int?]
@@ -18,6 +19,7 @@ struct NodePolicies {
     /// Of so many nodes that ask for none.
     init(nodes: Int) {
         atMostOnce = Array(repeating: false, count: nodes)
+        recomputable = Array(repeating: false, count: nodes)
         priority = Array(repeating: 0, count: nodes)
         crashLimit = Array(repeating: nil, count: nodes)
         graceMilliseconds = Array(repeating: nil, count: nodes)
@@ -29,11 +31,13 @@ struct NodePolicies {
             let node = graph.nodes[index]
             // A decision that was lost has done nothing, and a dependent operation is done anew.
             atMostOnce.append(index > 0 && atMostOnce[node.parent] && !node.isDecider && !node.isPreparation)
+            recomputable.append(index > 0 && recomputable[node.parent])
             priority.append(index > 0 ? priority[node.parent] : 0)
             crashLimit.append(index > 0 ? crashLimit[node.parent] : nil)
             graceMilliseconds.append(node.graceMilliseconds ?? (index > 0 ? graceMilliseconds[node.parent] : nil))
             guard node.hasOptions else { continue }
             if node.options.atMostOnce { atMostOnce[index] = true }
+            if node.options.recomputable { recomputable[index] = true }
             if let own = node.options.priority { priority[index] = own }
             if let own = node.options.crashLimit { crashLimit[index] = own }
         }
@@ -43,7 +47,9 @@ struct NodePolicies {
 extension Node {
     /// Whether it asks for something that holds for all inside of it.
     var hasPolicies: Bool {
-        graceMilliseconds != nil || hasOptions && (options.atMostOnce || options.priority != nil || options.crashLimit != nil)
+        graceMilliseconds != nil
+            || hasOptions
+                && (options.atMostOnce || options.recomputable || options.priority != nil || options.crashLimit != nil)
     }
 }
 

@@ -28,22 +28,27 @@ extension Submission {
     /// What the executor is told of a unit that it is given.
     ///
     /// Changes nothing, as `queueing`.
-    /// - Parameter resources: what it takes of its host.
-    mutating func assignment(of unit: Int, _ attempt: Attempt, resources: [AssignedResource]) -> Assignment {
+    /// - Parameters:
+    ///   - resources: what it takes of its host.
+    ///   - link: what its worker begins it after; the unit has not had its turn.
+    mutating func assignment(
+        of unit: Int, _ attempt: Attempt, resources: [AssignedResource], after link: AttemptName? = nil
+    ) -> Assignment {
         let node = node(unit)
         let isEvaluating = units[unit].isEvaluating
         let question = conclusion(of: unit)
         var assignment = Assignment(
             unit: id(unit), attempt: attempt, kind: .execute, submission: id, path: path(of: unit),
-            attemptNumber: Int(units[unit].attempts), operation: "", version: 0, parameters: [], isTemplated: false,
+            attemptNumber: Int(units[unit].attempts) + (link == nil ? 0 : 1), operation: "", version: 0, parameters: [], isTemplated: false,
             bindings: bindings(of: unit),
-            inputs: isEvaluating || node.isHosted || question != nil
+            inputs: isEvaluating || node.isHosted || question != nil || link != nil
                 ? [] : node.receives.map { received(from: self.unit(ofNode: $0, seenFrom: unit)) },
             receivesArray: node.receivesArray,
             timeoutMilliseconds: node.timeoutMilliseconds, graceMilliseconds: graceMilliseconds(unit),
             fences: fences(of: unit, attempt), isAtMostOnce: isAtMostOnce(unit) && !isEvaluating, resources: resources)
         assignment.isHosted = node.isHosted
         assignment.trace = trace
+        if let link { assignment.link = AttemptLink(unit: link.unit, attempt: link.attempt, delivers: !node.receives.isEmpty) }
         if let question {
             assignment.ask(question, within: stepMilliseconds(unit))
             return assignment

@@ -30,6 +30,7 @@ extension Submission {
         units[unit].isPrepared = false
         if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
+        takeLink(unit, attempt)
         units[unit].phase = .assigned(attempt, worker)
         units[unit].lastWorker = worker
         units[unit].attempts += 1

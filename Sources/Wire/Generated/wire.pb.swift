@@ -1906,11 +1906,40 @@ public nonisolated struct WireAssignment: @unchecked Sendable {
     set {_uniqueStorage()._trace = newValue}
   }
 
+  /// begin it when that has succeeded; only to executors with the capability `links`
+  public var link: WireLink {
+    get {_storage._link ?? WireLink()}
+    set {_uniqueStorage()._link = newValue}
+  }
+  /// Returns true if `link` has been explicitly set.
+  public var hasLink: Bool {_storage._link != nil}
+  /// Clears the value of `link`. Subsequent reads from it will return its default value.
+  public mutating func clearLink() {_uniqueStorage()._link = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Another attempt that was given to the same executor: when it has succeeded, with a value that is inline, this one begins at once. When it
+/// has ended otherwise, or is not there any more, or the executor says hello again before it has begun, this one is forgotten.
+public nonisolated struct WireLink: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unit: UInt64 = 0
+
+  public var attempt: UInt64 = 0
+
+  /// its value is what this one receives
+  public var delivers: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// An end that does not count before the process has had its say that submitted the graph.
@@ -3201,6 +3230,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
   public var atMostOnce: Bool {
     get {_storage._atMostOnce}
     set {_uniqueStorage()._atMostOnce = newValue}
+  }
+
+  /// may run again without harm, also after a success; on groups: for all inside
+  public var recomputable: Bool {
+    get {_storage._recomputable}
+    set {_uniqueStorage()._recomputable = newValue}
   }
 
   /// what must hold before each attempt; not of a forEach
@@ -8105,7 +8140,7 @@ nonisolated extension WireDispatch: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Assignment"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}kind\0\u{1}submission\0\u{1}path\0\u{3}attempt_number\0\u{1}operation\0\u{1}version\0\u{1}parameters\0\u{1}templated\0\u{1}bindings\0\u{1}inputs\0\u{3}receives_array\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{1}fences\0\u{4}\u{18}at_most_once\0\u{2}\u{14}conditions\0\u{2}(resources\0\u{2})hosted\0\u{2}t\u{2}decision\0\u{2}\u{1f}stream\0\u{2}'conclusion\0\u{2}c\u{1}trace\0\u{2}(link\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt64 = 0
@@ -8132,6 +8167,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _decision: WireDecisionQuestion? = nil
     var _conclusion: WireConclusionQuestion? = nil
     var _trace: Dictionary<String,String> = [:]
+    var _link: WireLink? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -8166,6 +8202,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _decision = source._decision
       _conclusion = source._conclusion
       _trace = source._trace
+      _link = source._link
     }
   }
 
@@ -8208,6 +8245,7 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 352: try { try decoder.decodeSingularMessageField(value: &_storage._stream) }()
         case 391: try { try decoder.decodeSingularMessageField(value: &_storage._conclusion) }()
         case 490: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: &_storage._trace) }()
+        case 530: try { try decoder.decodeSingularMessageField(value: &_storage._link) }()
         default: break
         }
       }
@@ -8292,6 +8330,9 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if !_storage._trace.isEmpty {
         try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufString>.self, value: _storage._trace, fieldNumber: 490)
       }
+      try { if let v = _storage._link {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 530)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -8325,10 +8366,51 @@ nonisolated extension WireAssignment: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._decision != rhs_storage._decision {return false}
         if _storage._conclusion != rhs_storage._conclusion {return false}
         if _storage._trace != rhs_storage._trace {return false}
+        if _storage._link != rhs_storage._link {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLink: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Link"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}attempt\0\u{1}delivers\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.unit) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.attempt) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.delivers) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.unit != 0 {
+      try visitor.visitSingularFixed64Field(value: self.unit, fieldNumber: 1)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularFixed64Field(value: self.attempt, fieldNumber: 2)
+    }
+    if self.delivers != false {
+      try visitor.visitSingularBoolField(value: self.delivers, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireLink, rhs: WireLink) -> Bool {
+    if lhs.unit != rhs.unit {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.delivers != rhs.delivers {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -10355,7 +10437,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -10378,6 +10460,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _retryOn: [WireRetryReason] = []
     var _priority: Int32? = nil
     var _atMostOnce: Bool = false
+    var _recomputable: Bool = false
     var _conditions: [WireCondition] = []
     var _requires: WireRequirements? = nil
     var _unique: WireUnique? = nil
@@ -10421,6 +10504,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _retryOn = source._retryOn
       _priority = source._priority
       _atMostOnce = source._atMostOnce
+      _recomputable = source._recomputable
       _conditions = source._conditions
       _requires = source._requires
       _unique = source._unique
@@ -10536,6 +10620,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 413: try { try decoder.decodeSingularBoolField(value: &_storage._retriesNet) }()
         case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
         case 430: try { try decoder.decodeSingularUInt32Field(value: &_storage._preparesPart) }()
+        case 531: try { try decoder.decodeSingularBoolField(value: &_storage._recomputable) }()
         default: break
         }
       }
@@ -10662,6 +10747,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       try { if let v = _storage._preparesPart {
         try visitor.visitSingularUInt32Field(value: v, fieldNumber: 430)
       } }()
+      if _storage._recomputable != false {
+        try visitor.visitSingularBoolField(value: _storage._recomputable, fieldNumber: 531)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -10691,6 +10779,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._retryOn != rhs_storage._retryOn {return false}
         if _storage._priority != rhs_storage._priority {return false}
         if _storage._atMostOnce != rhs_storage._atMostOnce {return false}
+        if _storage._recomputable != rhs_storage._recomputable {return false}
         if _storage._conditions != rhs_storage._conditions {return false}
         if _storage._requires != rhs_storage._requires {return false}
         if _storage._unique != rhs_storage._unique {return false}

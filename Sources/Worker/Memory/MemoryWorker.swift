@@ -92,9 +92,11 @@ package final class MemoryWorker {
     /// The registry has changed.
     package func renew() { runner?.registry = host.registry }
 
-    package var hello: WireHello {
-        .with {
+    package func hello() -> WireHello {
+        let held = state.tellHeld()
+        return .with {
             $0.protocolMajor = ProtocolVersion.major
+            $0.capabilities = ProtocolVersion.capabilities
             $0.role = .executor
             $0.incarnation = incarnation
             $0.host = "memory"
@@ -104,7 +106,7 @@ package final class MemoryWorker {
                 $0.slots = UInt32(state.slots)
                 $0.operations = host.registry.wireTypes
                 $0.conditions = host.registry.conditionNames
-                $0.units = state.held
+                $0.units = held
                 $0.index = UInt32(index)
             }
         }

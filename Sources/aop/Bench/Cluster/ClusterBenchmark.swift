@@ -78,7 +78,7 @@ struct ClusterBenchmark: Sendable {
             while try await connection.list(limit: 1).first?.name != graph.name { try await Task.sleep(for: .milliseconds(1)) }
             samples = try await latencies(one, probes, connection)
             id = try await flood
-        case .flood, .chain, .fan, .commands, .contention:
+        case .flood, .chain, .recomputableChain, .fan, .commands, .contention:
             id = try await untilDone(graph, workload.operations(count: count), connection)
         }
         let seconds = (clock.now - begin) / .seconds(1)

@@ -9,6 +9,8 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     case flood = "W1"
     /// Operations one after another, each of which receives the value of the one before.
     case chain = "W2"
+    /// The same of operations that may be computed again.
+    case recomputableChain = "W2r"
     /// One producer, many that receive from it, and one that receives from all of those.
     case fan = "W3"
     /// Submissions of one operation, one after another.
@@ -21,7 +23,10 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     case fairness = "W9"
 
     /// The workload with this id, in upper or lower case.
-    init?(id: String) { self.init(rawValue: id.uppercased()) }
+    init?(id: String) {
+        guard let workload = Self.allCases.first(where: { $0.id.uppercased() == id.uppercased() }) else { return nil }
+        self = workload
+    }
 
     var id: String { rawValue }
 
@@ -30,6 +35,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         switch self {
         case .flood: "flood"
         case .chain: "chain"
+        case .recomputableChain: "recomputable chain"
         case .fan: "fan-out, fan-in"
         case .latency: "latency"
         case .commands: "commands"
@@ -41,7 +47,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     var standardSize: Int {
         switch self {
         case .flood: 50_000
-        case .chain, .fan, .latency: 1_000
+        case .chain, .recomputableChain, .fan, .latency: 1_000
         case .commands: 2_000
         case .contention: 10_000
         case .fairness: 50_000
@@ -51,7 +57,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     var allSizes: [Int] {
         switch self {
         case .flood: [10_000, 50_000, 1_000_000]
-        case .chain: [1_000, 10_000]
+        case .chain, .recomputableChain: [1_000, 10_000]
         case .fan, .latency, .commands, .contention: [standardSize]
         case .fairness: [50_000, 100_000]
         }
@@ -83,12 +89,12 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         switch self {
         case .flood, .fairness:
             return group(of: range.lazy.map { _ in "{\"op\": \"noop\"}" })
-        case .chain:
+        case .chain, .recomputableChain:
             return group(
                 of: range.lazy.map {
                     $0 == 0 ? "{\"id\": \"n0\", \(value)}" : "{\"id\": \"n\($0)\", \"op\": \"noop\", \"receives\": \"n\($0 - 1)\"}"
                 },
-                kind: "ordered")
+                kind: "ordered") + (self == .recomputableChain ? ", \"recomputable\": true" : "")
         case .fan:
             let receivers = range.map { "{\"id\": \"r\($0)\", \"op\": \"noop\", \"receives\": \"first\"}" }
             let all = range.map { "\"r\($0)\"" }.joined(separator: ",")

@@ -1,0 +1,69 @@
+/// What an executor begins by itself.
+///
+/// It knows of each link under which attempt that runs, and after which one; so does `WorkerTable.Session.links`, as long as the
+/// connection lasts. A new connection forgets all of them on both sides.
+extension Scheduler {
+    /// Sends what may follow a unit along with it: as much as the executor does in the time for which it is sent ahead anyway.
+    mutating func sendLinks(after unit: UnitID, _ attempt: Attempt, to worker: Int, _ outputs: inout Outputs) {
+        let submission = durable.index(of: unit.submission)
+        guard workers.sessions[worker].followsLinks, durable.submissions[submission].layout.policies != nil else { return }
+        var last = AttemptName(unit: unit, attempt: attempt)
+        for _ in 0..<workers.sessions[worker].prefetchPerSlot {
+            guard let next = durable.submissions[submission].link(after: last.unit.index) else { return }
+            let link = UnitID(unit.submission, next)
+            guard workers.sessions[worker].lanes.contains(operationClass(of: link)) else { return }
+            attemptCounter += 1
+            let name = AttemptName(unit: link, attempt: Attempt(epoch: durable.epoch, counter: attemptCounter))
+            if !configuration.forgetsLinks {
+                emit(.linked(link, name.attempt, WorkerNumber(UInt32(worker)), at: now.wall), &outputs)
+            }
+            workers.sessions[worker].links[last] = name
+            let assignment = durable.submissions[submission].assignment(of: next, name.attempt, resources: [], after: last)
+            pending.dispatches[worker, default: []].append(assignment)
+            last = name
+        }
+    }
+
+    /// The attempt has succeeded: the executor has begun what is linked to it, which is the unit's attempt now.
+    mutating func followLink(after name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
+        guard let link = workers.sessions[number.index].links.removeValue(forKey: name) else { return }
+        guard isWaiting(link.unit), case .ready = durable.phase(link.unit), !endQuarantined(link.unit, &outputs),
+            !endMisfit(link.unit, &outputs)
+        else {
+            orderStop(link.unit, link.attempt, number, .cancelled, now: false)
+            return stopLinks(after: link, on: number)
+        }
+        emit(.assigned(link.unit, link.attempt, number, at: now.wall), &outputs)
+        workers.sessions[number.index].strays.removeAll { $0 == link }
+        workers.sessions[number.index].units.append(link.unit)
+        noteServed(link.unit, by: number.index)
+        if markRunning(link.unit) { noteChange(link.unit, at: now.wall, errors: []) }
+    }
+
+    /// The attempt has not succeeded, or never began: what is linked to it never begins.
+    mutating func breakLinks(after name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
+        var last = name
+        while let link = workers.sessions[number.index].links.removeValue(forKey: last) {
+            endStray(link.unit, link.attempt, on: number, &outputs)
+            last = link
+        }
+    }
+
+    /// The executor has given the attempt back: it is not begun, and what is linked to it is not either.
+    mutating func giveUpLink(_ name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
+        guard !workers.sessions[number.index].links.isEmpty else { return }
+        breakLinks(after: name, on: number, &outputs)
+        if let before = workers.sessions[number.index].links.first(where: { $0.value == name })?.key {
+            workers.sessions[number.index].links[before] = nil
+        }
+    }
+
+    /// The executor may have begun what is linked to the attempt, and nothing of that is wanted.
+    mutating func stopLinks(after name: AttemptName, on number: WorkerNumber) {
+        var last = name
+        while let link = workers.sessions[number.index].links.removeValue(forKey: last) {
+            orderStop(link.unit, link.attempt, number, .cancelled, now: false)
+            last = link
+        }
+    }
+}

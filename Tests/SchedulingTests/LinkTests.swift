@@ -1,0 +1,215 @@
+import Scheduling
+import Testing
+
+/// Operations that may be computed again, and begin on one worker before anybody else knows that it is their turn.
+@Suite(.timeLimit(.minutes(1)))
+struct LinkTests {
+    private static let lease = Scheduler.Configuration().leaseMilliseconds
+
+    private static func recomputable(_ sketch: Sketch) -> Sketch { sketch.having { $0.recomputable = true } }
+
+    private static let chain = recomputable(.group("root", [.op("a"), .op("b"), .op("c")], ordered: true)).graph()
+
+    /// An executor that is known to be quick.
+    private static func quick(_ graph: Graph, followsLinks: Bool = true) -> FakeCluster {
+        var cluster = FakeCluster()
+        cluster.attach(1, followsLinks: followsLinks)
+        cluster.submit(Sketch.group("root", [.op("warm")]).graph(), key: "warm")
+        cluster.end("warm")
+        cluster.submit(graph)
+        return cluster
+    }
+
+    private func link(_ path: String, _ cluster: FakeCluster) -> AttemptLink? { cluster.find(path, on: nil)?.1.link }
+
+    private func linkedPaths(_ cluster: FakeCluster) -> [String] {
+        cluster.journal.compactMap { fact in
+            if case .linked(let unit, _, _, _) = fact {
+                cluster.scheduler.name(of: unit).split(separator: "/").last.map(String.init)
+            } else {
+                nil
+            }
+        }
+    }
+
+    @Test func chain_isSentAsAWhole_eachAfterTheOneBefore_andIsInTheJournal() throws {
+        let cluster = Self.quick(Self.chain)
+        #expect(cluster.heldPaths == ["a", "b", "c"])
+        let (a, b) = (try #require(cluster.find("a", on: 1)).1, try #require(cluster.find("b", on: 1)).1)
+        #expect(a.link == nil)
+        #expect(b.link == AttemptLink(unit: a.unit, attempt: a.attempt, delivers: false))
+        #expect(link("c", cluster) == AttemptLink(unit: b.unit, attempt: b.attempt, delivers: false))
+        #expect(linkedPaths(cluster) == ["b", "c"])
+        #expect(cluster.sends.allSatisfy { $0.after == cluster.scheduler.sequence }, "nothing is sent before that is on the disk")
+    }
+
+    @Test func whatFollowed_countsWhenItsTurnHasCome_andIsNotSentAgain() {
+        var cluster = Self.quick(Self.chain)
+        cluster.end("a")
+        #expect(cluster.state("b") == .running && cluster.state("c") == .blocked)
+        for path in ["b", "c"] { cluster.end(path) }
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.dispatched == ["warm", "a", "b", "c"])
+    }
+
+    @Test func valueOfTheOneBefore_isNotSent_theExecutorHasIt() throws {
+        var cluster = Self.quick(Self.recomputable(.group("root", [.op("a"), .op("b", receives: ["a"])])).graph())
+        #expect(link("b", cluster)?.delivers == true)
+        #expect(try #require(cluster.find("b", on: 1)).1.inputs.isEmpty)
+        cluster.end("a", .success(text("x")))
+        cluster.end("b")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func failure_lettingNothingFollow_endsWhatWasLinked() {
+        var cluster = Self.quick(Self.chain)
+        cluster.end("a", failure("no"))
+        #expect(cluster.scheduler.violations() == [])
+        #expect(cluster.view()?.state != .running || cluster.holds("b"), "the order alone lets b go on")
+        #expect(cluster.dispatched.suffix(2) == ["b", "c"], "given out anew, with what follows")
+    }
+
+    @Test func largeValue_doesNotStayThere_theNextIsGivenOutAsUsual() throws {
+        var cluster = Self.quick(Self.recomputable(.group("root", [.op("a"), .op("b", receives: ["a"])])).graph())
+        let first = try #require(cluster.find("b", on: 1)).1
+        cluster.forget(first, of: 1)
+        cluster.end("a", .success(Payload(encoding: .bytes, storage: .blob(digest: Array(repeating: 7, count: 32), size: 1 << 20))))
+        let second = try #require(cluster.find("b", on: 1)).1
+        #expect(second.attempt != first.attempt && second.link == nil && second.inputs.count == 1)
+    }
+
+    @Test func cancelled_whatMayHaveBegun_isToldSoWhenItHasEnded() throws {
+        var cluster = Self.quick(Self.chain)
+        _ = cluster.ask(.cancel(submission: "last", path: "b", reason: "", now: false))
+        #expect(cluster.stops.map(\.reason) == [.cancelled])
+        #expect(cluster.state("b") == .stopping)
+        cluster.forget(try #require(cluster.find("c", on: 1)).1, of: 1)
+        cluster.end("b", .stopped)
+        #expect(cluster.state("b") == .cancelled)
+        cluster.end("a")
+        #expect(cluster.dispatched.suffix(1) == ["c"], "its turn comes all the same, and it is given out anew")
+        cluster.end("c")
+        #expect(cluster.view()?.state == .failed)
+    }
+
+    /// What was stopped lets nothing follow. After a success that came before the order did something may run.
+    @Test(arguments: [true, false]) func cancelledAsAWhole_endsWhenNothingCanRun(hasSucceeded: Bool) {
+        var cluster = Self.quick(Self.chain)
+        _ = cluster.ask(.cancel(submission: "last", path: "", reason: "", now: false))
+        cluster.end("a", hasSucceeded ? .success(.void) : .stopped)
+        let stopped = Set(cluster.stops.compactMap { order in cluster.held[1]?.first { $0.attempt == order.attempt }?.path })
+        #expect(cluster.view()?.state == (hasSucceeded ? .running : .cancelled))
+        guard hasSucceeded else { return }
+        #expect(stopped == ["b", "c"])
+        cluster.end("b")
+        #expect(cluster.view()?.state == .running)
+        cluster.end("c", .stopped)
+        #expect(cluster.view()?.state == .cancelled)
+    }
+
+    @Test func cancelledAfterARestart_waitsForTheExecutorThatMayRunIt() throws {
+        var cluster = Self.quick(Self.chain)
+        try cluster.restart()
+        _ = cluster.ask(.cancel(submission: "last", path: "b", reason: "", now: false))
+        #expect(cluster.state("b") == .stopping)
+        cluster.reattach(1, endsDropped: false)
+        #expect(cluster.state("b") == .stopping, "it runs there")
+        cluster.endDropped(1)
+        #expect(cluster.state("b") == .cancelled)
+    }
+
+    @Test func executorThatIsLost_takesAllOfThemWithIt_andAnotherBeginsAnew() {
+        var cluster = Self.quick(Self.chain)
+        cluster.die(1, crashed: false)
+        cluster.attach(2)
+        #expect(cluster.heldPaths == ["a"])
+        for path in ["a", "b", "c"] { cluster.end(path) }
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test func executorThatIsNotHeard_mayRunThem_andCancelledWaitsForThat() {
+        var cluster = Self.quick(Self.chain)
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        cluster.attach(2)
+        cluster.end("a", on: 2)
+        #expect(cluster.find("b", on: 2) != nil)
+        _ = cluster.ask(.cancel(submission: "last", path: "b", reason: "", now: false))
+        cluster.end("b", on: 2, .stopped)
+        #expect(cluster.state("b") == .stopping)
+        cluster.die(1, crashed: false)
+        #expect(cluster.state("b") == .cancelled)
+    }
+
+    @Test func newConnection_forgetsWhatWasLinked() throws {
+        var cluster = Self.quick(Self.chain)
+        cluster.disconnect(1)
+        let a = try #require(cluster.find("a", on: 1)).1
+        cluster.attach(1, held: [.init(unit: a.unit, attempt: a.attempt, state: .running)], followsLinks: true)
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a")
+        let b = try #require(cluster.find("b", on: 1)).1
+        #expect(b.link == nil && link("c", cluster) == AttemptLink(unit: b.unit, attempt: b.attempt, delivers: false))
+    }
+
+    @Test func pausedMeanwhile_itIsStopped_andBeginsWhenItIsResumed() {
+        var cluster = Self.quick(Self.chain)
+        _ = cluster.ask(.pause(submission: "last", path: "b"))
+        cluster.end("a")
+        #expect(cluster.stops.count == 2)
+        for path in ["b", "c"] { cluster.end(path, .stopped) }
+        #expect(cluster.state("b") == .paused)
+        _ = cluster.ask(.resume(submission: "last", path: "b"))
+        for path in ["b", "c"] { cluster.end(path) }
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    private static let alone: [Sketch] = [
+        .group("root", [.op("a"), .op("b")], ordered: true),
+        .group("root", [recomputable(.op("a")), .op("b")], ordered: true),
+        .group("root", [.op("a"), recomputable(.op("b"))], ordered: true),
+        recomputable(.group("root", [.op("a"), .op("b")])),
+        recomputable(.group("root", [.op("a"), .op("x"), .op("b", after: ["a", "x"])])),
+        recomputable(.group("root", [.op("a"), .group("g", [.op("b")])], ordered: true)),
+        recomputable(.group("root", [.op("a"), .op("b").having { $0.exclusive = [Exclusion(key: "k")] }], ordered: true)),
+        recomputable(.group("root", [.op("a"), .op("b")], ordered: true)).having { $0.exclusive = [Exclusion(key: "k")] },
+        recomputable(.group("root", [.op("a"), .op("b").having { $0.unique = Uniqueness(id: "u") }], ordered: true)),
+        recomputable(.group("root", [.op("a"), .op("b").having { $0.delayMilliseconds = 1 }], ordered: true)),
+        recomputable(.group("root", [.op("a"), .op("b").having { $0.deadlineMilliseconds = 1_000 }], ordered: true)),
+        recomputable(.group("root", [.op("a"), .op("b").having { $0.queueTimeoutMilliseconds = 1_000 }], ordered: true)),
+        recomputable(.group("root", [.op("a"), .op("b").having { $0.requires = Requirements(labels: ["fast"]) }], ordered: true)),
+    ]
+
+    @Test(arguments: alone.indices) func whatNeedsMoreThanASlot_isNotLinked(number: Int) {
+        #expect(linkedPaths(Self.quick(Self.alone[number].graph())).isEmpty)
+    }
+
+    @Test func executorThatDoesNotKnowLinks_getsNone() {
+        #expect(Self.quick(Self.chain, followsLinks: false).heldPaths == ["a"])
+    }
+
+    @Test func executorOfWhichItIsNotKnownHowQuickItIs_getsNone() {
+        var cluster = FakeCluster()
+        cluster.attach(1, followsLinks: true)
+        cluster.submit(Self.chain)
+        #expect(cluster.heldPaths == ["a"])
+    }
+
+    @Test func atMostOnce_isRefused_alsoAroundAndInside() {
+        func once(_ sketch: Sketch) -> Sketch { sketch.having { $0.atMostOnce = true } }
+        let graph = Sketch.group(
+            "root",
+            [
+                Sketch.op("a").having { ($0.atMostOnce, $0.recomputable) = (true, true) },
+                Self.recomputable(.group("g", [.group("h", [once(.op("a"))])])),
+                once(.group("i", [Self.recomputable(.op("a"))])),
+            ]
+        ).graph()
+        #expect(
+            graph.faults().map { "\($0.path): \($0.message)" } == [
+                "a: has `atMostOnce` and `recomputable`, which exclude each other; leave one out",
+                "g/h/a: has `atMostOnce`, and a group around it has `recomputable`, which lets it run again; leave one of them out",
+                "i/a: has `recomputable`, and a group around it has `atMostOnce`: what must not run twice cannot; leave one of them out",
+            ])
+    }
+}
