@@ -4,6 +4,9 @@ import Wire
 ///
 /// The coordinator knows by the same rules which of them begin. Where it is not told by the end of the one before, it is by a report.
 extension ExecutorState {
+    /// Whether something is to follow here.
+    package var hasLinks: Bool { !links.isEmpty }
+
     /// Takes in a unit that follows another one.
     mutating func link(_ key: UnitKey, _ assignment: WireAssignment, into actions: inout [ExecutorAction]) {
         let before = UnitKey(unit: assignment.link.unit, attempt: assignment.link.attempt)

@@ -84,22 +84,26 @@ extension Scheduler {
     /// No unit waits while an executor that could take it has a free slot, and its host what the unit takes. Holds after
     /// every step.
     public func idleViolations() -> [String] {
-        var waiting = Set<Int>()
+        // One of each class.
+        var waiting: [Int: UnitID] = [:]
         for submission in durable.submissions where submission.outcome == nil {
             for unit in submission.units.indices
             where submission.units[unit].phase == .ready && !submission.units[unit].isSuspect && !submission.isPaused(unit)
                 && !submission.lacksStream(unit)
             {
-                waiting.insert(operationClass(of: UnitID(submission.number, unit)))
+                let id = UnitID(submission.number, unit)
+                waiting[operationClass(of: id)] = id
             }
         }
         return workers.sessions.indices.compactMap { index in
             let session = workers.sessions[index]
             guard isTaking(index), !session.isSuspected, !session.isExclusive,
                 session.units.count < session.slots, session.reservedFor == nil,
-                let lane = waiting.sorted().first(where: { couldTake($0, worker: index) && fits($0, onHost: host(of: index)) })
+                let (lane, unit) = waiting.sorted(by: { $0.key < $1.key }).first(where: {
+                    couldTake($0.key, worker: index) && fits($0.key, onHost: host(of: index))
+                })
             else { return nil }
-            return "worker \(index) has a free slot while units of class \(lane) wait"
+            return "worker \(index) has a free slot while \(name(of: unit)) waits (class \(lane))"
         }
     }
 }

@@ -45,12 +45,12 @@ extension PlantedDefect {
         case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
             .lyingDisk:
             20
-        case .drainIgnored, .linksUnjournaled, .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
-        case .lockMovedOnSuspicion: 200
+        case .linksUnjournaled, .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .lockMovedOnSuspicion, .drainIgnored: 200
         case .staleTokenAccepted: 600
         // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,
         // two bodies that differ in age by a lock lease and meet on one key.
-        case .startAfterLease, .straysForgotten, .runAfterLockLease: 4_000
+        case .startAfterLease, .straysForgotten, .runAfterLockLease: 10_000
         }
     }
 }

@@ -191,6 +191,26 @@ struct StrayTests {
         #expect(cluster.find("o/b", on: 2) != nil)
     }
 
+    /// Its members are cancelled, and one of them has to wait; it is not to be judged again meanwhile.
+    @Test func groupThatBeganAnew_andWhoseConditionFails_waitsForWhatMayGoOnInIt() {
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        let inner = Sketch.group("g", [.op("a")]).having { $0.conditions = [probe] }
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.group("o", [inner], retries: 1)]).graph())
+        cluster.end("o/g")
+        cluster.begin("o/g/a")
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        cluster.attach(2)
+        cluster.end("o/g/a", on: 2, failure("no"))
+        cluster.advance(120_000)
+        cluster.end("o/g", on: 2, .answers([ConditionAnswer(condition: 0, finding: .failed, reason: "no disk")]))
+        #expect(cluster.state("o/g") != .failed)
+        cluster.die(1, crashed: false)
+        #expect(cluster.state("o/g") == .failed && cluster.view()?.state == .failed)
+    }
+
     @Test func snapshotsOfTheFourthLayout_areRead() throws {
         let cluster = strayed()
         var scheduler = Scheduler(cluster.configuration)

@@ -16,7 +16,7 @@ extension Executor {
             for batch in elements.take(now: BootClock.milliseconds()) { link?.send(.with { $0.elements = batch }) }
             for batch in products.take() { link?.send(.with { $0.products = batch }) }
         }
-        if !holdsStarts() { sendReports() }
+        if !holdsReports() { sendReports() }
         armTimer()
         // The slots help themselves for a while: many ends in one message cost little more than one.
         if state.withLock({ !$0.lined.isEmpty }) { loop.rest(milliseconds: Self.restMilliseconds) }
@@ -38,11 +38,12 @@ extension Executor {
     private static let restMilliseconds: Int32 = 1
     private static let startMilliseconds: Int64 = 1
 
-    /// What has begun mostly ends soon, and one message tells both: a start waits for a moment if nothing else is to be told.
+    /// What has begun mostly ends soon, and one message tells both: a start waits for a moment if nothing else is to be told. So does
+    /// everything while units follow one another here, of which nobody waits for each.
     ///
     /// Until it is told the coordinator counts it among those that may have begun.
-    private func holdsStarts() -> Bool {
-        guard !reports.isEmpty, !isProgressDue, reports.allSatisfy(\.isStart) else {
+    private func holdsReports() -> Bool {
+        guard !reports.isEmpty, !isProgressDue, reports.allSatisfy(\.isStart) || state.withLock({ $0.hasLinks }) else {
             startHold = .none
             return false
         }
