@@ -9,9 +9,9 @@ struct BenchCommand: ToolCommand {
         abstract: "Measure the library and a cluster on this machine.",
         discussion: """
             The library's queue, beside Foundation's OperationQueue:
-            \(Workload.allCases.map { "  \($0.id)  \($0.name)" }.joined(separator: "\n"))
+            \(list(Workload.allCases.map { ($0.id, $0.name) }))
             A coordinator with its journal on disk and a worker, processes of this machine:
-            \(ClusterWorkload.allCases.map { "  \($0.id)  \($0.name)" }.joined(separator: "\n"))
+            \(list(ClusterWorkload.allCases.map { ($0.id, $0.name) }))
 
             The operations do nothing: what is measured is what queues and
             clusters cost. Each figure is the median of --repeat measurements.
@@ -23,6 +23,10 @@ struct BenchCommand: ToolCommand {
               aop bench W1 W4 --data .
               aop bench L1 --n 1000000 -o json | jq '.workloads[].operationsPerSecond'
             """)
+
+    private static func list(_ workloads: [(id: String, name: String)]) -> String {
+        workloads.map { "  \($0.id.padding(toLength: 5, withPad: " ", startingAt: 0))\($0.name)" }.joined(separator: "\n")
+    }
 
     /// Any workload that can be asked for.
     private enum Chosen: Equatable {

@@ -23,8 +23,7 @@ extension GraphGenerator {
         /// Members that wait for something outside of their group.
         package static let outsiders = Features(rawValue: 16384)
 
-        /// Cancellations by the program inside of groups that stop. The local library leaves those that come before the
-        /// child's turn out of the group's errors: not among ``settled`` until it does not.
+        /// Cancellations by the program inside of groups that stop.
         package static let cancellationsUnderStop = Features(rawValue: 32768)
 
         /// Operations that deliver and that others wait for without receiving, where something may be cancelled. The local
@@ -132,7 +131,7 @@ extension GraphGenerator {
 
         package static let all = Features(rawValue: 1 << bits - 1)
         /// All but the kinds of graphs of which it is known that something is not as the model says.
-        package static let settled = all.subtracting([.cancellationsUnderStop, .dependentsOfProducers]).subtracting(distributed)
+        package static let settled = all.subtracting([.dependentsOfProducers]).subtracting(distributed)
 
         /// Those of which a queue of one process knows nothing.
         private static let distributed: Features = [.atMostOnce, .placement, .partialPauses, .submissionKeys]
