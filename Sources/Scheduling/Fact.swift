@@ -17,8 +17,9 @@ public enum Fact: Hashable, Sendable {
     case submitted(Admission)
     /// The unit was given to the worker under a new attempt. Journaled before it is sent.
     case assigned(UnitID, Attempt, WorkerNumber, at: Int64)
-    /// The attempt ended by itself, or its stop was confirmed.
-    case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
+    /// The attempt ended by itself, or its stop was confirmed. `endedAt`: when its body did, by its executor's clock, where that was before
+    /// `at`, at which it was heard of; 0: it was not.
+    case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, endedAt: Int64 = 0, at: Int64)
     /// The attempt is no longer the unit's: it goes back to the queue, or ends if it was being stopped.
     case attemptLost(UnitID, Attempt, LossCause, at: Int64)
     /// A user asked to cancel the unit and everything in it; `now`: without grace.

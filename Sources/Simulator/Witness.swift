@@ -88,7 +88,7 @@ final class Witness {
                 }
             case .workerDrained, .workerResumed, .workerRemoved: noteDrain(fact)
             case .attemptLost(_, let attempt, let cause, _): lost(attempt, cause)
-            case .attemptEnded(let unit, let attempt, let outcome, _, _): check(outcome, of: attempt, unit)
+            case .attemptEnded(let unit, let attempt, let outcome, _, _, _): check(outcome, of: attempt, unit)
             case .lockSeized(let unit, _, _, _): seized.insert(world.name(of: unit))
             default: break
             }

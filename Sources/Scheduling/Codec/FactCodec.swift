@@ -81,6 +81,8 @@ private enum Kind {
     static let submittedByPrincipal: UInt8 = 250
     /// As `submittedByPrincipal`, also where it is the coordinator's own user's, with the trace that it belongs to before it.
     static let submittedInTrace: UInt8 = 120
+    /// As `attemptEnded`, with how long before that was heard of its body had ended.
+    static let attemptEndedBefore: UInt8 = 121
 }
 
 extension ByteWriter {
@@ -148,13 +150,14 @@ extension ByteWriter {
             write(attempt.rawValue)
             write(UInt64(worker.rawValue))
             write(at)
-        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
-            write(Kind.attemptEnded)
+        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let endedAt, let at):
+            write(endedAt == 0 ? Kind.attemptEnded : Kind.attemptEndedBefore)
             write(unit.rawValue)
             write(attempt.rawValue)
             write(outcome: outcome)
             write(startedAt)
             write(at)
+            if endedAt != 0 { write(at &- endedAt) }
         case .attemptLost(let unit, let attempt, let cause, let at):
             write(Kind.attemptLost)
             write(unit.rawValue)
@@ -429,6 +432,10 @@ extension ByteReader {
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptEnded:
             return .attemptEnded(try unit(), try attempt(), try outcome(), startedAt: try signed(), at: try signed())
+        case Kind.attemptEndedBefore:
+            let (unit, attempt, outcome) = (try unit(), try attempt(), try outcome())
+            let (startedAt, at) = (try signed(), try signed())
+            return .attemptEnded(unit, attempt, outcome, startedAt: startedAt, endedAt: at &- (try signed()), at: at)
         case Kind.attemptLost:
             return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try signed())
         case Kind.cancelRequested:

@@ -75,7 +75,9 @@ extension Scheduler {
             workers.sessions[number.index].noteDuration(milliseconds: duration)
         }
         // The coordinator's clock orders facts; an executor's is only shown.
-        emit(.attemptEnded(unit, attempt, outcome, startedAt: wallTime(reported: startedAt), at: now.wall), &outputs)
+        let began = wallTime(reported: startedAt)
+        let ended = began > 0 ? max(began, wallTime(reported: at)) : 0
+        emit(.attemptEnded(unit, attempt, outcome, startedAt: began, endedAt: ended == now.wall ? 0 : ended, at: now.wall), &outputs)
     }
 
     /// Longer ones say nothing about how many to send ahead: a day.

@@ -39,7 +39,7 @@ extension Submission {
     }
 
     mutating func endAttempt(
-        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, at: Int64, evaluator: String = "",
+        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, endedAt: Int64, at: Int64, evaluator: String = "",
         _ effects: inout [Effect]
     ) throws(FactMismatch) {
         try takeBack(unit, attempt, &effects)
@@ -98,6 +98,8 @@ extension Submission {
             units[unit].startedAt = 0
             expand(unit, count: elements.count, at, &effects)
         }
+        // Those that waited for it go on from when it was heard of; what is shown is when it was over.
+        if units[unit].hasEnded { units[unit].finishedAt = endedAt }
         settle(at: at, &effects)
     }
 
