@@ -15,6 +15,8 @@ struct FakeCluster {
     /// What executors were told to drop, and have not said that it has ended.
     private var dropped: [Int: [Assignment]] = [:]
     private(set) var sends: [Outputs.Send] = []
+    /// What operations were said to have waited, if ``Scheduler/tellsWaits``.
+    private(set) var waits: [OperationWait] = []
     /// Paths in the order in which their attempts were handed out.
     private(set) var dispatched: [String] = []
     private(set) var wakeAt: Int64?
@@ -58,6 +60,7 @@ struct FakeCluster {
         journal += outputs.facts
         wakeAt = outputs.wakeAt
         sends = outputs.sends
+        waits += outputs.waits
         checkFences(outputs.sends)
         checkDrains(outputs.facts)
         for send in outputs.sends {

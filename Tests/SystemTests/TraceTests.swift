@@ -62,6 +62,10 @@ extension SystemTests {
                 }
                 let submit = try #require(spans.first { $0["name"].string == "aop.submit" })
                 let body = try #require(spans.first { $0["name"].string == "aop.run" })
+                let queue = try #require(spans.first { $0["name"].string == "aop.queue" })
+                #expect(queue["parentSpanId"].string == submit["spanId"].string)
+                let (ready, begun) = (queue["startTimeUnixNano"].string ?? "", queue["endTimeUnixNano"].string ?? "")
+                #expect((submit["startTimeUnixNano"].string ?? "").dropLast(6) <= ready.dropLast(6) && ready <= begun)
                 #expect(submit["parentSpanId"].string == "b7ad6b7169203331")
                 #expect(body["parentSpanId"].string == submit["spanId"].string)
                 #expect(spans.allSatisfy { $0["traceId"].string == "0af7651916cd43dd8448eb211c80319c" })

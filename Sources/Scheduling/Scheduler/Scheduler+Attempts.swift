@@ -29,7 +29,7 @@ extension Scheduler {
 
     mutating func noteStarted(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, at: Int64, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
-        markRunning(unit)
+        if markRunning(unit) { tellWait(of: unit, until: wallTime(reported: at), on: number, &outputs) }
         beginStream(of: unit, attempt, &outputs)
         let index = durable.index(of: unit.submission)
         if !durable.submissions[index].units[unit.index].isEvaluating, !durable.submissions[index].isConcluding(unit.index) {
@@ -77,6 +77,7 @@ extension Scheduler {
         // The coordinator's clock orders facts; an executor's is only shown.
         let began = wallTime(reported: startedAt)
         let ended = began > 0 ? max(began, wallTime(reported: at)) : 0
+        if tellsWaits, !isRunning(unit) { tellWait(of: unit, until: began, on: number, &outputs) }
         emit(.attemptEnded(unit, attempt, outcome, startedAt: began, endedAt: ended == now.wall ? 0 : ended, at: now.wall), &outputs)
     }
 

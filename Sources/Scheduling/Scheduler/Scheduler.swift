@@ -89,6 +89,8 @@ public struct Scheduler {
 
     /// What has ended since the start.
     public internal(set) var tally = Tally()
+    /// Somebody wants to know how long operations of submissions with a trace have waited (``Outputs/waits``).
+    public var tellsWaits = false
     /// Those that have ended, while there is a limit to what they take.
     var kept = KeptSubmissions()
 

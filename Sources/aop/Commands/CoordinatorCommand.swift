@@ -158,6 +158,8 @@ struct CoordinatorCommand: ToolCommand {
         let service = address.map {
             HTTPService($0, directory: dataDirectory, names: httpNames, readsNeedToken: httpPrivate, logger: logger)
         }
+        let spans = QueueSpans(logger)
+        if let spans { configuration.whenBegun = { spans.tell($0) } }
         let coordinator = try CoordinatorService(configuration, http: service, logger: logger)
         // An end that nobody asked for by a signal (the lifeline, the limit) is an orderly one, too.
         let group = ServiceGroup(
@@ -179,7 +181,11 @@ struct CoordinatorCommand: ToolCommand {
             await group.triggerGracefulShutdown()
         }
         defer { timer.cancel() }
-        try await group.run()
+        do { try await group.run() } catch {
+            await spans?.end()
+            throw error
+        }
+        await spans?.end()
         return timeIsOver.isRaised ? .timeout : .success
     }
 
