@@ -51,7 +51,7 @@ final class Witness {
             journal.append(fact)
             world.coverage.facts[fact.name, default: 0] += 1
             if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
-            if case .attemptLost(_, let attempt, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
+            if case .attemptLost(_, let attempt, _, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
             if case .assigned(_, let attempt, _, _) = fact { assigned.insert(attempt.rawValue) }
             do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
         }
@@ -87,7 +87,7 @@ final class Witness {
                     world.violate("\(world.name(of: unit)) is given to \(name), which is drained")
                 }
             case .workerDrained, .workerResumed, .workerRemoved: noteDrain(fact)
-            case .attemptLost(_, let attempt, let cause, _): lost(attempt, cause)
+            case .attemptLost(_, let attempt, let cause, _, _): lost(attempt, cause)
             case .attemptEnded(let unit, let attempt, let outcome, _, _, _): check(outcome, of: attempt, unit)
             case .lockSeized(let unit, _, _, _): seized.insert(world.name(of: unit))
             default: break

@@ -80,7 +80,8 @@ import Testing
         #expect(told.prefix(2) == [["a", "1", "0", "100"], ["b", "1", "0", "470"]])
         #expect(told.count == 3 && told.last?.prefix(2) == ["a", "2"], "\(told)")
         for wait in cluster.waits {
-            #expect(wait.submission == id && wait.trace == Self.trace && wait.type == "noop" && wait.worker == "h/1" && wait.from <= wait.to)
+            #expect(wait.submission == id && wait.trace == Self.trace && wait.from <= wait.to)
+            #expect(wait.type == "noop" && wait.worker == "h/1")
         }
     }
 

@@ -175,7 +175,8 @@ import Testing
                 let id = try #require(answer["id"].string)
                 let waited = try await harness.aop("wait", id)
                 #expect(waited.status == 0, "\(waited)")
-                return (try JSON(parsing: http.send("GET", "/api/v1/submissions/\(id)/result?path=a").text)["value"].string, answer["warnings"])
+                let result = try JSON(parsing: http.send("GET", "/api/v1/submissions/\(id)/result?path=a").text)
+                return (result["value"].string, answer["warnings"])
             }
             let given = try await traced(["Traceparent": parent, "tracestate": "vendor=1"])
             #expect(given.printed == "\(parent) vendor=1" && given.warnings.elements.isEmpty, "\(given)")

@@ -83,6 +83,8 @@ private enum Kind {
     static let submittedInTrace: UInt8 = 120
     /// As `attemptEnded`, with how long before that was heard of its body had ended.
     static let attemptEndedBefore: UInt8 = 121
+    /// As `attemptLost`, with how long before that it began.
+    static let begunAttemptLost: UInt8 = 122
 }
 
 extension ByteWriter {
@@ -158,12 +160,13 @@ extension ByteWriter {
             write(startedAt)
             write(at)
             if endedAt != 0 { write(at &- endedAt) }
-        case .attemptLost(let unit, let attempt, let cause, let at):
-            write(Kind.attemptLost)
+        case .attemptLost(let unit, let attempt, let cause, let startedAt, let at):
+            write(startedAt == 0 ? Kind.attemptLost : Kind.begunAttemptLost)
             write(unit.rawValue)
             write(attempt.rawValue)
             write(cause.rawValue)
             write(at)
+            if startedAt != 0 { write(at &- startedAt) }
         case .cancelRequested(let unit, let reason, let now, let at):
             write(Kind.cancelRequested)
             write(unit.rawValue)
@@ -438,6 +441,9 @@ extension ByteReader {
             return .attemptEnded(unit, attempt, outcome, startedAt: startedAt, endedAt: at &- (try signed()), at: at)
         case Kind.attemptLost:
             return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try signed())
+        case Kind.begunAttemptLost:
+            let (unit, attempt, cause, at) = (try unit(), try attempt(), try named(LossCause.self), try signed())
+            return .attemptLost(unit, attempt, cause, startedAt: at &- (try signed()), at: at)
         case Kind.cancelRequested:
             return .cancelRequested(try unit(), reason: try text(), now: try flag(), at: try signed())
         case Kind.timedOut:
@@ -520,7 +526,7 @@ extension ByteReader {
 
     private mutating func attempt() throws(DecodingFailure) -> Attempt { Attempt(rawValue: try unsigned()) }
 
-    private mutating func named<Value: RawRepresentable>(_: Value.Type) throws(DecodingFailure) -> Value where Value.RawValue == UInt8 {
+    mutating func named<Value: RawRepresentable>(_: Value.Type) throws(DecodingFailure) -> Value where Value.RawValue == UInt8 {
         let raw = try byte()
         guard let value = Value(rawValue: raw) else { throw DecodingFailure("\(raw) is no \(Value.self)") }
         return value

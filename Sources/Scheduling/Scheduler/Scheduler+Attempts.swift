@@ -152,7 +152,9 @@ extension Scheduler {
         if mayGoOn(unit, after: cause), !configuration.forgetsStrays {
             emit(.attemptStrayed(unit, attempt, worker, at: now.wall), &outputs)
         }
-        emit(.attemptLost(unit, attempt, cause, at: now.wall), &outputs)
+        // What it said is known; what it evaluates is no attempt that began.
+        let startedAt = isRunning(unit) ? durable.submissions[durable.index(of: unit.submission)].units[unit.index].startedAt : 0
+        emit(.attemptLost(unit, attempt, cause, startedAt: startedAt, at: now.wall), &outputs)
     }
 
     mutating func orderStop(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber, _ reason: Unit.Stop, now: Bool) {

@@ -4975,6 +4975,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._history = newValue}
   }
 
+  /// that are not the newest, or were lost, as far as they had begun; of many the last ones
+  public var earlierAttempts: [WireEarlierAttempt] {
+    get {_storage._earlierAttempts}
+    set {_uniqueStorage()._earlierAttempts = newValue}
+  }
+
   /// it was cancelled because its group has stopped
   public var stoppedByGroup: Bool {
     get {_storage._stoppedByGroup}
@@ -5061,6 +5067,73 @@ public nonisolated struct WireHistoryEntry: Sendable {
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireEarlierAttempt: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// from 1
+  public var number: UInt32 = 0
+
+  public var worker: String = String()
+
+  /// milliseconds since 1970
+  public var startedAt: Int64 = 0
+
+  public var finishedAt: Int64 = 0
+
+  public var ending: WireEarlierAttempt.Ending = .succeeded
+
+  /// why; empty: nothing is known of that
+  public var text: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Ending: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case succeeded // = 0
+    case failed // = 1
+    case cancelled // = 2
+    case lost // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .succeeded
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .succeeded
+      case 1: self = .failed
+      case 2: self = .cancelled
+      case 3: self = .lost
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .succeeded: return 0
+      case .failed: return 1
+      case .cancelled: return 2
+      case .lost: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireEarlierAttempt.Ending] = [
+      .succeeded,
+      .failed,
+      .cancelled,
+      .lost,
+    ]
+
+  }
 
   public init() {}
 }
@@ -13269,7 +13342,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0\u{2},dependencies\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0\u{2},dependencies\0\u{4}(earlier_attempts\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -13302,6 +13375,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _added: WireAdded? = nil
     var _preparation: Bool = false
     var _history: [WireHistoryEntry] = []
+    var _earlierAttempts: [WireEarlierAttempt] = []
     var _stoppedByGroup: Bool = false
     var _endNumber: UInt32 = 0
     var _dependencies: [UInt32] = []
@@ -13345,6 +13419,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _added = source._added
       _preparation = source._preparation
       _history = source._history
+      _earlierAttempts = source._earlierAttempts
       _stoppedByGroup = source._stoppedByGroup
       _endNumber = source._endNumber
       _dependencies = source._dependencies
@@ -13399,6 +13474,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
         case 416: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashes) }()
         case 460: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._dependencies) }()
+        case 500: try { try decoder.decodeRepeatedMessageField(value: &_storage._earlierAttempts) }()
         default: break
         }
       }
@@ -13510,6 +13586,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._dependencies.isEmpty {
         try visitor.visitPackedUInt32Field(value: _storage._dependencies, fieldNumber: 460)
       }
+      if !_storage._earlierAttempts.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._earlierAttempts, fieldNumber: 500)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -13549,6 +13628,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._added != rhs_storage._added {return false}
         if _storage._preparation != rhs_storage._preparation {return false}
         if _storage._history != rhs_storage._history {return false}
+        if _storage._earlierAttempts != rhs_storage._earlierAttempts {return false}
         if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
         if _storage._endNumber != rhs_storage._endNumber {return false}
         if _storage._dependencies != rhs_storage._dependencies {return false}
@@ -13603,6 +13683,65 @@ nonisolated extension WireHistoryEntry: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension WireEarlierAttempt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".EarlierAttempt"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}worker\0\u{3}started_at\0\u{3}finished_at\0\u{1}ending\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.worker) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.finishedAt) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.ending) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.worker.isEmpty {
+      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 2)
+    }
+    if self.startedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.startedAt, fieldNumber: 3)
+    }
+    if self.finishedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.finishedAt, fieldNumber: 4)
+    }
+    if self.ending != .succeeded {
+      try visitor.visitSingularEnumField(value: self.ending, fieldNumber: 5)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireEarlierAttempt, rhs: WireEarlierAttempt) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.worker != rhs.worker {return false}
+    if lhs.startedAt != rhs.startedAt {return false}
+    if lhs.finishedAt != rhs.finishedAt {return false}
+    if lhs.ending != rhs.ending {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireEarlierAttempt.Ending: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SUCCEEDED\0\u{1}FAILED\0\u{1}CANCELLED\0\u{1}LOST\0")
 }
 
 nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
