@@ -11,6 +11,8 @@ public enum Reply: Sendable {
     case operations([OperationView], next: Int, id: String)
     case following(SubmissionView)
     case workers([WorkerView])
+    /// `last`: the number to ask on after, also when there are none.
+    case workerEvents([WorkerEvent], last: UInt64)
     case explanation(Explanation)
     /// `next`: where to continue; 0: there are no more.
     case locks([LockView], next: Int)

@@ -198,7 +198,8 @@ struct StrayTests {
             switch fact {
             case .attemptStrayed: break
             // It had no times of attempts then.
-            case .attemptLost(let unit, let attempt, let cause, _, let at): try scheduler.restore(.attemptLost(unit, attempt, cause, at: at))
+            case .attemptLost(let unit, let attempt, let cause, _, let at):
+                try scheduler.restore(.attemptLost(unit, attempt, cause, at: at))
             default: try scheduler.restore(fact)
             }
         }

@@ -161,6 +161,18 @@ extension WorkerView {
     }
 }
 
+extension WorkerEvent {
+    var wire: WireWorkerEvent {
+        .with {
+            $0.number = number
+            $0.at = at
+            $0.worker = worker
+            $0.event = kind.rawValue
+            $0.text = text
+        }
+    }
+}
+
 extension WorkerDetail {
     fileprivate var wire: WireWorkerDetail {
         .with {

@@ -94,6 +94,9 @@ public struct Scheduler {
     /// Those that have ended, while there is a limit to what they take.
     var kept = KeptSubmissions()
 
+    /// What happened to workers since the start.
+    var workerLog = WorkerLog()
+
     /// To be answered with the end of the step.
     var explanationsAsked: [ExplanationRequest] = []
 
@@ -127,6 +130,7 @@ public struct Scheduler {
         attemptCounter = 0
         let seconds = UInt32(clamping: max(now.wall / 1_000, 0))
         emit(.epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall), &outputs)
+        workerLog.begin(epoch: durable.epoch)
         rebuildVolatileState()
         finishStep(&outputs)
     }

@@ -3989,6 +3989,14 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .worker(newValue)}
   }
 
+  public var workerEvents: WireListWorkerEvents {
+    get {
+      if case .workerEvents(let v)? = body {return v}
+      return WireListWorkerEvents()
+    }
+    set {body = .workerEvents(newValue)}
+  }
+
   public var explain: WireExplain {
     get {
       if case .explain(let v)? = body {return v}
@@ -4021,6 +4029,7 @@ public nonisolated struct WireRequest: Sendable {
     case removeWorker(WireRemoveWorker)
     /// answered with its `WorkerList`
     case worker(WireShowWorker)
+    case workerEvents(WireListWorkerEvents)
     case explain(WireExplain)
 
   }
@@ -4165,6 +4174,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .workerSteered(newValue)}
   }
 
+  public var workerEvents: WireWorkerEventList {
+    get {
+      if case .workerEvents(let v)? = body {return v}
+      return WireWorkerEventList()
+    }
+    set {body = .workerEvents(newValue)}
+  }
+
   public var explanation: WireExplanation {
     get {
       if case .explanation(let v)? = body {return v}
@@ -4192,6 +4209,7 @@ public nonisolated struct WireResponse: Sendable {
     case retried(WireRetried)
     case lockReleased(WireLockReleased)
     case workerSteered(WireWorkerSteered)
+    case workerEvents(WireWorkerEventList)
     case explanation(WireExplanation)
 
   }
@@ -5574,6 +5592,57 @@ public nonisolated struct WireWorkerList: Sendable {
   // methods supported on all messages.
 
   public var workers: [WireWorkerView] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What happened to workers since the coordinator's start; of much the last.
+public nonisolated struct WireListWorkerEvents: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var after: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWorkerEventList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var events: [WireWorkerEvent] = []
+
+  /// pass as `after` to continue, also when there are none
+  public var last: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWorkerEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// rises, also across starts
+  public var number: UInt64 = 0
+
+  /// milliseconds since 1970
+  public var at: Int64 = 0
+
+  public var worker: String = String()
+
+  /// joined, back, draining, resumed, lost, left, removed
+  public var event: String = String()
+
+  public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -11561,7 +11630,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0\u{4}0drain_worker\0\u{3}resume_worker\0\u{3}remove_worker\0\u{1}worker\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0\u{4}0drain_worker\0\u{3}resume_worker\0\u{3}remove_worker\0\u{1}worker\0\u{3}worker_events\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11843,6 +11912,19 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .worker(v)
         }
       }()
+      case 474: try {
+        var v: WireListWorkerEvents?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .workerEvents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .workerEvents(v)
+        }
+      }()
       default: break
       }
     }
@@ -11941,6 +12023,10 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .worker(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 473)
     }()
+    case .workerEvents?: try {
+      guard case .workerEvents(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 474)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -11956,7 +12042,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0\u{4}0worker_steered\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0\u{4}0worker_steered\0\u{4}\u{4}worker_events\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12186,6 +12272,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .workerSteered(v)
         }
       }()
+      case 474: try {
+        var v: WireWorkerEventList?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .workerEvents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .workerEvents(v)
+        }
+      }()
       default: break
       }
     }
@@ -12267,6 +12366,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .workerSteered?: try {
       guard case .workerSteered(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 470)
+    }()
+    case .workerEvents?: try {
+      guard case .workerEvents(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 474)
     }()
     case nil: break
     }
@@ -14603,6 +14706,121 @@ nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
   public static func ==(lhs: WireWorkerList, rhs: WireWorkerList) -> Bool {
     if lhs.workers != rhs.workers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireListWorkerEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListWorkerEvents"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.after) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.after != 0 {
+      try visitor.visitSingularUInt64Field(value: self.after, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireListWorkerEvents, rhs: WireListWorkerEvents) -> Bool {
+    if lhs.after != rhs.after {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerEventList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerEventList"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}last\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.last) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.events.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 1)
+    }
+    if self.last != 0 {
+      try visitor.visitSingularUInt64Field(value: self.last, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerEventList, rhs: WireWorkerEventList) -> Bool {
+    if lhs.events != rhs.events {return false}
+    if lhs.last != rhs.last {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}at\0\u{1}worker\0\u{1}event\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.worker) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.event) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 2)
+    }
+    if !self.worker.isEmpty {
+      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 3)
+    }
+    if !self.event.isEmpty {
+      try visitor.visitSingularStringField(value: self.event, fieldNumber: 4)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerEvent, rhs: WireWorkerEvent) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.worker != rhs.worker {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.text != rhs.text {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
