@@ -314,7 +314,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire",
+                "aop", "Benchmark", "Cluster", "LocalHTTPServer", "Settings", "Shapes", "Wire",
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict),

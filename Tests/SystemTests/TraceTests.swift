@@ -1,4 +1,6 @@
 import Foundation
+import LocalHTTPServer
+import Synchronization
 import Testing
 
 extension SystemTests {
@@ -47,6 +49,33 @@ extension SystemTests {
                 let none = try await harness.aop("run", graph, "-o", "quiet", environment: ["TRACEPARENT": "nonsense"])
                 #expect(none.status == 0 && none.text.trimmed.isEmpty, "\(none)")
                 #expect(none.stderr.contains("warning: the trace in the environment is not passed on: `traceparent` is `nonsense`"))
+            }
+        }
+
+        private final class Bodies: Sendable {
+            private let texts = Mutex<[String]>([])
+            var all: [String] { texts.withLock { $0 } }
+            func add(_ text: String) { texts.withLock { $0.append(text) } }
+        }
+
+        @Test func collector_isSentTheSpansOfAllProcesses() async throws {
+            try await ProcessHarness.with { harness in
+                let bodies = Bodies()
+                let collector = try LocalHTTPServer { request in
+                    bodies.add(request.components(separatedBy: "\r\n\r\n").dropFirst().joined())
+                    return LocalHTTPServer.answer(200, "{}")
+                }
+                let graph = try harness.write("graph.yaml", "group: [{id: a, run: '\(Self.print)'}]\n")
+                let run = try await harness.aop(
+                    "run", graph, "-o", "quiet", environment: Self.given.merging(["OTEL_EXPORTER_OTLP_ENDPOINT": collector.address]) { $1 })
+                #expect(run.status == 0 && !run.stderr.contains("warning"), "\(run)")
+                let resources = try bodies.all.flatMap { try JSON(parsing: $0)["resourceSpans"].elements }
+                let spans = resources.flatMap { $0["scopeSpans"][0]["spans"].elements }
+                #expect(Set(spans.compactMap { $0["name"].string }) == ["aop.submit", "aop.queue", "aop.run"], "\(spans)")
+                #expect(spans.allSatisfy { $0["traceId"].string == "0af7651916cd43dd8448eb211c80319c" })
+                let services = resources.flatMap { $0["resource"]["attributes"].elements }
+                    .filter { $0["key"].string == "service.name" }.compactMap { $0["value"]["stringValue"].string }
+                #expect(Set(services).isSuperset(of: ["aop run", "aop coordinator"]), "\(services)")
             }
         }
 

@@ -61,18 +61,26 @@ public enum WorkerRuntime {
     /// Does nothing unless this process was started by a supervisor; then it is an executor and does not return.
     ///
     /// Call it before anything else, on the process's first thread.
-    public static func runExecutorIfAsked(operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []) {
+    ///
+    /// - Parameter shutdown: called before it ends after a drain.
+    public static func runExecutorIfAsked(
+        operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], shutdown: () -> Void = {}
+    ) {
         guard CommandLine.arguments.dropFirst().first == ExecutorConfiguration.subcommand,
             ProcessInfo.processInfo.environment[ExecutorConfiguration.environmentName] != nil
         else { return }
-        runExecutor(operations: operations, conditions: conditions)
+        runExecutor(operations: operations, conditions: conditions, shutdown: shutdown)
     }
 
     /// Runs an executor until it has ended, and exits.
     ///
     /// It exits with 0 after a drain, with 75 when it was replaced because of an operation that does not stop, with 78
     /// when it cannot be set up or is refused, with 79 when its supervisor is gone.
-    public static func runExecutor(operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []) -> Never {
+    ///
+    /// - Parameter shutdown: called before it ends after a drain.
+    public static func runExecutor(
+        operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], shutdown: () -> Void = {}
+    ) -> Never {
         var logger = WorkerLog.make("aop.executor", level: .warning)
         do {
             guard let configuration = try ExecutorConfiguration.ofThisProcess() else {
@@ -84,6 +92,7 @@ public enum WorkerRuntime {
             let registry = try OperationRegistry(operations, conditions: conditions, withShell: configuration.shell)
             let executor = try Executor(configuration, registry: registry, logger: logger)
             let code = try executor.run()
+            if code == ExecutorExit.drained { shutdown() }
             Lifeline.end(
                 spawns: executor.spawns, temporaryDirectory: configuration.temporaryDirectory, code: code)
         } catch {

@@ -15,7 +15,10 @@ final class QueueSpans: Sendable {
     private let logger: Logger
     private let told: AsyncStream<[OperationWait]>.Continuation
     private let making: Task<Void, Never>
-    private let dropped = Mutex(0)
+    private let lost = Mutex<UInt64>(0)
+
+    /// How many were dropped, because they came faster than spans are made.
+    var dropped: UInt64 { lost.withLock { $0 } }
 
     /// Nil: this process has no tracer.
     convenience init?(_ logger: Logger) {
@@ -32,10 +35,10 @@ final class QueueSpans: Sendable {
 
     /// Does not block.
     func tell(_ waits: [OperationWait]) {
-        guard case .dropped(let lost) = told.yield(waits) else { return }
-        let isFirst = dropped.withLock { dropped in
-            defer { dropped += lost.count }
-            return dropped == 0
+        guard case .dropped(let these) = told.yield(waits) else { return }
+        let isFirst = lost.withLock { lost in
+            defer { lost += UInt64(these.count) }
+            return lost == 0
         }
         if isFirst { logger.warning("spans aop.queue are dropped: operations begin faster than these can be written") }
     }
