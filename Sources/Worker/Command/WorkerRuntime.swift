@@ -32,7 +32,7 @@ public enum WorkerRuntime {
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
         _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
-        let logger = WorkerLog.make("aop.worker", level: level ?? .notice)
+        let logger = WorkerLog.make("aop.worker", level: level ?? .notice, options.logFormat)
         let key: PeerKey?
         do throws(KeyError) {
             key = try KeyChoice(file: options.keyFile, directory: options.keys, environment: Settings.keyEnvironment).key(
@@ -54,7 +54,7 @@ public enum WorkerRuntime {
                 workingDirectory: options.workingDirectory, secretsDirectory: try options.secretsDirectory(), temporaryDirectory: "",
                 graceMilliseconds: try options.graceMilliseconds(),
                 // Executors say only what somebody has to know, unless more is asked for.
-                logLevel: (level ?? .warning).rawValue))
+                logLevel: (level ?? .warning).rawValue, logFormat: options.logFormat))
         return try Supervisor(settings, logger: logger).run()
     }
 
@@ -81,14 +81,15 @@ public enum WorkerRuntime {
     public static func runExecutor(
         operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], shutdown: () -> Void = {}
     ) -> Never {
-        var logger = WorkerLog.make("aop.executor", level: .warning)
+        var logger = WorkerLog.make("aop.executor", level: .warning, .text)
         do {
             guard let configuration = try ExecutorConfiguration.ofThisProcess() else {
                 logger.error("an executor is started by `worker`, not by hand")
                 exit(ExecutorExit.refused)
             }
             logger = WorkerLog.make(
-                "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning)
+                "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning,
+                configuration.logFormat)
             let registry = try OperationRegistry(operations, conditions: conditions, withShell: configuration.shell)
             let executor = try Executor(configuration, registry: registry, logger: logger)
             let code = try executor.run()
@@ -102,10 +103,10 @@ public enum WorkerRuntime {
     }
 }
 
-/// Log lines go to stderr as text.
+/// Log lines go to stderr.
 enum WorkerLog {
-    static func make(_ label: String, level: Logger.Level) -> Logger {
-        var logger = Logger(label: label, factory: { ServiceLog.handler(label: $0) })
+    static func make(_ label: String, level: Logger.Level, _ format: LogFormat) -> Logger {
+        var logger = Logger(label: label, factory: { ServiceLog.handler(label: $0, format) })
         logger.logLevel = level
         return logger
     }
