@@ -254,8 +254,8 @@ Its supervisor on the host saw it end, killed what it had left behind, said so, 
 once: {len(lost)} operations had an attempt that does not count. Nothing was counted as a failure of theirs.""")
     tour.run("aop workers", keep=r"ID|/")
     tour.run(f"aop explain last/{path}", says=["lost"])
-    tour.look("/#/workers", "tour-workers.png", "The workers in the dashboard, with their slots and resources",
-              lambda page: page.locator(".card").nth(3).wait_for(), height=600)
+    tour.look("/#/workers", "tour-workers.png", "The workers in the dashboard, with their slots and resources, and what happened to them",
+              lambda page: page.get_by_label("What happened to workers").get_by_text("lost").wait_for(), height=780)
     return path, lost
 
 
