@@ -197,8 +197,10 @@ let package = Package(
                 "Cluster",
                 "Coordinator",
                 "Dashboard",
+                "Executing",
                 "GraphFile",
                 "Pictures",
+                "Scheduling",
                 "Settings",
                 "Shapes",
                 "Worker",
@@ -312,7 +314,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "aop", "Benchmark", "Cluster", "Settings", "Shapes", "Wire",
+                "aop", "Benchmark", "Cluster", "LocalHTTPServer", "Settings", "Shapes", "Wire",
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: strict),

@@ -10,6 +10,8 @@ enum HTTPLimits {
     static let streams = 100
     /// How many submissions the stream of the cluster has: the newest.
     static let streamedSubmissions = 200
+    /// How many events of workers it has: the last ones.
+    static let streamedWorkerEvents = 200
     /// What is remembered of a followed submission's events, for those who come back.
     static let rememberedBytes = 4 << 20
     /// Submissions that are followed at once.

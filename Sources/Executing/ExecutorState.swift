@@ -232,14 +232,17 @@ package struct ExecutorState: Sendable {
     // MARK: Bodies
 
     /// The body of a unit has ended: its slot is free, or has been taken by one that has `begun`.
-    package mutating func ended(_ key: UnitKey, _ ending: UnitEnding, now: Int64, at: Int64) -> [ExecutorAction] {
+    ///
+    /// - Parameter endedAt: when that was; nil: just now.
+    package mutating func ended(_ key: UnitKey, _ ending: UnitEnding, endedAt: Int64? = nil, now: Int64, at: Int64) -> [ExecutorAction] {
         guard case .running(let running)? = units[key]?.phase else { return [] }
+        let endedAt = max(running.startedAt, endedAt ?? at)
         self.running.remove(key)
         var actions: [ExecutorAction] = []
         switch running.course {
         case .working:
             let linked = takeLink(after: key, ending)
-            actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
+            actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, ending)))
             if let (next, assignment) = linked {
                 actions.append(begin(next, assignment, now: now, at: at))
                 actions.append(.start(next, assignment))
@@ -247,15 +250,15 @@ package struct ExecutorState: Sendable {
         case .stopping(let cause, _), .killed(let cause, _, _), .stuck(let cause):
             switch cause {
             case .cancelled:
-                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending)))
+                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, ending)))
             case .timedOut:
                 let failure = WireOperationFailure.timedOut(afterMilliseconds: running.timeoutMilliseconds)
-                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, .failure([failure]))))
+                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, .failure([failure]))))
             case .unwanted:
                 actions += endUnwanted(key)
                 letNextAttempt(of: key.unit)
             case .lockLeaseEnding where running.isAtMostOnce:
-                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: at, ending.orStoppedForGood)))
+                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, ending.orStoppedForGood)))
             case .lockLeaseEnding:
                 actions += giveBack(key, .lost(key))
             }

@@ -6,10 +6,18 @@ import Wire
 package struct FinishedUnit: Sendable {
     package var ending: UnitEnding
     package var blob: (digest: BlobDigest, bytes: Data)?
+    /// When its body ended, in milliseconds since 1970; nil: when this is heard of.
+    package var endedAt: Int64?
 
     package init(_ ending: UnitEnding, blob: (digest: BlobDigest, bytes: Data)? = nil) {
         self.ending = ending
         self.blob = blob
+    }
+
+    package func ended(at endedAt: Int64) -> FinishedUnit {
+        var finished = self
+        finished.endedAt = endedAt
+        return finished
     }
 
     /// The same with what a success adds to its group.

@@ -110,6 +110,7 @@ private struct SampleRecorder {
         let last = "last"
         let bodies: [(inout WireRequest) -> Void] = [
             { $0.list.limit = 5 }, { $0.show.submission = last }, { $0.workers = WireListWorkers() }, { $0.worker.name = "h/0" },
+            { $0.workerEvents.after = 0 },
             { $0.resumeWorker.name = "h/0" }, { $0.removeWorker.name = "h/0" }, { $0.locks.key = "" },
             {
                 $0.operations = .with {

@@ -103,7 +103,7 @@ struct DurableState {
             try submissions[index].assign(unit.index, attempt, worker, at: at)
             let need = submissions[index].need(of: unit.index)
             if !need.isEmpty { resources.take(need, for: unit, on: workers[worker.index].host) }
-        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
+        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let endedAt, let at):
             let index = try self.index(of: unit)
             var evaluator = ""
             if resources.holdingCount > 0 { resources.release(unit) }
@@ -112,15 +112,16 @@ struct DurableState {
                 evaluator = workers[worker.index].identity.name
             }
             try submissions[index].endAttempt(
-                unit.index, attempt, outcome, startedAt: startedAt, at: at, evaluator: evaluator, &effects)
+                unit.index, attempt, outcome, startedAt: startedAt, endedAt: endedAt == 0 ? at : endedAt, at: at, evaluator: evaluator,
+                &effects)
             passLocksOn(from: index, at: at, &effects)
-        case .attemptLost(let unit, let attempt, let cause, let at):
+        case .attemptLost(let unit, let attempt, let cause, let startedAt, let at):
             let index = try self.index(of: unit)
             if resources.holdingCount > 0 { resources.release(unit) }
             var worker = ""
             if case .assigned(_, let number) = submissions[index].units[unit.index].phase { worker = workers[number.index].identity.name }
             let isExhausted = try submissions[index].loseAttempt(
-                unit.index, attempt, cause, worker: worker, crashLimit: crashLimit, at: at, &effects)
+                unit.index, attempt, cause, worker: worker, crashLimit: crashLimit, startedAt: startedAt, at: at, &effects)
             if isExhausted { quarantine(unit, at: at) }
             passLocksOn(from: index, at: at, &effects)
         case .deathProven(let unit, _, let number, let cause, let isEvaluation, let at):

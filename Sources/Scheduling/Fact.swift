@@ -20,10 +20,12 @@ public enum Fact: Hashable, Sendable {
     /// The worker may begin this attempt by itself, when the operation before it has succeeded there. The unit is given to it, or to
     /// somebody else, when that has ended. Journaled before it is sent.
     case linked(UnitID, Attempt, WorkerNumber, at: Int64)
-    /// The attempt ended by itself, or its stop was confirmed.
-    case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, at: Int64)
-    /// The attempt is no longer the unit's: it goes back to the queue, or ends if it was being stopped.
-    case attemptLost(UnitID, Attempt, LossCause, at: Int64)
+    /// The attempt ended by itself, or its stop was confirmed. `endedAt`: when its body did, by its executor's clock, where that was before
+    /// `at`, at which it was heard of; 0: it was not.
+    case attemptEnded(UnitID, Attempt, AttemptOutcome, startedAt: Int64, endedAt: Int64 = 0, at: Int64)
+    /// The attempt is no longer the unit's: it goes back to the queue, or ends if it was being stopped. `startedAt`: when it began, as its
+    /// executor said; 0: it had not said.
+    case attemptLost(UnitID, Attempt, LossCause, startedAt: Int64 = 0, at: Int64)
     /// A user asked to cancel the unit and everything in it; `now`: without grace.
     case cancelRequested(UnitID, reason: String, now: Bool, at: Int64)
     /// The unit's own timeout passed. Of a group, or of an operation whose worker did not enforce it.

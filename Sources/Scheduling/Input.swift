@@ -134,6 +134,8 @@ public enum Request: Sendable {
     case removeWorker(name: String)
     /// All that is known of one worker.
     case worker(name: String)
+    /// What happened to workers since the coordinator's start, from the event behind this one on; 0: all that is kept.
+    case workerEvents(after: UInt64)
     /// The locks that somebody holds or waits for; `key` empty: all, from the key numbered `from` on.
     case locks(key: String, from: Int)
     /// Resolves a submission and a path (empty: all) for a reader of its output.

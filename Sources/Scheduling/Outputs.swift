@@ -11,6 +11,8 @@ public struct Outputs: Sendable {
     public var sends: [Send] = []
     /// Submissions that have ended in this step.
     public var ended: [SubmissionNumber] = []
+    /// How long operations had waited whose attempts have begun; empty unless ``Scheduler/tellsWaits``.
+    public var waits: [OperationWait] = []
     /// Boot time at which the next step is wanted even without an input; nil: none.
     public var wakeAt: Int64?
 
@@ -21,6 +23,7 @@ public struct Outputs: Sendable {
         facts.removeAll(keepingCapacity: true)
         sends.removeAll(keepingCapacity: true)
         ended.removeAll(keepingCapacity: true)
+        waits.removeAll(keepingCapacity: true)
         wakeAt = nil
     }
 }

@@ -11,6 +11,8 @@ public enum Reply: Sendable {
     case operations([OperationView], next: Int, id: String)
     case following(SubmissionView)
     case workers([WorkerView])
+    /// `last`: the number to ask on after, also when there are none.
+    case workerEvents([WorkerEvent], last: UInt64)
     case explanation(Explanation)
     /// `next`: where to continue; 0: there are no more.
     case locks([LockView], next: Int)
@@ -147,8 +149,24 @@ public struct OperationView: Hashable, Sendable {
     public var added: AddedView?
     /// How it was stopped, stage by stage: of the newest attempt that was.
     public var history: [HistoryEntry] = []
+    /// Attempts before the newest one, and those that were lost, as far as they had begun; of many the last ones.
+    public var earlierAttempts: [EarlierAttemptView] = []
     /// The units that it waits for before it begins, in the order of the graph; empty unless they were asked for.
     public var dependencies: [Int] = []
+}
+
+/// An attempt of an operation that is not its newest, or that was lost.
+public struct EarlierAttemptView: Hashable, Sendable {
+    /// From 1.
+    public var number: Int
+    /// Who ran it.
+    public var worker: String
+    /// Milliseconds since 1970.
+    public var startedAt: Int64
+    public var finishedAt: Int64
+    public var ending: EarlierAttempt.Ending
+    /// Why it failed, was ended or was lost; empty: nothing is known of that.
+    public var text: String
 }
 
 /// What came to a group while it ran.

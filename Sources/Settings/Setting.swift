@@ -3,6 +3,7 @@ import Wire
 /// Everything that may be said in a configuration file, in the environment, or by a flag: the one table of it.
 public enum Setting: String, CaseIterable, Sendable {
     case logLevel = "log-level"
+    case logFormat = "log-format"
     case color
     case coordinator
     case connectTimeout = "connect-timeout"
@@ -77,6 +78,7 @@ public enum Setting: String, CaseIterable, Sendable {
         case .logLevel:
             Row(
                 variable: "AOP_LOG_LEVEL", form: .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), users: .all)
+        case .logFormat: Row(variable: "AOP_LOG_FORMAT", form: .choice(["text", "json"]), users: .all)
         case .color: Row(variable: "AOP_COLOR", form: .choice(["auto", "always", "never"]), users: .clients)
         case .coordinator: Row(variable: "AOP_COORDINATOR", form: .endpoint, users: .clients)
         case .connectTimeout: Row(variable: "AOP_CONNECT_TIMEOUT", form: .duration, users: .clients)

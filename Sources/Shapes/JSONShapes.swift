@@ -120,7 +120,28 @@ extension WireOperationView {
             ("added", .bool(hasAdded)), ("producedBy", producedBy.map { .string($0) } ?? .null),
             ("progress", hasProgress ? progress.json : .null),
             ("history", .array(history.map(\.json))),
+            ("earlierAttempts", .array(earlierAttempts.map(\.json))),
         ])
+    }
+}
+
+extension WireEarlierAttempt {
+    /// An element of an operation's `earlierAttempts`.
+    package var json: JSONValue {
+        .object([
+            ("attempt", .integer(Int64(number))), ("worker", .optional(worker)), ("startedAt", .time(startedAt)),
+            ("finishedAt", .time(finishedAt)), ("ended", .string(word)), ("text", .optional(text)),
+        ])
+    }
+
+    /// How it ended.
+    package var word: String {
+        switch ending {
+        case .succeeded, .UNRECOGNIZED: "succeeded"
+        case .failed: "failed"
+        case .cancelled: "cancelled"
+        case .lost: "lost"
+        }
     }
 }
 

@@ -36,3 +36,10 @@ extension WireConditionView {
         ])
     }
 }
+
+extension WireWorkerEvent {
+    /// Of the stream of the cluster's events.
+    package var json: JSONValue {
+        .object([("at", .time(at)), ("worker", .string(worker)), ("event", .string(event)), ("text", .optional(text))])
+    }
+}

@@ -54,7 +54,7 @@ final class Witness {
             journal.append(fact)
             world.coverage.facts[fact.name, default: 0] += 1
             if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
-            if case .attemptLost(_, let attempt, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
+            if case .attemptLost(_, let attempt, _, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
             switch fact {
             case .assigned(_, let attempt, _, _), .linked(_, let attempt, _, _): assigned.insert(attempt.rawValue)
             default: break
@@ -98,8 +98,8 @@ final class Witness {
                     world.violate("\(world.name(of: unit)) is given to \(name), which is drained")
                 }
             case .workerDrained, .workerResumed, .workerRemoved: noteDrain(fact)
-            case .attemptLost(_, let attempt, let cause, _): lost(attempt, cause)
-            case .attemptEnded(let unit, let attempt, let outcome, _, _): check(outcome, of: attempt, unit)
+            case .attemptLost(_, let attempt, let cause, _, _): lost(attempt, cause)
+            case .attemptEnded(let unit, let attempt, let outcome, _, _, _): check(outcome, of: attempt, unit)
             case .lockSeized(let unit, _, _, _): seized.insert(world.name(of: unit))
             default: break
             }

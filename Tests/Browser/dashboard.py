@@ -112,6 +112,26 @@ def check_pipeline(page, api):
     open_gate("publish")
 
 
+def check_attempts(page, api):
+    """What was tried again is shown with how it ended: on the operation's page, and as a bar of its own."""
+    identifier = api.submit({"name": "flaky", "group": [{
+        "id": "lamp", "run": f"sleep 0.3; test -e {DIRECTORY}/warm || {{ touch {DIRECTORY}/warm; echo 'the lamp is cold' >&2; exit 75; }}",
+        "retry": {"attempts": 2, "backoff": {"initial": "50ms"}}}]})
+    page.goto(f"http://{api.address}/#/s/{identifier}/op/lamp")
+    attempts = page.locator(".part", has=page.get_by_role("heading", name="Earlier attempts"))
+    expect(attempts).to_contain_text("failed")
+    expect(attempts).to_contain_text("attempt 1 on ")
+    expect(attempts).to_contain_text("the lamp is cold")
+    api.wait("it has succeeded", lambda: api.ask(f"/submissions/{identifier}")["state"] == "succeeded")
+    page.goto(f"http://{api.address}/#/s/{identifier}/timeline")
+    canvas, info = page.locator(".timeline canvas"), page.locator(".graph-info")
+    expect(canvas).to_be_visible()
+    page.wait_for_timeout(300)
+    canvas.hover(position={"x": 140, "y": 34})
+    expect(info).to_contain_text("attempt 1 failed")
+    print("attempts: what failed and was tried again is a bar that says so")
+
+
 def check_large_graph(page, api):
     identifier = api.submit({"name": "two-thousand", "ordered": [
         {"id": "split", "op": "noop"},
@@ -246,9 +266,12 @@ def main():
             page.screenshot(path=f"{SHOTS}/locks.png")
             page.goto(f"http://{api.address}/#/workers")
             expect(page.locator(".card")).to_have_count(2)
+            expect(page.get_by_label("What happened to workers").locator("li")).to_have_count(2)
+            expect(page.get_by_label("What happened to workers")).to_contain_text("joined")
             page.screenshot(path=f"{SHOTS}/workers.png")
             open_gate("db")
             api.wait("the migrations have ended", lambda: api.ask(f"/submissions/{holder}")["state"] == "succeeded")
+            check_attempts(page, api)
             check_large_graph(page, api)
             check_log_and_cancel(page, api, token)
             check_hostile_names(page, api)

@@ -47,6 +47,25 @@ import Wire
         #expect(told.happened([event(.failed, attempt: 2, started: 30), event(.running, attempt: 2, started: 30)]).isEmpty)
     }
 
+    @Test func earlierAttempts_areMadeUpForAsFarAsTheyAreKnown_andOnce() {
+        var told = made()
+        #expect(words(told.happened([event(.running, attempt: 1, started: 10, worker: "h/0")])) == ["10 running 1 h/0"])
+        var now = view(.succeeded, attempt: 3, started: 50, finished: 60)
+        now.earlierAttempts = [
+            .with {
+                ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending, $0.text) = (1, "h/0", 10, 20, .failed, "oops")
+            },
+            .with {
+                ($0.number, $0.worker, $0.startedAt, $0.finishedAt, $0.ending, $0.text) = (2, "h/1", 30, 40, .lost, "it died")
+            },
+        ]
+        let events = told.stand([now])
+        #expect(
+            words(events) == ["20 retrying 1 h/0", "30 running 2 h/1", "50 running 3 h/0", "60 succeeded 3 h/0"])
+        #expect(events.first?.error == "oops")
+        #expect(told.stand([now]).isEmpty)
+    }
+
     @Test func startThatIsToldWithItsEnd_isToldToo() {
         var told = made()
         #expect(

@@ -116,7 +116,7 @@ import Wire
             .follow(submission: "s", .everything), .unfollow(submission: "s"), .workers,
             .retry(submission: "s", key: "k", force: true, failedOnly: true),
             .releaseLock(key: "k", holders: ["h"], reason: "r", now: true), .locks(key: "k", from: 3),
-            .drainWorker(name: "h/0", reason: "r"), .resumeWorker(name: "h/0"), .removeWorker(name: "h/0"),
+            .drainWorker(name: "h/0", reason: "r"), .resumeWorker(name: "h/0"), .removeWorker(name: "h/0"), .workerEvents(after: 7),
             .worker(name: "h/0"), .locate(submission: "s", path: "p"),
             .explain(submission: "s", path: "p"), .locateOperation(submission: "s", path: "p"),
         ]

@@ -63,6 +63,43 @@ import Wire
         #expect(text.contains("2 s</text>") && text.contains("prefers-color-scheme:dark"))
     }
 
+    @Test func eachAttempt_isABar_thatSaysHowItEnded() throws {
+        var tried = view(1, "tried", .succeeded, on: "h/0", from: 5000, to: 6000, attempts: 3)
+        tried.earlierAttempts = [
+            attempt(1, .failed, on: "h/0", from: 0, to: 900, "exited with 75"),
+            attempt(2, .lost, on: "h/1", from: 2000, to: 4000, "it died"),
+        ]
+        // Its newest attempt has failed, and it waits to be tried again: that is no bar of its own.
+        var waiting = view(2, "waits", .retrying, on: "h/1", from: 100, to: nil, attempts: 1)
+        waiting.earlierAttempts = [attempt(1, .failed, on: "h/1", from: 100, to: 200, "no")]
+        // All that it had was lost, and nothing of it counts.
+        var lost = view(3, "gone", .failed, on: "h/2", from: 0, to: nil, attempts: 1)
+        (lost.startedAt, lost.earlierAttempts) = (0, [attempt(1, .lost, on: "h/2", from: 10, to: 20, "it died")])
+        let timeline = timeline([tried, waiting, lost])
+        let bars = timeline.lanes.flatMap { lane in lane.bars.map { "\(lane.worker) \($0.path) \($0.attempt) \($0.mark)" } }
+        #expect(
+            bars == [
+                "h/0 tried 1 failed and tried again", "h/0 tried 3 succeeded", "h/1 waits 1 failed and tried again", "h/1 tried 2 lost",
+                "h/2 gone 1 lost",
+            ])
+        #expect(timeline.lanes[0].bars.map { $0.to - $0.from } == [900, 1000] && timeline.begun == 3 && timeline.end == Self.start + 6000)
+        let xml = try #require(XMLReading(TimelineSVG(timeline).text))
+        for words in ["tried · failed and tried again · attempt 1 · 900 ms · exited with 75", "tried · lost · attempt 2 · 2.0 s · it died"]
+        {
+            #expect(xml.texts.contains(words), "\(words)")
+        }
+        #expect(xml.texts.contains("failed and tried again 2") && xml.texts.contains("succeeded 1") && xml.texts.contains("3 begun"))
+    }
+
+    private func attempt(
+        _ number: UInt32, _ ending: WireEarlierAttempt.Ending, on worker: String, from: Int64, to: Int64, _ text: String
+    ) -> WireEarlierAttempt {
+        .with {
+            ($0.number, $0.ending, $0.worker, $0.text) = (number, ending, worker, text)
+            ($0.startedAt, $0.finishedAt) = (Self.start + from, Self.start + to)
+        }
+    }
+
     @Test func ofNothing_thereIsAPicture() throws {
         #expect(try #require(XMLReading(TimelineSVG(timeline([])).text)).texts.contains("nothing has begun yet"))
     }
@@ -90,15 +127,15 @@ import Wire
             let at = Int64(index) * 10
             lane.bars.append(
                 .init(
-                    path: "\(index)", state: index == 5000 ? "failed" : "succeeded", attempts: 1, from: at,
+                    path: "\(index)", state: index == 5000 ? "failed" : "succeeded", attempt: 1, from: at,
                     to: at + (index == 7000 ? 9 : 5),
                     error: ""))
         }
         let blocks = LaneBlocks(lane, start: 0, scale: 1000.0 / 100_000).blocks
         #expect(blocks.count <= 500)
         #expect(blocks.reduce(0) { $0 + $1.count } == 10_000)
-        #expect(blocks.count { $0.state == "failed" } == 1)
-        #expect(blocks.first { $0.state == "failed" }?.named.first?.path == "5000")
+        #expect(blocks.count { $0.mark == "failed" } == 1)
+        #expect(blocks.first { $0.mark == "failed" }?.named.first?.path == "5000")
         for (one, next) in zip(blocks, blocks.dropFirst()) { #expect(one.x < next.x) }
         // Wide ones stay what they are.
         let wide = LaneBlocks(lane, start: 0, scale: 1).blocks

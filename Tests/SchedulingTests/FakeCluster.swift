@@ -15,6 +15,8 @@ struct FakeCluster {
     /// What executors were told to drop, and have not said that it has ended.
     private var dropped: [Int: [Assignment]] = [:]
     private(set) var sends: [Outputs.Send] = []
+    /// What operations were said to have waited, if ``Scheduler/tellsWaits``.
+    private(set) var waits: [OperationWait] = []
     /// Paths in the order in which their attempts were handed out.
     private(set) var dispatched: [String] = []
     private(set) var wakeAt: Int64?
@@ -59,6 +61,7 @@ struct FakeCluster {
         journal += outputs.facts
         wakeAt = outputs.wakeAt
         sends = outputs.sends
+        waits += outputs.waits
         checkFences(outputs.sends)
         checkDrains(outputs.facts)
         for send in outputs.sends {
@@ -330,7 +333,13 @@ struct FakeCluster {
     }
 
     /// Ends what `executor` holds under `path`.
-    mutating func end(_ path: String, on executor: Int? = nil, _ outcome: AttemptOutcome = .success(.void)) {
+    ///
+    /// - Parameters:
+    ///   - lasting: milliseconds that its body took.
+    ///   - heardAfter: milliseconds until that is heard of; negative: the executor's clock is ahead.
+    mutating func end(
+        _ path: String, on executor: Int? = nil, _ outcome: AttemptOutcome = .success(.void), lasting: Int64 = 0, heardAfter: Int64 = 0
+    ) {
         guard let (owner, assignment) = find(path, on: executor), let peer = peers[owner] else {
             Issue.record("nobody holds \(path)")
             return
@@ -341,7 +350,8 @@ struct FakeCluster {
         if assignment.kind == .evaluate, case .success = outcome {
             outcome = .answers(assignment.questions.map { ConditionAnswer(condition: $0.condition, finding: .satisfied) })
         }
-        step([.ended(peer, assignment.unit, assignment.attempt, outcome, startedAt: now.wall, at: now.wall)])
+        let at = now.wall - heardAfter
+        step([.ended(peer, assignment.unit, assignment.attempt, outcome, startedAt: at - lasting, at: at)])
     }
 
     /// The executor holds it no longer; the scheduler has not been told.

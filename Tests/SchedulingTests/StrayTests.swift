@@ -215,8 +215,13 @@ struct StrayTests {
         let cluster = strayed()
         var scheduler = Scheduler(cluster.configuration)
         for fact in cluster.journal {
-            if case .attemptStrayed = fact { continue }
-            try scheduler.restore(fact)
+            switch fact {
+            case .attemptStrayed: break
+            // It had no times of attempts then.
+            case .attemptLost(let unit, let attempt, let cause, _, let at):
+                try scheduler.restore(.attemptLost(unit, attempt, cause, at: at))
+            default: try scheduler.restore(fact)
+            }
         }
         var sections: [[UInt8]] = []
         scheduler.writeSnapshot { sections.append($0) }

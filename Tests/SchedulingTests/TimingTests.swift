@@ -24,6 +24,30 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func end_isWhenTheBodyEnded_andWhatFollowsWaitsSinceItWasHeardOf() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b", after: ["a"])]).graph())
+        _ = cluster.ask(.follow(submission: "last", .operations))
+        cluster.advance(10_000)
+        cluster.end("a", lasting: 20, heardAfter: 700)
+        let heardAt = cluster.now.wall
+        let told = cluster.sends.compactMap { send -> UnitEvent? in
+            if case .events(let batch) = send.message { batch.events.first { $0.path == "a" } } else { nil }
+        }
+        #expect(told.map(\.at) == [heardAt - 700])
+        cluster.end("b", lasting: 5, heardAfter: -50)
+        // Through the bytes of its facts, and of a snapshot.
+        for _ in 0..<2 {
+            let views = Dictionary(uniqueKeysWithValues: cluster.operations().map { ($0.path, $0) })
+            let (a, b, root) = (try #require(views["a"]), try #require(views["b"]), try #require(views[""]))
+            #expect(a.startedAt == heardAt - 720 && a.finishedAt == heardAt - 700)
+            #expect(b.queuedAt == heardAt && b.finishedAt == heardAt, "nothing ends in the future")
+            #expect(root.finishedAt == heardAt)
+            try cluster.restart()
+        }
+    }
+
     @Test func delayedMember_takesNoPlaceOfItsGroup() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 2)

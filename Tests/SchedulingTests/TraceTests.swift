@@ -59,6 +59,47 @@ import Testing
         #expect(cluster.find("a", on: 1)?.1.trace == Self.trace)
     }
 
+    @Test func wait_isToldOnceForEachAttempt_fromReadyToItsBeginning() throws {
+        var cluster = FakeCluster()
+        cluster.scheduler.tellsWaits = true
+        cluster.attach(1)
+        let graph = Sketch.group("root", [.op("a", retries: 1), .op("b")]).graph()
+        let submitted = cluster.ask(.submit(key: "k", name: "", graph: graph, waitForWorkers: true, trace: Self.trace))
+        guard case .submitted(let id, _)? = submitted else { throw UnexpectedReply(submitted) }
+        let begin = cluster.now.wall
+        cluster.advance(100)
+        // Said when it begins; its end says nothing more.
+        cluster.begin("a")
+        cluster.advance(400)
+        cluster.end("a", failure("no"), lasting: 400)
+        // What is so short is only told as ended.
+        cluster.end("b", lasting: 30)
+        cluster.advance(60_000)
+        cluster.end("a", lasting: 1)
+        let told = cluster.waits.map { [$0.path, "\($0.attempt)", "\($0.from - begin)", "\($0.to - begin)"] }
+        #expect(told.prefix(2) == [["a", "1", "0", "100"], ["b", "1", "0", "470"]])
+        #expect(told.count == 3 && told.last?.prefix(2) == ["a", "2"], "\(told)")
+        for wait in cluster.waits {
+            #expect(wait.submission == id && wait.trace == Self.trace && wait.from <= wait.to)
+            #expect(wait.type == "noop" && wait.worker == "h/1")
+        }
+    }
+
+    @Test(arguments: [true, false]) func wait_isNotTold_whereNobodyAsksOrThereIsNoTrace(_ isAskedFor: Bool) {
+        var cluster = FakeCluster()
+        cluster.scheduler.tellsWaits = isAskedFor
+        cluster.attach(1)
+        #expect(submit(&cluster, isAskedFor ? TraceContext() : Self.trace) != nil)
+        cluster.begin("a")
+        cluster.drain()
+        #expect(cluster.waits.isEmpty && cluster.view()?.state == .succeeded)
+    }
+
+    private struct UnexpectedReply: Error {
+        let reply: String
+        init(_ reply: Reply?) { self.reply = String(describing: reply) }
+    }
+
     @Test(arguments: [true, false]) func fact_isReadAsItWasWritten_andIsTheOldOneWithoutATrace(_ hasPrincipal: Bool) throws {
         var admission = Admission(
             number: SubmissionNumber(1), id: "id", key: "k", name: "n", graph: Self.graph, at: 5, submitter: Incarnation(9),

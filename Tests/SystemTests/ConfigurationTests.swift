@@ -200,6 +200,34 @@ extension SystemTests {
             }
         }
 
+        @Test func logs_asJSON_areAnObjectALine_ofCoordinatorSupervisorAndExecutor() async throws {
+            try await ProcessHarness.with { harness in
+                let coordinator = try await harness.startCoordinator("--log-format", "json", "--log-level", "debug")
+                let worker = harness.start(
+                    BuiltProducts.aop, ["worker", "--connect", harness.endpoint, "--log-level", "debug"],
+                    environment: ["AOP_LOG_FORMAT": "json"])
+                _ = try await harness.waitForExecutors(1)
+                func events(_ process: RunningProcess) throws -> [JSON] {
+                    let lines = process.stderr.split(separator: "\n").filter { $0.hasPrefix("{") }
+                    // The last one may be on its way.
+                    return try lines.dropLast(process.stderr.hasSuffix("\n") ? 0 : 1).map { try JSON(parsing: String($0)) }
+                }
+                let listening = try await eventually("the coordinator says that it listens") {
+                    try events(coordinator).first { $0["message"].string == "listening" }
+                }
+                #expect(listening.keys == ["at", "level", "logger", "message", "metadata"])
+                #expect(listening["logger"].string == "aop.coordinator")
+                #expect(listening["metadata"]["endpoints"].string?.contains(harness.endpoint) == true, "\(listening)")
+                try await eventually("the worker's processes log") { try events(worker).contains { $0["logger"].string == "aop.worker" } }
+                try await worker.send(SIGTERM)
+                _ = try await worker.finish()
+                #expect(worker.stderr.split(separator: "\n").allSatisfy { $0.hasPrefix("{") }, "\(worker.stderr)")
+                let refused = try await harness.aop("list", environment: ["AOP_LOG_FORMAT": "xml"])
+                #expect(refused.status == 64, "\(refused)")
+                #expect(refused.stderr.contains("AOP_LOG_FORMAT is `xml`; it must be one of text, json"))
+            }
+        }
+
         @Test func misspeltVariables_areToldOnceByEveryCommand_andAreNoErrors() async throws {
             try await ProcessHarness.with { harness in
                 let misspelt = ["AOP_COORDINATR": "tcp://hub:1", "AOP_FENCE_DB": "7", "AOP_LISTN": "x"]

@@ -39,14 +39,22 @@ extension SystemTests {
                 let id = try #require(JSON(parsing: try await harness.aop("list", "-o", "json").text)["submissions"][0]["id"].string)
 
                 let quiet = try await harness.aop("events", "-o", "quiet")
+                let told = quiet.text.split(separator: "\n").map(String.init)
                 #expect(
-                    quiet.text.split(separator: "\n").map(String.init) == [
-                        "\(id) submitted", "\(id)/a running", "\(id)/a succeeded", "\(id)/b running", "\(id)/b failed", "\(id) failed",
+                    told.filter { !$0.hasPrefix("worker ") } == [
+                        "\(id) submitted", "\(id)/a running", "\(id)/a succeeded", "\(id)/b running", "\(id)/b retrying", "\(id)/b running",
+                        "\(id)/b failed", "\(id) failed",
                     ], "\(quiet)")
+                #expect(told.filter { $0.hasPrefix("worker ") && $0.hasSuffix("/0 joined") }.count == 1, "\(quiet)")
                 let json = try JSON(parsing: try await harness.aop("events", "-o", "json", "--since", "1h").text)
                 #expect(json.keys == ["schema", "since", "events"])
                 #expect(json["events"].elements.map { $0["event"] }.last == "failed")
-                #expect(json["events"][4]["attempt"] == 2 && json["events"][4]["error"].string?.contains("exited with 3") == true)
+                let attempts = json["events"].elements.filter { $0["path"].string == "b" }
+                #expect(attempts.map { $0["attempt"].number } == [1, 1, 2, 2])
+                #expect(attempts.filter { $0["error"].string?.contains("exited with 3") == true }.count == 2)
+                let joined = try #require(json["events"].elements.first { $0["event"] == "joined" })
+                #expect(joined["id"] == .null && joined["path"] == .null && joined["worker"].string?.hasSuffix("/0") == true)
+                #expect(joined["text"].string?.hasPrefix("with ") == true)
                 let text = try await harness.aop("events")
                 #expect(text.text.contains("failed     b  attempt 2  ("), "\(text)")
                 #expect(try await harness.aop("events", "--since", "2999-01-01T00:00:00Z").text.isEmpty)
@@ -94,6 +102,34 @@ extension SystemTests {
                     #expect(own.filter { $0.path == "b" }.map(\.event).suffix(2) == ["running", "failed"], "\(own)")
                     #expect(own.first?.event == "submitted" && own.last == Line(id: id, path: "", event: "failed", attempt: 0), "\(own)")
                 }
+            }
+        }
+
+        @Test func workers_thatComeAndGo_areToldAsItHappens() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let follower = harness.startAOP("events", "-f")
+                let worker = harness.startWorker()
+                let pid = try #require(try await harness.waitForExecutors(1).first)
+                let listed = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)
+                let name = try #require(listed["workers"][0]["id"].string)
+                try await eventually("it joins") { follower.stdout.contains("worker      joined     \(name): with ") }
+                #expect(try await harness.aop("workers", "drain", name, "--reason", "new disks").status == 0)
+                try await eventually("it is drained") {
+                    follower.stdout.contains("worker      draining   \(name): by an operator: new disks")
+                }
+                #expect(try await harness.aop("workers", "resume", name).status == 0)
+                try await eventually("it takes work again") { follower.stdout.contains("worker      resumed    \(name)") }
+                kill(pid, SIGKILL)
+                try await eventually("its process is lost, and another one joins") {
+                    follower.stdout.contains("worker      lost       \(name): its process has died")
+                        && follower.stdout.components(separatedBy: " joined ").count == 3
+                }
+                try await worker.send(SIGTERM)
+                _ = try await worker.finish()
+                try await eventually("it leaves") { follower.stdout.contains("worker      left ") }
+                try await follower.send(SIGINT)
+                #expect(try await follower.finish().status == 130)
             }
         }
 

@@ -160,6 +160,39 @@ import Testing
         }
     }
 
+    @Test func traceOfTheCaller_reachesCommands_andWhatIsNoneIsLeftOutWithAWarning() async throws {
+        try await withServer { harness, served in
+            let http = served.http
+            _ = harness.startWorker()
+            _ = try await harness.waitForExecutors(1)
+            let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+            func traced(_ headers: [String: String]) async throws -> (printed: String?, warnings: JSON) {
+                let submitted = try http.send(
+                    "POST", "/api/v1/submissions", served.authorized.merging(headers) { $1 },
+                    body: "group: [{id: a, run: 'echo \"$TRACEPARENT $TRACESTATE\"'}]\n")
+                #expect(submitted.status == 201, "\(submitted.text)")
+                let answer = try JSON(parsing: submitted.text)
+                let id = try #require(answer["id"].string)
+                let waited = try await harness.aop("wait", id)
+                #expect(waited.status == 0, "\(waited)")
+                let result = try JSON(parsing: http.send("GET", "/api/v1/submissions/\(id)/result?path=a").text)
+                return (result["value"].string, answer["warnings"])
+            }
+            let given = try await traced(["Traceparent": parent, "tracestate": "vendor=1"])
+            #expect(given.printed == "\(parent) vendor=1" && given.warnings.elements.isEmpty, "\(given)")
+            let nonsense = try await traced(["traceparent": "nonsense", "tracestate": "vendor=1"])
+            #expect(nonsense.printed?.trimmingCharacters(in: .whitespaces) == "", "\(nonsense)")
+            let warning = nonsense.warnings.elements.first?.string
+            #expect(
+                warning?.contains("the trace in the headers is not passed on: `traceparent` is `nonsense`") == true, "\(nonsense.warnings)")
+            // Two of them are none.
+            let twice = try await traced(["traceparent": parent, "Traceparent": parent])
+            #expect(twice.printed?.trimmingCharacters(in: .whitespaces) == "" && twice.warnings.elements.count == 1, "\(twice)")
+            let none = try await traced([:])
+            #expect(none.printed?.trimmingCharacters(in: .whitespaces) == "" && none.warnings.elements.isEmpty, "\(none)")
+        }
+    }
+
     @Test func faultyGraphsAndRequests_areRefusedWithWhatIsWrong() async throws {
         try await withServer { _, served in
             let http = served.http

@@ -45,7 +45,7 @@ extension SystemTests {
                             "path", "type", "state", "attempts", "worker", "queuedAt", "startedAt", "finishedAt", "errors", "locks",
                             "retryAt", "lastError", "atMostOnce", "priority", "crashes", "crashLimit", "conditions", "waiting", "uniqueId",
                             "joinedTo", "hosted",
-                            "added", "producedBy", "progress", "history",
+                            "added", "producedBy", "progress", "history", "earlierAttempts",
                         ])
                 #expect(shown["operations"].elements.map { $0["path"] } == ["good", "bad"])
                 #expect(shown["submittedAt"].string?.hasSuffix("Z") == true)

@@ -1,4 +1,6 @@
 import Foundation
+import LocalHTTPServer
+import Synchronization
 import Testing
 
 extension SystemTests {
@@ -50,6 +52,33 @@ extension SystemTests {
             }
         }
 
+        private final class Bodies: Sendable {
+            private let texts = Mutex<[String]>([])
+            var all: [String] { texts.withLock { $0 } }
+            func add(_ text: String) { texts.withLock { $0.append(text) } }
+        }
+
+        @Test func collector_isSentTheSpansOfAllProcesses() async throws {
+            try await ProcessHarness.with { harness in
+                let bodies = Bodies()
+                let collector = try LocalHTTPServer { request in
+                    bodies.add(request.components(separatedBy: "\r\n\r\n").dropFirst().joined())
+                    return LocalHTTPServer.answer(200, "{}")
+                }
+                let graph = try harness.write("graph.yaml", "group: [{id: a, run: '\(Self.print)'}]\n")
+                let run = try await harness.aop(
+                    "run", graph, "-o", "quiet", environment: Self.given.merging(["OTEL_EXPORTER_OTLP_ENDPOINT": collector.address]) { $1 })
+                #expect(run.status == 0 && !run.stderr.contains("warning"), "\(run)")
+                let resources = try bodies.all.flatMap { try JSON(parsing: $0)["resourceSpans"].elements }
+                let spans = resources.flatMap { $0["scopeSpans"][0]["spans"].elements }
+                #expect(Set(spans.compactMap { $0["name"].string }) == ["aop.submit", "aop.queue", "aop.run"], "\(spans)")
+                #expect(spans.allSatisfy { $0["traceId"].string == "0af7651916cd43dd8448eb211c80319c" })
+                let services = resources.flatMap { $0["resource"]["attributes"].elements }
+                    .filter { $0["key"].string == "service.name" }.compactMap { $0["value"]["stringValue"].string }
+                #expect(Set(services).isSuperset(of: ["aop run", "aop coordinator"]), "\(services)")
+            }
+        }
+
         @Test func traceFile_hasTheSpansOfAllProcesses_andCommandsAreBelowTheirs() async throws {
             try await ProcessHarness.with { harness in
                 let file = "\(harness.directory)/spans.jsonl"
@@ -62,6 +91,10 @@ extension SystemTests {
                 }
                 let submit = try #require(spans.first { $0["name"].string == "aop.submit" })
                 let body = try #require(spans.first { $0["name"].string == "aop.run" })
+                let queue = try #require(spans.first { $0["name"].string == "aop.queue" })
+                #expect(queue["parentSpanId"].string == submit["spanId"].string)
+                let (ready, begun) = (queue["startTimeUnixNano"].string ?? "", queue["endTimeUnixNano"].string ?? "")
+                #expect((submit["startTimeUnixNano"].string ?? "").dropLast(6) <= ready.dropLast(6) && ready <= begun)
                 #expect(submit["parentSpanId"].string == "b7ad6b7169203331")
                 #expect(body["parentSpanId"].string == submit["spanId"].string)
                 #expect(spans.allSatisfy { $0["traceId"].string == "0af7651916cd43dd8448eb211c80319c" })

@@ -54,6 +54,21 @@ import Wire
             ])
     }
 
+    @Test func end_isWhenTheBodyEnded_andTheNextBeginsWhenThatIsHeardOf() {
+        var state = attached()
+        _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 100)
+        #expect(
+            state.ended(one, .cancelled, endedAt: 103, now: 5, at: 105) == [
+                .report(.ended(one, .attempt(startedAt: 100, endedAt: 103, .cancelled))),
+                .report(.started(two, at: 105)), .start(two, assignment(two)),
+            ])
+        // Somebody has set the clock back.
+        #expect(
+            state.ended(two, .cancelled, endedAt: 90, now: 6, at: 91) == [
+                .report(.ended(two, .attempt(startedAt: 105, endedAt: 105, .cancelled)))
+            ])
+    }
+
     // MARK: The line
 
     private func lined(_ keys: [UnitKey], lineMax: Int = 2) -> (ExecutorState, [ExecutorAction]) {

@@ -11,6 +11,8 @@ LINE = 140
 class Book:
     def __init__(self, neutral):
         self.neutral, self.parts = neutral, []
+        # The command lines that are shown.
+        self.commands = []
 
     def say(self, text):
         """Words of the story, a paragraph each, as they are."""
@@ -19,6 +21,7 @@ class Book:
 
     def transcript(self, command, output, code=0, head=None, tail=0, keep=None):
         """A command and its output: of `head` and `tail` lines where there are more, or of the lines with `keep` in them."""
+        self.commands.append(command)
         lines = [line.rstrip() for line in output.rstrip("\n").split("\n")] if output.strip() else []
         if keep:
             lines = [line for line in lines if re.search(keep, line)]

@@ -55,6 +55,7 @@ class Cluster:
         os.symlink(aop, f"{self.top}/bin/aop")
         self.port = free_port(7600)
         self.http = free_port(self.port + 1)
+        self.dev = free_port(self.http + 1)
         self.configuration = f"{self.home}/.config/aop/config.yaml"
         with open(self.configuration, "w", encoding="utf-8") as file:
             file.write(f"listen: tcp://127.0.0.1:{self.port}\nhttp: 127.0.0.1:{self.http}\ncoordinator: tcp://127.0.0.1:{self.port}\n"
@@ -72,7 +73,7 @@ class Cluster:
 
     @property
     def ports(self):
-        return {str(self.port): "7600", str(self.http): "7601"}
+        return {str(self.port): "7600", str(self.http): "7601", str(self.dev): "7602"}
 
     def start(self, host, command, log):
         """A program that stays, as on a host of this name."""
@@ -86,10 +87,10 @@ class Cluster:
         with open(f"{self.top}/{name}", encoding="utf-8") as file:
             return file.read()
 
-    def run(self, command):
-        """What a command line prints, both outputs in one, and its exit code."""
-        done = subprocess.run(["/bin/sh", "-c", command], env=self.environment, cwd=self.directory, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=120, check=False, preexec_fn=lambda: become("alpha"))
+    def run(self, command, host="alpha", given=None):
+        """What a command line prints that is `given` to read, both outputs in one, and its exit code."""
+        done = subprocess.run(["/bin/sh", "-c", command], env=self.environment, cwd=self.directory, input=given, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=120, check=False, preexec_fn=lambda: become(host))
         return done.stdout, done.returncode
 
     def ask(self, arguments):

@@ -16,7 +16,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z")
 SECONDS = re.compile(r"\b1[78]\d{8}\b")
 MILLISECONDS = re.compile(r"\b1[78]\d{11}\b")
 TOKEN = re.compile(r"\b7\d{18}\b")
-PUBLIC_KEY = re.compile(r"(?<=[ :])[0-9a-zA-Z.:+=^!/*?&<>()\[\]{}@%$#-]{40}(?=\s|$)")
+PUBLIC_KEY = re.compile(r"(?<=[ :'])[0-9a-zA-Z.:+=^!/*?&<>()\[\]{}@%$#-]{40}(?=['\s]|$)")
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 Z85 = str.maketrans(DIGITS + "!#$%&()*+-;<=>?@^_`{|}~", DIGITS + ".-:+=^!/*?&<>()[]{}@%$#")
 
@@ -65,6 +65,7 @@ class Neutral:
         text = SECONDS.sub(lambda match: str(int(match[0]) + self.milliseconds // 1000), text)
         text = MILLISECONDS.sub(lambda match: str(int(match[0]) + self.milliseconds), text)
         text = PUBLIC_KEY.sub(lambda match: self.key(match[0]), text)
+        text = re.sub(r"aop-run-\w{6}", "aop-run-Kc4Lw9", text)
         text = re.sub(r"replaced-\d{8}T\d{6}Z", "replaced-20260112T220200Z", text)
         text = re.sub(r"[\d.]+ [GT]iB are free", "64.9 GiB are free", text)
         text = re.sub(r"\d+ open files", "20000 open files", text)

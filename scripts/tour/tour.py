@@ -8,6 +8,7 @@ CHROMIUM names the browser for the dashboard's screens; without it the pictures 
 import datetime
 import os
 import re
+import signal
 import sys
 import time
 
@@ -18,6 +19,7 @@ from neutral import Neutral
 from processes import is_below, youngest_command
 from screens import NoScreens, Screens
 from terminal import snapshot
+from whole import missing_commands, missing_screens
 
 PICTURES = "images"
 
@@ -33,6 +35,8 @@ class Tour:
         self.say, self.file = self.book.say, self.book.file
         self.ask, self.wait = self.cluster.ask, self.cluster.wait
         self.screens = NoScreens()
+        # Of the dashboard, as they were looked at.
+        self.places = []
         self.checks = 0
 
     def check(self, is_so, what):
@@ -41,9 +45,9 @@ class Tour:
             raise AssertionError(what)
         self.checks += 1
 
-    def run(self, command, code=0, says=(), shown=None, **how):
+    def run(self, command, code=0, says=(), shown=None, host="alpha", given=None, **how):
         """Runs a command line, shows it as `shown` or as it is, and checks its exit code and what it must have said."""
-        output, status = self.cluster.run(command)
+        output, status = self.cluster.run(command, host, given)
         self.check(status == code, f"{command}: exit code {status} in place of {code}:\n{output[-2000:]}")
         for words in [says] if isinstance(says, str) else says:
             self.check(words in output, f"{command}: it does not say {words!r}:\n{output[-2000:]}")
@@ -77,6 +81,7 @@ class Tour:
     def look(self, place, name, caption, is_there, height=720):
         """A screen of the dashboard, when what must be on it is there."""
         page = self.screens.open(place)
+        self.places.append(place)
         if page:
             is_there(page)
             self.checks += 1
@@ -118,6 +123,20 @@ child for each line of it, and `sum` reads what they deliver.""")
     expected = sum(archive.words("01", page) for page in archive.PAGES[:5])
     output = tour.run("aop run first.yaml", says=[f"{expected}", "succeeded: 7 operations"], head=4, tail=4)
     tour.neutral.know_id(output.rstrip().rsplit(" ", 1)[1].rstrip(")"))
+    tour.say("""\
+`aop dev` does the same and stays, with a dashboard for the browser, until Ctrl-C:""")
+    cluster = tour.cluster
+    command = f"aop dev first.yaml --http 127.0.0.1:{cluster.dev}"
+    stays = cluster.start("alpha", command, "dev.log")
+    tour.wait("the graph has ended", lambda: "the graph has ended; the cluster stays until Ctrl-C" in cluster.log("dev.log"))
+    answer, _ = cluster.run(f"curl -s http://127.0.0.1:{cluster.dev}/api/v1/submissions")
+    tour.check('"state":"succeeded"' in answer, f"its dashboard knows what has run: {answer}")
+    stays.send_signal(signal.SIGINT)
+    tour.check(stays.wait(timeout=30) == 0, "Ctrl-C ends it with the graph's outcome")
+    output = cluster.log("dev.log")
+    tour.neutral.know_id(re.search(r", ([0-9a-z]{10})\)", output)[1])
+    tour.check(f"dashboard at http://127.0.0.1:{cluster.dev}/" in output, output)
+    tour.book.transcript(command, output, head=5, tail=4)
 
 
 def build_cluster(tour):
@@ -140,7 +159,7 @@ be started in any order. Each host has a camera that two can use at a time, whic
     for one in workers:
         tour.neutral.know_pid(one["pid"])
     tour.say("In a fourth terminal: who is there, and is everything as it should be?")
-    tour.run("aop workers", says=["alpha/0", "beta/1", "attached"])
+    tour.run("aop workers list", says=["alpha/0", "beta/1", "attached"])
     tour.run("aop doctor", says=["ok       coordinator", "ok       workers"])
     tour.say("What is configured, and where each value comes from (here only what is not a default):")
     tour.run("aop config show", says="flight-recorder", keep=r"config\.yaml|SETTING|NAME")
@@ -235,8 +254,8 @@ Its supervisor on the host saw it end, killed what it had left behind, said so, 
 once: {len(lost)} operations had an attempt that does not count. Nothing was counted as a failure of theirs.""")
     tour.run("aop workers", keep=r"ID|/")
     tour.run(f"aop explain last/{path}", says=["lost"])
-    tour.look("/#/workers", "tour-workers.png", "The workers in the dashboard, with their slots and resources",
-              lambda page: page.locator(".card").nth(3).wait_for(), height=600)
+    tour.look("/#/workers", "tour-workers.png", "The workers in the dashboard, with their slots and resources, and what happened to them",
+              lambda page: page.get_by_label("What happened to workers").get_by_text("lost").wait_for(), height=780)
     return path, lost
 
 
@@ -259,6 +278,12 @@ A good moment for the dashboard, which the coordinator serves at `http://127.0.0
         page.wait_for_selector(".graph[data-ready]", timeout=20_000)
 
     tour.look(f"/#/s/{work}/graph", "tour-graph.png", "5,000 operations as they stand, in the browser", graph, height=760)
+    tour.say("""\
+One process of a host may have a break as well: a *drained* worker is given nothing new, also not when it comes back after a restart, until
+somebody resumes it.""")
+    tour.run('aop workers drain beta/1 --reason "its camera is cleaned" --wait', says="drained; nothing runs there")
+    tour.run("aop workers show beta/1", says=["drained", "its camera is cleaned"])
+    tour.run("aop workers resume beta/1", says="beta/1")
     tour.run("aop resume last")
 
 
@@ -298,7 +323,7 @@ The pages are read, the boxes photographed, and yet it does not come to an end:"
     tour.say("""\
 Nine wait for the lock that the maintenance job holds. Each attempt under a lock has a *fencing token*, a number that rises for ever: what the
 lock protects may refuse a smaller one than it has seen, even from a host that was frozen and wakes up.""")
-    tour.run("aop locks", says=[f"{maintenance}/compact", "catalogue"])
+    tour.run("aop locks list", says=[f"{maintenance}/compact", "catalogue"])
     tour.run("aop locks show catalogue", says=["held", "9.    "])
     tour.look("/#/locks", "tour-locks.png", "The lock, its holder and its line, in the dashboard",
               lambda page: page.get_by_text("9 in line").wait_for(), height=480)
@@ -306,8 +331,11 @@ lock protects may refuse a smaller one than it has seen, even from a host that w
               lambda page: page.locator(".blocker").first.wait_for(), height=640)
     tour.say("What does it do, all that time?")
     tour.run(f"aop logs {maintenance}", says="compacting")
-    tour.say("That can wait. `--wait` returns when nothing of it runs any more; then the exit code is 4, for *cancelled*.")
-    tour.run(f'aop cancel {maintenance} --reason "the archive goes first" --wait', code=4, says="cancelled")
+    tour.say("""\
+That can wait. `aop locks release --force` cancels whoever holds the lock, and returns when nothing of it runs any more; the next in line has it by then.
+(With `--now` it does not wait, and what the old holder still reports is refused.)""")
+    tour.run('aop locks release catalogue --force --reason "the archive goes first"', says=f"{maintenance}/compact: cancelled")
+    tour.run(f"aop show {maintenance} --operations none", says="the archive goes first")
 
 
 def failures(tour, work, path, lost):
@@ -336,6 +364,10 @@ condition of `publish` that nothing before it has failed. `aop explain` tells it
     tour.run("aop result last/index-01 -o json", says='"state":"succeeded"')
     tour.look(f"/#/s/{work}/failures", "tour-failures.png", "The same in the dashboard: what failed, by its reason",
               lambda page: page.locator(".failure").first.wait_for())
+    tour.look(f"/#/s/{work}/operations", "tour-operations.png", "All operations as a list, by state, type and path",
+              lambda page: page.get_by_text("box-01").first.wait_for(), height=480)
+    tour.look(f"/#/s/{work}/log", "tour-log.png", "What all of them wrote, as they write it",
+              lambda page: page.get_by_text("No such file").first.wait_for(), height=480)
 
 
 def retry(tour, work):
@@ -380,17 +412,21 @@ def pictures(tour, work):
     tour.say("""\
 ## 11. Who did what when
 
-`aop timeline` draws it. The gap is the break. Above the lines is marked what failed (red), and what was lost with the
-killed process (orange). The rest of the time the lock was waited for. What ended while the busy machine had no time to hear of it stands in
-lines of its own, below those of the slots.""")
+`aop timeline` draws it. The gap is the break. Each attempt is a bar: amber is what failed and was tried again (the lamp, in the beginning), orange what
+was lost with the killed process. Above the lines is marked what failed for good (red), and what was lost. The rest of the time the lock was waited
+for.""")
     svg = tour.draw(f"aop timeline {work} --to timeline.svg", "timeline.svg", says="svg")
     with open(svg, encoding="utf-8") as file:
         text = file.read()
     tour.check("attempts lost" in text, "the timeline shows what was lost")
+    tour.check("lamp · failed and tried again · attempt 1" in text, "and what was tried again")
     with open(svg, "w", encoding="utf-8") as file:
         file.write(tour.neutral.text(text))
     tour.screens.drawn(svg, "tour-timeline.png")
     tour.book.picture("tour-timeline.png", "The timeline: lines for each worker process, and above them what failed and what was lost")
+    tour.say("In the dashboard it moves while work goes on, and a bar leads to its operation.")
+    tour.look(f"/#/s/{work}/timeline", "tour-dashboard-timeline.png", "The timeline in the dashboard",
+              lambda page: page.locator(".timeline canvas").wait_for(), height=600)
     tour.say("And one box, as it was in the first run, with the page that was missing:")
     tour.draw(f"aop graph {work}/box-03 --to box-03.svg", "box-03.svg", says="svg")
     tour.screens.drawn(f"{tour.cluster.directory}/box-03.svg", "tour-box.png")
@@ -405,6 +441,8 @@ def events(tour, work, second):
 
 `aop events` tells it, a line each, with `-f` as it happens, and with `-o jsonl` for programs. The end of the story:""")
     tour.run("aop events --since 10m", says=["publish/announce", "archive"], head=0, tail=6)
+    tour.say("It tells of workers, too, since the coordinator's start:")
+    tour.run("aop events --since 10m", says=["alpha/0: after a start of the coordinator"], keep=r"Z  worker ")
     told = {}
     for one in tour.ask("events --since 1h")["events"]:
         if one["id"] == work and one["path"] and one["event"] in ("succeeded", "failed", "cancelled"):
@@ -417,16 +455,23 @@ def events(tour, work, second):
 
 
 def operate(tour, coordinator):
+    cluster = tour.cluster
     tour.say("""\
 ## 13. Looking after it
 
+The catalogue is free again, and the maintenance job may have its turn. But it is late by now, so it is cancelled. `--wait` returns when nothing of
+it runs any more; then the exit code is 4, for *cancelled*.""")
+    late = tour.submit("aop submit maintenance.yaml", head=1)
+    tour.wait("the maintenance runs", lambda: tour.operations(late)["compact"]["state"] == "running")
+    tour.run('aop cancel last --reason "not tonight" --wait', code=4, says="cancelled")
+    tour.say("""\
 A backup, beside the coordinator that runs; it is read again in whole before it gets its name:""")
     tour.run(f"aop journal backup {tour.cluster.top}/backup", says="everything holds")
     tour.say("The rest of `aop journal` is for a coordinator that does not run. SIGTERM, or Ctrl-C in its terminal, ends it in an orderly way.")
     coordinator.terminate()
     tour.check(coordinator.wait(timeout=30) == 0, "SIGTERM ends the coordinator with 0")
     tour.say("Is the journal whole, after a `kill -9` in the middle?")
-    tour.run("aop journal verify --values", says=["everything holds", "3 submissions, 0 of them unfinished"])
+    tour.run("aop journal verify --values", says=["everything holds", "4 submissions, 0 of them unfinished"])
     tour.say("All that was ever decided, a fact a line, for programs; the last one is:")
     tour.run("aop journal export | tail -n 1", says='"fact"')
     tour.say("The flight recorder was on, so all that the scheduler was told since its start can be told another one, and the decisions compared:")
@@ -434,18 +479,69 @@ A backup, beside the coordinator that runs; it is read again in whole before it 
     tour.say("The backup can be put in its place; what was there before is kept.")
     tour.run(f"aop journal restore {tour.cluster.top}/backup")
     tour.say("And what would be forgotten, if disk were short:")
-    tour.run("aop journal prune --older-than 1s --dry-run", says="3 submissions")
-    tour.say("""\
-With several hosts every connection is encrypted, and each side proves who it is ([security.md](security.md)). The keys are made with
-one command, and a host gets its own with a token that may be used once:""")
-    tour.run("aop keys init --dir keys", says="coordinator.key")
-    token = tour.cluster.run("aop keys token gamma --dir keys --label zone=b --endpoint tcp://alpha:7600 -o quiet")[0].strip()
-    tour.check(token, "a token is printed")
-    tour.book.transcript("aop keys token gamma --dir keys --label zone=b --endpoint tcp://alpha:7600 -o quiet", token[:12] + "…")
-    tour.run("aop keys list --dir keys", says=["worker", "gamma"])
+    tour.run("aop journal prune --older-than 1s --dry-run", says="4 submissions")
+    tour.say("How fast is all that here? `aop bench` measures the library and a whole cluster; the figures are those of the machine on which this page was made.")
+    tour.run("aop bench L1 W1 --n 20000 --repeat 1", says=["L1", "W1"])
     tour.say("And the shell completes commands and flags, when it is told how:")
     tour.run("aop --generate-completion-script bash >aop.bash && bash -n aop.bash && wc -l <aop.bash",
              shown="aop --generate-completion-script bash >~/.local/share/bash-completion/completions/aop")
+
+
+def more_hosts(tour):
+    cluster = tour.cluster
+    listen, keys = f"tcp://127.0.0.1:{cluster.port}", f"{cluster.directory}/keys"
+    tour.say("""\
+## 14. Another host, with keys
+
+Off this host every connection is encrypted, and each side proves who it is ([security.md](security.md)). The keys are made with one command, and a
+coordinator that finds them lets nobody in without one. (It listens on loopback here, because the third host, `gamma`, is on this machine, too.)""")
+    tour.run("aop keys init --dir keys", says="coordinator.key")
+    command = f"aop coordinator --keys keys --listen {listen} --data keyed --http off"
+    coordinator = cluster.start("alpha", command, "keyed.log")
+    tour.wait("it listens, with keys", lambda: "next" in cluster.log("keyed.log"))
+    tour.book.transcript(command, cluster.log("keyed.log"))
+    tour.say("A host gets its key with a token that may be used once; the secret half of the key is made there, and stays there.")
+    token = cluster.run(f"aop keys token gamma --dir keys --label zone=b --endpoint {listen} -o quiet")[0].strip()
+    tour.check(token.startswith("aopj1."), f"a token is printed: {token}")
+    tour.book.transcript(f"aop keys token gamma --dir keys --label zone=b --endpoint {listen} -o quiet", token[:12] + "…")
+    tour.run("aop keys join - --dir gamma", host="gamma", given=token + "\n", says=["joined as gamma (work)"], shown="aop keys join - --dir gamma     # on gamma, with the token pasted")
+    worker = f"aop worker --connect {listen} --key-file gamma/worker.key --label zone=b"
+    process = cluster.start("gamma", worker, "gamma.log")
+    tour.book.transcript(f"{worker}     # on gamma", "")
+    tour.say("Who only hands work in has a key for that alone. It may be made by hand as well, and is taken back within a second:")
+    tour.run("aop keys generate ci --dir keys", says="ci.key")
+    tour.run("aop keys authorize ci --dir keys --role submit", says="ci (submit)")
+    tour.run("aop keys list --dir keys", says=["worker", "gamma", "labels zone=b", "ci"])
+    tour.run("aop keys revoke ci --dir keys", says="ci")
+    cluster.environment["AOP_KEY"] = f"{keys}/admin.key"
+    tour.book.transcript(f"export AOP_KEY={keys}/admin.key", "")
+    gamma = tour.wait("gamma works", lambda: tour.ask("workers")["workers"])
+    tour.neutral.know_pid(gamma[0]["pid"])
+    tour.run("aop workers", says=["gamma/0", "zone=b"])
+    tour.say("And when the host goes back to where it was lent from: nothing new for it, its worker is stopped, and it is forgotten.")
+    tour.run("aop workers drain gamma/0 --wait", says="drained")
+    tour.neutral.know_pid(process.pid)
+    tour.book.transcript(f"kill {process.pid}          # on gamma: SIGTERM, or Ctrl-C in its terminal", "")
+    process.terminate()
+    tour.check(process.wait(timeout=30) == 0, "SIGTERM ends a worker with 0")
+    tour.wait("it is gone", lambda: tour.ask("workers")["workers"][0]["state"] == "drained")
+    tour.run("aop workers remove gamma/0", says="gamma/0")
+    tour.check(tour.ask("workers")["workers"] == [], "nothing is known of it any more")
+    coordinator.terminate()
+    tour.check(coordinator.wait(timeout=30) == 0, "SIGTERM ends the coordinator with 0")
+
+
+def all_screens(tour, work):
+    page = tour.screens.open(f"/#/s/{work}/graph")
+    if page:
+        page.locator("[role=tab]").first.wait_for()
+        missing = missing_screens(page, tour.places)
+        tour.check(not missing, f"these screens are not in the tour: {', '.join(missing)}")
+
+
+def all_commands(tour):
+    missing = missing_commands(lambda flag: tour.cluster.run(f"aop {flag}")[0], tour.book.commands)
+    tour.check(not missing, f"these commands are not in the tour: {', '.join(missing)}")
 
 
 def end(tour):
@@ -482,7 +578,10 @@ def main():
         second = retry(tour, work)
         pictures(tour, work)
         events(tour, work, second)
+        all_screens(tour, work)
         operate(tour, coordinator)
+        more_hosts(tour)
+        all_commands(tour)
         end(tour)
         tour.book.write(f"{documents}/tour.md")
     finally:

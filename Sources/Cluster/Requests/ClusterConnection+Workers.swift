@@ -17,6 +17,16 @@ extension ClusterConnection {
         return list.workers
     }
 
+    /// What happened to workers since the coordinator's start (of much the last), from the event behind this one on.
+    ///
+    /// - Parameter number: ``WireWorkerEventList/last`` of the answer before; 0: all that is kept.
+    public func workerEvents(after number: UInt64 = 0) async throws -> WireWorkerEventList {
+        guard case .workerEvents(let list) = try await core.ask(.workerEvents(.with { $0.after = number })) else {
+            throw RequestLedger.unexpected
+        }
+        return list
+    }
+
     /// Nothing new is given to the worker from now on, whichever process has the name; what it runs goes on to its end, and
     /// what it has not begun goes elsewhere. When this returns that is durable.
     ///

@@ -38,6 +38,9 @@ public struct CoordinatorConfiguration: Sendable {
     public var historyMilliseconds: Int64? = 30 * 24 * 3_600_000
     /// Bytes of recordings of what the scheduler is told, for `JournalReplay`, of all starts together; 0: nothing is recorded.
     public var flightRecorderBytes: Int64 = 0
+    /// Is told how long operations of submissions with a trace have waited, by the coordinator's own thread: it must not block. nil: nobody
+    /// wants to know, and nothing is made for it.
+    public var whenBegun: (@Sendable ([OperationWait]) -> Void)?
     /// Connections that may have said hello at a time; more are refused, and try again.
     var connectionsMax = CoordinatorLimits.connections
     /// Operation names every worker has.

@@ -64,6 +64,12 @@ extension Reply {
             var wire = WireWorkerList()
             wire.workers = views.map(\.wire)
             return .workers(wire)
+        case .workerEvents(let events, let last):
+            return .workerEvents(
+                .with {
+                    $0.events = events.map(\.wire)
+                    $0.last = last
+                })
         case .locks(let views, let next):
             var wire = WireLockPage()
             wire.locks = views.map(\.wire)

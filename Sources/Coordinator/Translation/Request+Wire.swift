@@ -77,6 +77,7 @@ enum ClientRequest {
             try Self.checkText(unfollow.submission, "the submission's id")
             self = .scheduler(.unfollow(submission: unfollow.submission))
         case .workers: self = .scheduler(.workers)
+        case .workerEvents(let events): self = .scheduler(.workerEvents(after: events.after))
         case .locks(let locks):
             try Self.checkText(locks.key, "the lock's key")
             self = .scheduler(.locks(key: locks.key, from: Int(locks.from)))

@@ -65,6 +65,7 @@ extension Scheduling.OperationView {
         if let progress { wire.progress = progress.wire }
         if let added { wire.added = added.wire }
         wire.history = history.map(\.wire)
+        wire.earlierAttempts = earlierAttempts.map(\.wire)
         wire.stoppedByGroup = isStoppedByGroup
         wire.dependencies = dependencies.map { UInt32(clamping: $0) }
         return wire
@@ -76,6 +77,19 @@ extension HistoryEntry {
         .with {
             $0.at = at
             $0.event = event.rawValue
+            $0.text = text
+        }
+    }
+}
+
+extension EarlierAttemptView {
+    fileprivate var wire: WireEarlierAttempt {
+        .with {
+            $0.number = UInt32(clamping: number)
+            $0.worker = worker
+            $0.startedAt = startedAt
+            $0.finishedAt = finishedAt
+            $0.ending = WireEarlierAttempt.Ending(rawValue: Int(ending.rawValue)) ?? .failed
             $0.text = text
         }
     }
@@ -144,6 +158,18 @@ extension WorkerView {
         }
         if let detail { wire.detail = detail.wire }
         return wire
+    }
+}
+
+extension WorkerEvent {
+    var wire: WireWorkerEvent {
+        .with {
+            $0.number = number
+            $0.at = at
+            $0.worker = worker
+            $0.event = kind.rawValue
+            $0.text = text
+        }
     }
 }
 

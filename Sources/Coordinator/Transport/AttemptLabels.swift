@@ -39,7 +39,7 @@ struct AttemptLabels {
         switch fact {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
         case .forgotten(let number, _): submissionIDs[number] = nil
-        case .attemptEnded(let unit, let attempt, _, _, _), .attemptLost(let unit, let attempt, _, _),
+        case .attemptEnded(let unit, let attempt, _, _, _, _), .attemptLost(let unit, let attempt, _, _, _),
             .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _), .strayEnded(let unit, let attempt, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,

@@ -119,7 +119,7 @@ extension Request {
         switch self {
         case .submit(_, _, let graph, _, _, _, _), .check(let graph, _): graph.zones.map(\.name)
         case .cancel, .pause, .resume, .list, .show, .operations, .follow, .unfollow, .workers, .worker, .locks, .locate, .locateOperation,
-            .retry, .releaseLock, .explain, .drainWorker, .resumeWorker, .removeWorker:
+            .retry, .releaseLock, .explain, .drainWorker, .resumeWorker, .removeWorker, .workerEvents:
             []
         }
     }

@@ -168,6 +168,7 @@ final class CoordinatorLoop {
         if let gatekeeper { zapToken = poller.add(gatekeeper.zap) } else { zapToken = nil }
         routerToken = poller.add(router)
         outputs.removeAll()
+        scheduler.tellsWaits = configuration.whenBegun != nil
         if let database = recovery.history {
             for (number, id) in scheduler.endedSubmissions where !database.holds(number, id: id) {
                 historyFeed.append(number, after: durable)
@@ -380,6 +381,7 @@ final class CoordinatorLoop {
         scheduler.step(inputs, at: now, into: &outputs)
         meter.stepped(inputs: inputs.count, since: began, upTo: outputs.facts.isEmpty ? nil : scheduler.sequence)
         recorder?.step(inputs, at: now, outputs, sequence: scheduler.sequence)
+        if !outputs.waits.isEmpty { configuration.whenBegun?(outputs.waits) }
         inputs.removeAll(keepingCapacity: true)
         wakeAt = outputs.wakeAt
         if !outputs.facts.isEmpty {

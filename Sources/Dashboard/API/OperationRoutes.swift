@@ -122,6 +122,7 @@ extension WireOperationView {
                 ("path", .string(path)), ("type", .string(kind == .operation ? type : kind.word)), ("state", .string(state.word)),
                 ("attempts", .integer(Int64(attempts))), ("worker", .optional(worker)), ("queuedAt", .time(queuedAt)),
                 ("startedAt", .time(startedAt)), ("finishedAt", .time(finishedAt)),
+                ("earlierAttempts", .array(earlierAttempts.map(\.json))),
             ])
     }
 }

@@ -31,13 +31,14 @@ struct SubmissionRoutes: Sendable {
         } catch {
             throw Self.refused(error.errors)
         }
+        let trace = RequestTrace(request.headers)
         do {
             let submitted = try await clients.client(of: context).submit(
-                loaded.graph, key: query.text("key"), name: query.text("name"), waitForWorkers: waitsForWorkers)
+                loaded.graph, key: query.text("key"), name: query.text("name"), waitForWorkers: waitsForWorkers, trace: trace.fields)
             return Reply.json(
                 .shape([
                     ("id", .string(submitted.id)), ("existing", .bool(submitted.isExisting)),
-                    ("warnings", .array(submitted.warnings.map(JSONValue.string))),
+                    ("warnings", .array((submitted.warnings + trace.warnings).map(JSONValue.string))),
                 ]), status: submitted.isExisting ? .ok : .created,
                 headers: [.location: "/api/v1/submissions/\(submitted.id)"])
         } catch let error as ClusterError where error.code == .refused && !error.errors.isEmpty {

@@ -1,7 +1,7 @@
 // Workers and locks.
 
 import { append, h, replace } from "./dom.js";
-import { ago, bytes } from "./format.js";
+import { ago, bytes, clock } from "./format.js";
 import { operationLink } from "./submission.js";
 
 function reference(text) {
@@ -16,11 +16,17 @@ function slots(worker) {
     Array.from({ length: count }, (_, index) => h("i", { class: index < (worker.running / worker.slots) * count ? "taken" : "" })));
 }
 
+/** The colours of what happens to workers. */
+const EVENTS = { joined: "succeeded", back: "succeeded", resumed: "succeeded", lost: "failed" };
+
 export function workers(main, cluster) {
-  const lead = h("p", { class: "lead" }), list = h("div", { class: "cards" });
-  append(main, [h("div", { class: "title" }, h("h1", {}, "Workers"), lead), list]);
+  const lead = h("p", { class: "lead" }), list = h("div", { class: "cards" }), events = h("ul", { class: "plain small" });
+  const lately = h("section", { class: "part", "aria-label": "What happened to workers" }, h("h2", {}, "Lately"), events);
+  append(main, [h("div", { class: "title" }, h("h1", {}, "Workers"), lead), list, lately]);
   function update() {
     const all = cluster.workers;
+    lately.hidden = !cluster.workerEvents.length;
+    replace(events, cluster.workerEvents.map((one) => h("li", {}, h("span", { class: "muted" }, `${clock(one.at)} `), h("span", { class: "state", data: { state: EVENTS[one.event] ?? "paused" } }, h("i", { "aria-hidden": "true" }), one.event), ` ${one.worker}`, one.text ? h("span", { class: "muted" }, `: ${one.text}`) : null)));
     if (!all) return replace(list, h("p", { class: "empty" }, "Loading…"));
     const attached = all.filter((one) => one.state === "attached");
     const total = attached.reduce((sum, one) => sum + one.slots, 0), running = attached.reduce((sum, one) => sum + one.running, 0);

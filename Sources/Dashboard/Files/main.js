@@ -13,6 +13,8 @@ let leave = () => {};
 /** What is known of the cluster, kept up to date by its stream of events. */
 export const cluster = {
   submissions: new Map(), workers: null, locks: null,
+  /** What happened to workers, the last first. */
+  workerEvents: [],
   listeners: new Set(),
   listen(f) { this.listeners.add(f); return () => this.listeners.delete(f); },
   tell(kind) { for (const f of this.listeners) f(kind); },
@@ -64,6 +66,12 @@ function follow() {
     workers({ workers: all }) {
       cluster.workers = all;
       badge("worker-count", all.filter((one) => one.state === "attached").length);
+      cluster.tell("workers");
+    },
+    workerEvents({ events }) {
+      // A stream that begins anew tells them again.
+      const key = (one) => `${one.at} ${one.worker} ${one.event}`, known = new Set(cluster.workerEvents.map(key));
+      cluster.workerEvents = [...events.filter((one) => !known.has(key(one))).reverse(), ...cluster.workerEvents].slice(0, 50);
       cluster.tell("workers");
     },
     locks({ locks: all }) {

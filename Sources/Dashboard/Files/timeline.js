@@ -26,15 +26,13 @@ export class TimelineView {
 
   update() {
     const now = Date.now(), lanes = new Map();
-    const begun = this.work.operations.filter((node) => node.startedAt)
-      .map((node) => ({ node, from: Date.parse(node.startedAt), to: node.finishedAt ? Date.parse(node.finishedAt) : now }))
-      .sort((a, b) => a.from - b.from);
+    const begun = this.work.operations.flatMap((node) => attempts(node, now)).sort((a, b) => a.from - b.from);
     this.empty.hidden = begun.length > 0;
     this.scroll.hidden = begun.length === 0;
     if (!begun.length) return;
-    this.isMoving = begun.some((bar) => !bar.node.finishedAt);
+    this.isMoving = begun.some((bar) => bar.isOpen);
     for (const bar of begun) {
-      const worker = bar.node.worker || "–";
+      const worker = bar.worker || "–";
       if (!lanes.has(worker)) lanes.set(worker, []);
       const own = lanes.get(worker);
       let lane = own.find((one) => one.end <= bar.from);
@@ -86,9 +84,9 @@ export class TimelineView {
       context.fillText(label, 0, y + 12);
       for (const bar of row.bars) {
         const x = LEFT + (bar.from - this.start) * scale, w = Math.max(1.5, (bar.to - bar.from) * scale - 0.5);
-        context.fillStyle = states[bar.node.state] ??= colour(`--state-${bar.node.state}`);
+        context.fillStyle = states[bar.colour] ??= colour(`--state-${bar.colour}`);
         context.fillRect(x, y + 2, w, ROW - 5);
-        this.bars.push({ x, y, w: Math.max(w, 3), node: bar.node, from: bar.from, to: bar.to });
+        this.bars.push({ ...bar, x, y, w: Math.max(w, 3) });
       }
     });
   }
@@ -101,6 +99,26 @@ export class TimelineView {
 
   show(bar) {
     this.canvas.style.cursor = bar ? "pointer" : "";
-    if (bar) replace(this.info, state(bar.node.state), h("strong", {}, bar.node.path), h("span", { class: "muted" }, `${clock(bar.node.startedAt)} · ${duration((bar.to - bar.from) / 1000)} · ${bar.node.worker ?? "–"}`));
+    if (!bar) return;
+    const facts = [bar.attempt > 1 || bar.ended ? `attempt ${bar.attempt}${bar.ended ? ` ${bar.ended}` : ""}` : "", clock(bar.startedAt), duration((bar.to - bar.from) / 1000), bar.worker || "–", bar.text];
+    replace(this.info, state(bar.node.state), h("strong", {}, bar.node.path), h("span", { class: "muted" }, facts.filter(Boolean).join(" · ")));
   }
+}
+
+/** The colours of attempts that did not count. */
+const ENDED = { failed: "retrying", lost: "stopping", cancelled: "cancelled", succeeded: "cancelled" };
+
+/** What an operation has of bars: one for each attempt that had begun. */
+function attempts(node, now) {
+  const bars = (node.earlierAttempts || []).map((one) => ({
+    node, from: Date.parse(one.startedAt), to: Date.parse(one.finishedAt), startedAt: one.startedAt, worker: one.worker,
+    attempt: one.attempt, ended: one.ended, text: one.text, colour: ENDED[one.ended] || "cancelled",
+  }));
+  // The newest attempt may have ended without counting, and another one follow.
+  if (!node.startedAt || bars.at(-1)?.attempt === node.attempts) return bars;
+  bars.push({
+    node, from: Date.parse(node.startedAt), to: node.finishedAt ? Date.parse(node.finishedAt) : now, startedAt: node.startedAt,
+    worker: node.worker, attempt: node.attempts, colour: node.state, isOpen: !node.finishedAt,
+  });
+  return bars;
 }

@@ -77,6 +77,10 @@ export class Work {
         if (!isGroup(node)) { this.count(node, node.state, -1); this.count(node, event.state, 1); }
         node.state = event.state;
       }
+      if (event.state === "retrying" && event.startedAt && !isGroup(node)) {
+        const earlier = node.earlierAttempts ??= [];
+        if (earlier.at(-1)?.attempt !== event.attempts) earlier.push({ attempt: event.attempts, worker: node.worker, startedAt: event.startedAt, finishedAt: event.at, ended: "failed", text: event.errors?.[0]?.message ?? null });
+      }
       node.worker = event.worker || node.worker;
       node.attempts = event.attempts;
       node.startedAt = event.startedAt || node.startedAt;

@@ -3,12 +3,23 @@ import Foundation
 import Scheduling
 import Wire
 
+/// What became of the spans of this process, since its start.
+package struct TracedSpans: Sendable {
+    /// The collector has them.
+    package var exported: UInt64
+    /// There was no room for them, or the collector did not take them.
+    package var dropped: UInt64
+
+    package init(exported: UInt64 = 0, dropped: UInt64 = 0) { (self.exported, self.dropped) = (exported, dropped) }
+}
+
 /// What `/metrics` says of a coordinator. docs/monitoring.md has each of them.
 struct MetricsPage {
     let metrics: CoordinatorMetrics
     let now: Int64
     /// nil: the system does not say.
     let residentBytes: Int?
+    let spans: TracedSpans
 
     func write(to text: inout PrometheusText) {
         text.begin("aop_build_info", .gauge, "The release that runs.")
@@ -22,6 +33,9 @@ struct MetricsPage {
         writeWorkers(&text)
         writeJournal(&text)
         writeTransport(&text)
+        text.begin("aop_trace_spans_total", .counter, "Spans of this process, by what became of them.")
+        text.sample("aop_trace_spans_total", [("result", "exported")], Double(spans.exported))
+        text.sample("aop_trace_spans_total", [("result", "dropped")], Double(spans.dropped))
     }
 
     private func writeWork(_ text: inout PrometheusText) {

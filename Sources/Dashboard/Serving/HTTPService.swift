@@ -17,14 +17,18 @@ package struct HTTPService: CoordinatorHTTP {
     let hosts: HostRule
     let readsNeedToken: Bool
     let logger: Logger
+    private let spans: @Sendable () -> TracedSpans
 
     /// - Parameters:
     ///   - directory: the coordinator's data directory, where the token is, or is made.
     ///   - names: what proxies and people call the host besides its own name.
     ///   - readsNeedToken: also who only looks needs the token. Off loopback that is always so.
+    ///   - spans: what became of this process's spans, for `/metrics`.
     package init(
-        _ address: HTTPAddress, directory: String, names: [String] = [], readsNeedToken: Bool = false, logger: Logger
+        _ address: HTTPAddress, directory: String, names: [String] = [], readsNeedToken: Bool = false, logger: Logger,
+        spans: @escaping @Sendable () -> TracedSpans = { TracedSpans() }
     ) {
+        self.spans = spans
         self.address = address
         self.directory = directory
         hosts = HostRule(names: names, hostName: HostName.current)
@@ -85,7 +89,9 @@ package struct HTTPService: CoordinatorHTTP {
                 throw APIFailure(.serviceUnavailable, "busy", "the coordinator does not answer; try again")
             }
             var text = PrometheusText()
-            MetricsPage(metrics: metrics, now: WallClock.milliseconds(), residentBytes: MetricsPage.residentBytes()).write(to: &text)
+            MetricsPage(
+                metrics: metrics, now: WallClock.milliseconds(), residentBytes: MetricsPage.residentBytes(), spans: spans()
+            ).write(to: &text)
             registry.write(to: &text)
             return Reply.text(text.text, type: "text/plain; version=0.0.4; charset=utf-8")
         }

@@ -22,6 +22,10 @@ final class ClusterFeed: Sendable {
         var removed: [String: UInt64] = [:]
         var workers: (views: [WireWorkerView], item: Item)?
         var locks: (views: [WireLockView], item: Item)?
+        /// What happened to workers lately, the oldest first.
+        var workerEvents: [Item] = []
+        /// Number of the last of them.
+        var lastWorkerEvent: UInt64 = 0
     }
 
     /// Names this feed: what another one has counted means nothing here.
@@ -54,16 +58,18 @@ final class ClusterFeed: Sendable {
 
     private func refresh() async {
         let lists: ([WireSubmissionView], [WireWorkerView], [WireLockView])
+        let workerEvents: WireWorkerEventList
         do {
             lists = (
                 try await connection.list(limit: HTTPLimits.streamedSubmissions), try await connection.workers(),
                 try await connection.firstLocks()
             )
+            workerEvents = try await connection.workerEvents(after: state.withLock { $0.lastWorkerEvent })
         } catch {
             // It is being stopped, or has too much to do; those who look are told with the next change.
             return
         }
-        let isNews = state.withLock { $0.take(lists.0, Self.still(lists.1), lists.2) }
+        let isNews = state.withLock { $0.take(lists.0, Self.still(lists.1), lists.2, workerEvents) }
         if isNews { signal.raise() }
     }
 
@@ -120,6 +126,13 @@ final class ClusterFeed: Sendable {
             if let locks = state.locks, locks.item.version > seen {
                 events.append(ServerSentEvent("locks", id: id, data: locks.item.data))
             }
+            let happened = state.workerEvents.filter { $0.version > seen }
+            if !happened.isEmpty {
+                var data = Data(#"{"events":["#.utf8)
+                data.append(contentsOf: happened.map(\.data).joined(separator: [UInt8(ascii: ",")]))
+                data.append(contentsOf: "]}".utf8)
+                events.append(ServerSentEvent("workerEvents", id: id, data: data))
+            }
             return (events, state.version)
         }
     }
@@ -127,7 +140,9 @@ final class ClusterFeed: Sendable {
 
 extension ClusterFeed.State {
     /// - Returns: whether anything of it is new.
-    fileprivate mutating func take(_ submissions: [WireSubmissionView], _ workers: [WireWorkerView], _ locks: [WireLockView]) -> Bool {
+    fileprivate mutating func take(
+        _ submissions: [WireSubmissionView], _ workers: [WireWorkerView], _ locks: [WireLockView], _ happened: WireWorkerEventList
+    ) -> Bool {
         let next = version + 1
         var isNews = false
         for view in submissions where self.submissions[view.id]?.view != view {
@@ -154,6 +169,12 @@ extension ClusterFeed.State {
             self.locks = (locks, ClusterFeed.Item(data: value.data, version: next))
             isNews = true
         }
+        if !happened.events.isEmpty {
+            workerEvents += happened.events.map { ClusterFeed.Item(data: $0.json.data, version: next) }
+            workerEvents.removeFirst(max(0, workerEvents.count - HTTPLimits.streamedWorkerEvents))
+            isNews = true
+        }
+        lastWorkerEvent = max(lastWorkerEvent, happened.last)
         if isNews { version = next }
         return isNews
     }

@@ -6,14 +6,14 @@ struct LaneBlocks: Sendable {
         var width: Double
         /// The first ones, those that failed before others.
         var named: [Timeline.Bar]
-        /// How many are in which state.
+        /// How many are marked as what.
         var tally: [String: Int]
         let isNarrow: Bool
 
         var count: Int { tally.values.reduce(0, +) }
         var end: Double { x + width }
         /// What must not vanish among others comes first.
-        var state: String { LaneBlocks.order.first { tally[$0] != nil } ?? named.first?.state ?? "" }
+        var mark: String { LaneBlocks.order.first { tally[$0] != nil } ?? named.first?.mark ?? "" }
     }
 
     private(set) var blocks: [Block] = []
@@ -21,7 +21,8 @@ struct LaneBlocks: Sendable {
     /// Pixels: no block is narrower, or begins closer to a narrow one before it.
     static let widthMin = 2.0
     fileprivate static let namedMax = 3
-    fileprivate static let order = ["failed", "running", "stopping", "retrying", "cancelled"]
+    fileprivate static let order =
+        ["failed", Timeline.Bar.lost, "failed\(Timeline.Bar.again)", "running", "stopping", "retrying", "cancelled"]
 
     /// - Parameter scale: pixels of a millisecond.
     /// - Complexity: O(bars); the number of blocks is bounded by the pixels of the lane.
@@ -35,7 +36,7 @@ struct LaneBlocks: Sendable {
             } else {
                 let begin = max(x, blocks.last?.end ?? 0)
                 let end = max(x + width - (isNarrow ? 0 : 0.5), begin + Self.widthMin)
-                blocks.append(Block(x: begin, width: end - begin, named: [bar], tally: [bar.state: 1], isNarrow: isNarrow))
+                blocks.append(Block(x: begin, width: end - begin, named: [bar], tally: [bar.mark: 1], isNarrow: isNarrow))
             }
         }
     }
@@ -44,8 +45,8 @@ struct LaneBlocks: Sendable {
 extension LaneBlocks.Block {
     fileprivate mutating func add(_ bar: Timeline.Bar, end: Double) {
         width = max(width, end - x)
-        tally[bar.state, default: 0] += 1
-        let place = bar.state == "failed" ? named.firstIndex { $0.state != "failed" } ?? named.count : named.count
+        tally[bar.mark, default: 0] += 1
+        let place = bar.mark == "failed" ? named.firstIndex { $0.mark != "failed" } ?? named.count : named.count
         named.insert(bar, at: place)
         if named.count > LaneBlocks.namedMax { named.removeLast() }
     }

@@ -1,18 +1,33 @@
 import Shapes
 import Wire
 
-/// Who ran what when: of each operation of a submission that has begun its newest attempt, and attempts that were lost.
+/// Who ran what when: the attempts of operations, as far as they had begun, and where some were lost.
 package struct Timeline: Sendable {
     package struct Bar: Sendable {
         package var path: String
-        /// A word of `aop show`.
+        /// A word of `aop show`; of an earlier attempt how it ended: `succeeded`, `failed`, `cancelled`, `lost`.
         package var state: String
-        package var attempts: Int
+        /// From 1.
+        package var attempt: Int
+        /// It is not the attempt that counts: another one has followed, or may, or it was lost.
+        package var isEarlier = false
         /// Milliseconds since 1970.
         package var from: Int64
         package var to: Int64
-        /// Why it failed; empty: it has not.
+        /// Why it failed, or ended otherwise without counting; empty: there is nothing to say.
         package var error: String
+
+        /// How it is told apart in colour and count.
+        var mark: String {
+            switch (isEarlier, state) {
+            case (false, _): state
+            case (true, "lost"): Self.lost
+            case (true, _): "\(state)\(Self.again)"
+            }
+        }
+        static let lost = "lost"
+        /// Behind how an earlier attempt ended.
+        static let again = " and tried again"
     }
 
     /// What runs one after the other on a worker.
@@ -34,6 +49,8 @@ package struct Timeline: Sendable {
     package let lanes: [Lane]
     /// In the order in which they came.
     package let losses: [Loss]
+    /// How many operations have begun.
+    package let begun: Int
     /// Milliseconds since 1970.
     package let start: Int64
     package let end: Int64
@@ -41,16 +58,14 @@ package struct Timeline: Sendable {
     /// - Parameters:
     ///   - views: of the operations; groups are left out.
     ///   - now: what goes on goes on until then; milliseconds since 1970.
-    /// - Complexity: O(operations × (log of it + lanes)).
+    /// - Complexity: O(attempts × (log of it + lanes)).
     package init(name: String, state: String, views: [WireOperationView], submittedAt: Int64, now: Int64) {
         var lanes: [String: [Lane]] = [:]
-        let begun = views.filter { $0.isPart && $0.startedAt > 0 }.sorted { ($0.startedAt, $0.unit) < ($1.startedAt, $1.unit) }
-        for view in begun {
-            let end = max(view.startedAt, view.finishedAt > 0 ? view.finishedAt : now)
-            let bar = Bar(
-                path: view.path, state: view.state.word, attempts: Int(view.attempts), from: view.startedAt, to: end,
-                error: view.errors.first?.message ?? "")
-            let worker = view.worker.isEmpty ? "-" : view.worker
+        let parts = views.filter(\.isPart).map { ($0.unit, $0.bars(until: now)) }
+        let bars = parts.flatMap { unit, bars in bars.map { (unit: unit, worker: $0.worker, bar: $0.bar) } }
+            .sorted { ($0.bar.from, $0.unit, $0.bar.attempt) < ($1.bar.from, $1.unit, $1.bar.attempt) }
+        for (_, worker, bar) in bars {
+            let worker = worker.isEmpty ? "-" : worker
             var own = lanes.removeValue(forKey: worker) ?? []
             let free = own.firstIndex { ($0.bars.last?.to ?? .min) <= bar.from }
             if free == nil { own.append(Lane(worker: worker)) }
@@ -64,7 +79,8 @@ package struct Timeline: Sendable {
         self.state = state
         self.lanes = lanes.keys.sorted(by: Self.comesFirst).flatMap { lanes[$0] ?? [] }
         self.losses = losses.sorted { ($0.at, $0.path) < ($1.at, $1.path) }
-        start = ([submittedAt] + (begun.first.map { [$0.startedAt] } ?? []) + losses.map(\.at)).filter { $0 > 0 }.min() ?? now
+        begun = parts.count { !$0.1.isEmpty }
+        start = ([submittedAt] + (bars.first.map { [$0.bar.from] } ?? []) + losses.map(\.at)).filter { $0 > 0 }.min() ?? now
         end = max(start + 1, self.lanes.flatMap(\.bars).map(\.to).max() ?? 0, losses.map(\.at).max() ?? 0)
     }
 
@@ -87,5 +103,27 @@ extension WireOperationView {
         case .operation, .decider: true
         case .group, .ordered, .forEach, .UNRECOGNIZED: false
         }
+    }
+
+    /// Its attempts that have begun, in their order.
+    fileprivate func bars(until now: Int64) -> [(worker: String, bar: Timeline.Bar)] {
+        var bars: [(worker: String, bar: Timeline.Bar)] = earlierAttempts.map { attempt in
+            (
+                attempt.worker,
+                Timeline.Bar(
+                    path: path, state: attempt.word, attempt: Int(attempt.number), isEarlier: true, from: attempt.startedAt,
+                    to: max(attempt.startedAt, attempt.finishedAt), error: attempt.text)
+            )
+        }
+        // Its newest attempt may have ended without counting, and another one follow.
+        guard startedAt > 0, earlierAttempts.last?.number != attempts else { return bars }
+        bars.append(
+            (
+                worker,
+                Timeline.Bar(
+                    path: path, state: state.word, attempt: Int(attempts), from: startedAt,
+                    to: max(startedAt, finishedAt > 0 ? finishedAt : now), error: errors.first?.message ?? "")
+            ))
+        return bars
     }
 }

@@ -24,7 +24,7 @@ package struct TimelineSVG: Sendable {
     package var text: String {
         let lanes = timeline.lanes.prefix(PictureLimits.lanesMax)
         let hidden = timeline.lanes.dropFirst(PictureLimits.lanesMax)
-        let hasMarks = !timeline.losses.isEmpty || timeline.lanes.contains { $0.bars.contains { $0.state == "failed" } }
+        let hasMarks = !timeline.losses.isEmpty || timeline.lanes.contains { $0.bars.contains { $0.mark == "failed" } }
         let rows = lanes.count + (hasMarks ? 1 : 0) + (hidden.isEmpty ? 0 : 1)
         let top = Self.headHeight + 24
         let height = top + Double(max(1, rows)) * Self.rowHeight + Self.footHeight
@@ -54,17 +54,19 @@ package struct TimelineSVG: Sendable {
     }
 
     private var summary: String {
-        let failed = timeline.bars.count { $0.state == "failed" }
+        let failed = timeline.bars.count { $0.mark == "failed" }
+        let again = timeline.bars.count { $0.isEarlier && $0.mark != Timeline.Bar.lost }
         return PictureText.joined([
             timeline.state, TimeText.rfc3339(timeline.start), "\(TimeAxis.text(timeline.end - timeline.start))",
-            "\(timeline.bars.count) begun", failed > 0 ? "\(failed) failed" : "",
+            "\(timeline.begun) begun", failed > 0 ? "\(failed) failed" : "",
+            again > 0 ? "\(again) attempt\(again == 1 ? "" : "s") tried again" : "",
             timeline.losses.isEmpty ? "" : "\(timeline.losses.count) attempt\(timeline.losses.count == 1 ? "" : "s") lost",
         ])
     }
 
     private static func told(_ hidden: ArraySlice<Timeline.Lane>) -> String {
         let bars = hidden.reduce(0) { $0 + $1.bars.count }
-        let failed = hidden.reduce(0) { $0 + $1.bars.count { $0.state == "failed" } }
+        let failed = hidden.reduce(0) { $0 + $1.bars.count { $0.mark == "failed" } }
         let workers = Set(hidden.map(\.worker)).count
         return "\(hidden.count) more lines of \(workers) workers with \(bars) operations, \(failed) failed, are not drawn"
     }
@@ -82,7 +84,17 @@ package struct TimelineSVG: Sendable {
     private func draw(_ lane: Timeline.Lane, _ y: Double, _ svg: inout SVGWriter) {
         for block in LaneBlocks(lane, start: timeline.start, scale: scale).blocks {
             svg.rect(
-                Self.left + block.x, y + 2, block.width, Self.rowHeight - 5, classes: Palette.fill(block.state), label: Self.label(block))
+                Self.left + block.x, y + 2, block.width, Self.rowHeight - 5, classes: Self.fill(block.mark), label: Self.label(block))
+        }
+    }
+
+    /// What is lost has the colour of its mark above, what was tried again that of what waits for it.
+    private static func fill(_ mark: String) -> String {
+        switch mark {
+        case Timeline.Bar.lost: Palette.fill("stopping")
+        case "failed\(Timeline.Bar.again)": Palette.fill("retrying")
+        case let other where other.hasSuffix(Timeline.Bar.again): Palette.fill("cancelled")
+        default: Palette.fill(mark)
         }
     }
 
@@ -95,15 +107,15 @@ package struct TimelineSVG: Sendable {
 
     private static func label(_ bar: Timeline.Bar) -> String {
         PictureText.joined([
-            bar.path, bar.state, bar.attempts > 1 ? "attempt \(bar.attempts)" : "", TimeText.duration(milliseconds: bar.to - bar.from),
-            bar.error,
+            bar.path, bar.mark, bar.attempt > 1 || bar.isEarlier ? "attempt \(bar.attempt)" : "",
+            TimeText.duration(milliseconds: bar.to - bar.from), bar.error,
         ])
     }
 
     /// Where something failed or was lost, also of lines that are not drawn.
     private func drawMarks(_ y: Double, _ svg: inout SVGWriter) {
         svg.words("failed, lost", 16, y + 12, classes: "muted")
-        let failures = timeline.bars.filter { $0.state == "failed" }.map { (at: $0.to, isLoss: false, text: Self.label($0)) }
+        let failures = timeline.bars.filter { $0.mark == "failed" }.map { (at: $0.to, isLoss: false, text: Self.label($0)) }
         let losses = timeline.losses.map { (at: $0.at, isLoss: true, text: "\($0.path): \($0.text)") }
         var marks: [(x: Double, isLoss: Bool, count: Int, text: String)] = []
         for event in (failures + losses).sorted(by: { ($0.at, $0.text) < ($1.at, $1.text) }) {
@@ -125,15 +137,18 @@ package struct TimelineSVG: Sendable {
 
     private func drawLegend(_ y: Double, _ svg: inout SVGWriter) {
         var tally: [String: Int] = [:]
-        for bar in timeline.bars { tally[bar.state, default: 0] += 1 }
+        for bar in timeline.bars { tally[bar.mark, default: 0] += 1 }
         var x = 16.0
         func entry(_ state: String, _ text: String) {
-            svg.circle(x + 4, y - 4, 4, classes: Palette.fill(state))
+            svg.circle(x + 4, y - 4, 4, classes: Self.fill(state))
             svg.words(text, x + 13, y, classes: "muted")
             x += 32 + Double(text.count) * 7
         }
         for state in Palette.states.map(\.name) {
             if let count = tally[state] { entry(state, "\(state) \(count)") }
+        }
+        for (mark, count) in tally.sorted(by: { $0.key < $1.key }) where mark.hasSuffix(Timeline.Bar.again) {
+            entry(mark, "\(mark) \(count)")
         }
         if !timeline.losses.isEmpty { entry("stopping", "attempts lost \(timeline.losses.count)") }
     }

@@ -23,8 +23,8 @@ extension Timeline {
 extension Timeline.Bar {
     fileprivate var json: JSONValue {
         .object([
-            ("path", .string(path)), ("attempt", .integer(Int64(attempts))), ("state", .string(state)), ("from", .time(from)),
-            ("to", .time(to)), ("error", .optional(error)),
+            ("path", .string(path)), ("attempt", .integer(Int64(attempt))), ("earlier", .bool(isEarlier)), ("state", .string(state)),
+            ("from", .time(from)), ("to", .time(to)), ("error", .optional(error)),
         ])
     }
 }

@@ -82,6 +82,10 @@ private enum Kind {
     static let submittedByPrincipal: UInt8 = 250
     /// As `submittedByPrincipal`, also where it is the coordinator's own user's, with the trace that it belongs to before it.
     static let submittedInTrace: UInt8 = 120
+    /// As `attemptEnded`, with how long before that was heard of its body had ended.
+    static let attemptEndedBefore: UInt8 = 121
+    /// As `attemptLost`, with how long before that it began.
+    static let begunAttemptLost: UInt8 = 122
 }
 
 extension ByteWriter {
@@ -149,19 +153,21 @@ extension ByteWriter {
             write(attempt.rawValue)
             write(UInt64(worker.rawValue))
             write(at)
-        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let at):
-            write(Kind.attemptEnded)
+        case .attemptEnded(let unit, let attempt, let outcome, let startedAt, let endedAt, let at):
+            write(endedAt == 0 ? Kind.attemptEnded : Kind.attemptEndedBefore)
             write(unit.rawValue)
             write(attempt.rawValue)
             write(outcome: outcome)
             write(startedAt)
             write(at)
-        case .attemptLost(let unit, let attempt, let cause, let at):
-            write(Kind.attemptLost)
+            if endedAt != 0 { write(at &- endedAt) }
+        case .attemptLost(let unit, let attempt, let cause, let startedAt, let at):
+            write(startedAt == 0 ? Kind.attemptLost : Kind.begunAttemptLost)
             write(unit.rawValue)
             write(attempt.rawValue)
             write(cause.rawValue)
             write(at)
+            if startedAt != 0 { write(at &- startedAt) }
         case .cancelRequested(let unit, let reason, let now, let at):
             write(Kind.cancelRequested)
             write(unit.rawValue)
@@ -436,8 +442,15 @@ extension ByteReader {
             return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptEnded:
             return .attemptEnded(try unit(), try attempt(), try outcome(), startedAt: try signed(), at: try signed())
+        case Kind.attemptEndedBefore:
+            let (unit, attempt, outcome) = (try unit(), try attempt(), try outcome())
+            let (startedAt, at) = (try signed(), try signed())
+            return .attemptEnded(unit, attempt, outcome, startedAt: startedAt, endedAt: at &- (try signed()), at: at)
         case Kind.attemptLost:
             return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try signed())
+        case Kind.begunAttemptLost:
+            let (unit, attempt, cause, at) = (try unit(), try attempt(), try named(LossCause.self), try signed())
+            return .attemptLost(unit, attempt, cause, startedAt: at &- (try signed()), at: at)
         case Kind.cancelRequested:
             return .cancelRequested(try unit(), reason: try text(), now: try flag(), at: try signed())
         case Kind.timedOut:
@@ -522,7 +535,7 @@ extension ByteReader {
 
     private mutating func attempt() throws(DecodingFailure) -> Attempt { Attempt(rawValue: try unsigned()) }
 
-    private mutating func named<Value: RawRepresentable>(_: Value.Type) throws(DecodingFailure) -> Value where Value.RawValue == UInt8 {
+    mutating func named<Value: RawRepresentable>(_: Value.Type) throws(DecodingFailure) -> Value where Value.RawValue == UInt8 {
         let raw = try byte()
         guard let value = Value(rawValue: raw) else { throw DecodingFailure("\(raw) is no \(Value.self)") }
         return value

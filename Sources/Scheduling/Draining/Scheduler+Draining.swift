@@ -20,6 +20,7 @@ extension Scheduler {
             let isChange = durable.drains[name] == nil
             if isChange {
                 emit(.workerDrained(name: name, by: authority.principal, reason: reason, at: now.wall), &outputs)
+                note(.draining, named: name, by: authority, reason: reason)
                 lockIntake.haveWorkersChanged = true
                 for index in named(name) { recallUnbegun(from: index) }
             }
@@ -34,6 +35,7 @@ extension Scheduler {
             let isChange = durable.drains[name] != nil
             if isChange {
                 emit(.workerResumed(name: name, by: authority.principal, at: now.wall), &outputs)
+                note(.resumed, named: name, by: authority)
                 lockIntake.haveWorkersChanged = true
             }
             return .workerSteered(name: name, changed: isChange, views(ofWorkersNamed: name).map { described($0) })
@@ -53,6 +55,7 @@ extension Scheduler {
                 if let refusal = removalRefusal(index) { return .failed(.refused(message: refusal, errors: [])) }
             }
             emit(.workerRemoved(name: name, by: authority.principal, at: now.wall), &outputs)
+            note(.removed, named: name, by: authority)
             return .workerSteered(name: name, changed: true, [])
         }
     }

@@ -76,7 +76,7 @@ extension Request {
         switch self {
         case .submit, .retry, .cancel, .pause, .resume: .submitting
         case .check, .list, .show, .operations, .follow, .unfollow, .locate, .locateOperation, .explain: .submittingOrObserving
-        case .workers, .worker, .locks: .observing
+        case .workers, .worker, .workerEvents, .locks: .observing
         case .releaseLock, .drainWorker, .resumeWorker, .removeWorker: .administering
         }
     }
@@ -92,7 +92,7 @@ extension Request {
         case .list: "list submissions"
         case .show, .operations, .locate, .locateOperation, .explain: "read"
         case .follow, .unfollow: "follow"
-        case .workers, .worker: "list the workers"
+        case .workers, .worker, .workerEvents: "list the workers"
         case .locks: "list the locks"
         case .releaseLock: "take locks"
         case .drainWorker: "drain workers"

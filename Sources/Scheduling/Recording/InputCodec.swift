@@ -1,7 +1,7 @@
 /// The bytes of what a scheduler was told, for a flight recorder. The first byte is the kind; a release reads its own recordings only.
 public enum InputCodec {
     /// Of everything that is recorded.
-    public static let version: UInt8 = 2
+    public static let version: UInt8 = 3
 
     public static func encode(_ inputs: [Input]) -> [UInt8] {
         var writer = ByteWriter()
@@ -171,6 +171,9 @@ extension ByteWriter {
         case .resumeWorker(let name): write(19, name)
         case .removeWorker(let name): write(20, name)
         case .worker(let name): write(21, name)
+        case .workerEvents(let number):
+            write(22)
+            self.write(number)
         case .locks(let key, let from):
             write(13, key)
             self.write(Int64(from))
@@ -297,6 +300,7 @@ extension ByteReader {
         case 19: return .resumeWorker(name: try text())
         case 20: return .removeWorker(name: try text())
         case 21: return .worker(name: try text())
+        case 22: return .workerEvents(after: try unsigned())
         case let other: throw DecodingFailure("\(other) is no kind of request")
         }
     }

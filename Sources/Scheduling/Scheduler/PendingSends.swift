@@ -85,7 +85,7 @@ extension Scheduler {
         if case .assigned(_, let number) = state.phase { worker = durable.workers[number.index].identity.name }
         var event = UnitEvent(
             unit: unit.index, path: durable.submissions[submission].path(of: unit.index),
-            state: operationState(of: unit.index, submission), at: at, worker: worker,
+            state: operationState(of: unit.index, submission), at: state.hasEnded ? state.finishedAt : at, worker: worker,
             errors: errors, attempt: Int(state.attempts),
             startedAt: state.startedAt, isGroup: isGroup
         )

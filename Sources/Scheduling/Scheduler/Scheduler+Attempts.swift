@@ -29,7 +29,7 @@ extension Scheduler {
 
     mutating func noteStarted(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, at: Int64, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), isCurrent(unit, attempt, number) else { return }
-        markRunning(unit)
+        if markRunning(unit) { tellWait(of: unit, until: wallTime(reported: at), on: number, &outputs) }
         beginStream(of: unit, attempt, &outputs)
         let index = durable.index(of: unit.submission)
         if !durable.submissions[index].units[unit.index].isEvaluating, !durable.submissions[index].isConcluding(unit.index) {
@@ -81,7 +81,10 @@ extension Scheduler {
             workers.sessions[number.index].noteDuration(milliseconds: duration)
         }
         // The coordinator's clock orders facts; an executor's is only shown.
-        emit(.attemptEnded(unit, attempt, outcome, startedAt: wallTime(reported: startedAt), at: now.wall), &outputs)
+        let began = wallTime(reported: startedAt)
+        let ended = began > 0 ? max(began, wallTime(reported: at)) : 0
+        if tellsWaits, !isRunning(unit) { tellWait(of: unit, until: began, on: number, &outputs) }
+        emit(.attemptEnded(unit, attempt, outcome, startedAt: began, endedAt: ended == now.wall ? 0 : ended, at: now.wall), &outputs)
         followLink(after: name, on: number, &outputs)
     }
 
@@ -157,7 +160,9 @@ extension Scheduler {
         if mayGoOn(unit, after: cause), !configuration.forgetsStrays {
             emit(.attemptStrayed(unit, attempt, worker, at: now.wall), &outputs)
         }
-        emit(.attemptLost(unit, attempt, cause, at: now.wall), &outputs)
+        // What it said is known; what it evaluates is no attempt that began.
+        let startedAt = isRunning(unit) ? durable.submissions[durable.index(of: unit.submission)].units[unit.index].startedAt : 0
+        emit(.attemptLost(unit, attempt, cause, startedAt: startedAt, at: now.wall), &outputs)
     }
 
     mutating func orderStop(_ unit: UnitID, _ attempt: Attempt, _ worker: WorkerNumber, _ reason: Unit.Stop, now: Bool) {

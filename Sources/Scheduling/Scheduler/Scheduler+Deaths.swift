@@ -28,6 +28,7 @@ extension Scheduler {
             emit(.workerEnded(number), &outputs)
             missSubmitter(number, &outputs)
         }
+        if crashed { note(.lost, number, "its process has died") } else { note(.left, number, "its process has ended") }
         let session = workers.sessions[number.index]
         // Nothing has begun in it since its lease was over.
         let possible = session.begunUnheard.isEmpty ? attemptsPossiblyBegun(session) : session.begunUnheard

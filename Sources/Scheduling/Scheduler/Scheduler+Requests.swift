@@ -34,6 +34,8 @@ extension Scheduler {
             reply = .workers(workerViews())
         case .worker(let name):
             reply = showWorker(name)
+        case .workerEvents(let number):
+            reply = .workerEvents(workerLog.events(after: number), last: workerLog.last)
         case .drainWorker(let name, let reason):
             reply = drainWorker(name, reason: reason, by: authority, &outputs)
         case .resumeWorker(let name):

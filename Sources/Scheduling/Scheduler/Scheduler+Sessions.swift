@@ -19,6 +19,7 @@ extension Scheduler {
             workers.byPeer[older] = nil
             pending.send(.superseded, to: older)
         }
+        noteArrival(of: number, isNew: known == nil, slots: max(1, attachment.slots))
         workers.forgetSilence(of: number)
         workers.byPeer[peer] = number
         workers.sessions[number.index].connection = .attached(peer)
@@ -43,6 +44,17 @@ extension Scheduler {
         watchLease(of: number, due: now.boot + configuration.leaseMilliseconds)
         let drop = reconcile(number, attachment.held, &outputs)
         pending.send(.welcome(name: durable.workers[number.index].identity.name, drop: drop), to: peer)
+    }
+
+    /// One that has only changed its connection was never away.
+    private mutating func noteArrival(of number: WorkerNumber, isNew: Bool, slots: Int) {
+        let session = workers.sessions[number.index]
+        switch session.connection {
+        case .attached: break
+        case .absent where isNew: note(.joined, number, slots == 1 ? "with 1 slot" : "with \(slots) slots")
+        case .absent, .awaited, .silent, .revoked:
+            note(.back, number, session.slots == 0 ? "after a start of the coordinator" : "it is heard again")
+        }
     }
 
     private mutating func meet(_ identity: WorkerIdentity, _ outputs: inout Outputs) -> WorkerNumber {
@@ -137,6 +149,7 @@ extension Scheduler {
 
     /// The executor takes nothing more.
     mutating func refuseWork(_ number: WorkerNumber) {
+        if workers.sessions[number.index].isAccepting { note(.draining, number, "it is ending, and takes nothing more") }
         workers.sessions[number.index].isAccepting = false
         lockIntake.haveWorkersChanged = true
     }
@@ -161,6 +174,7 @@ extension Scheduler {
     }
 
     private mutating func revoke(_ number: WorkerNumber, _ outputs: inout Outputs) {
+        note(.lost, number, "its key was revoked")
         lockIntake.haveWorkersChanged = true
         takeUnits(from: number, .revoked, &outputs)
         workers.sessions[number.index].connection = .revoked
@@ -221,10 +235,12 @@ extension Scheduler {
         case .attached(let peer):
             let due = heard + configuration.leaseMilliseconds
             guard due <= now.boot else { return watchLease(of: number, due: due) }
+            note(.lost, number, "it was not heard for its lease")
             workers.silence(number, on: peer)
         case .awaited:
             let due = heard + reattachWindow
             guard due <= now.boot else { return watchLease(of: number, due: due) }
+            note(.lost, number, "it has not come back since the coordinator's start")
         }
         lockIntake.haveWorkersChanged = true
         if durable.workers[number.index].identity.isSubmitter { return awaitSubmitter(number) }

@@ -123,6 +123,11 @@ extension Scheduler {
         view.crashLimit = durable.submissions[index].crashLimit(unit, standard: configuration.crashLimit)
         view.isHosted = node.isHosted
         view.history = durable.submissions[index].histories[Int32(unit)] ?? []
+        view.earlierAttempts = durable.submissions[index].shownEarlierAttempts(of: unit).map { attempt in
+            EarlierAttemptView(
+                number: Int(attempt.number), worker: durable.workers[attempt.worker.index].identity.name, startedAt: attempt.startedAt,
+                finishedAt: attempt.endedAt, ending: attempt.ending, text: attempt.text)
+        }
         view.isPreparation = node.isPreparation
         view.isAtMostOnce = durable.submissions[index].isAtMostOnce(unit)
         view.lastFailure = durable.submissions[index].lastFailures[Int32(unit)]
@@ -147,6 +152,7 @@ extension OperationView {
         if let waiting { bytes += 16 + waiting.text.utf8.count }
         bytes += 5 * dependencies.count
         for entry in history { bytes += 32 + entry.text.utf8.count }
+        for attempt in earlierAttempts { bytes += 32 + attempt.worker.utf8.count + attempt.text.utf8.count }
         for condition in conditions { bytes += condition.approximateBytes }
         for error in errors + (lastFailure.map { [$0] } ?? []) {
             bytes += 64 + error.message.utf8.count + (error.stderr?.utf8.count ?? 0) + error.origin.utf8.count

@@ -91,8 +91,13 @@ public struct Scheduler {
 
     /// What has ended since the start.
     public internal(set) var tally = Tally()
+    /// Somebody wants to know how long operations of submissions with a trace have waited (``Outputs/waits``).
+    public var tellsWaits = false
     /// Those that have ended, while there is a limit to what they take.
     var kept = KeptSubmissions()
+
+    /// What happened to workers since the start.
+    var workerLog = WorkerLog()
 
     /// To be answered with the end of the step.
     var explanationsAsked: [ExplanationRequest] = []
@@ -127,6 +132,7 @@ public struct Scheduler {
         attemptCounter = 0
         let seconds = UInt32(clamping: max(now.wall / 1_000, 0))
         emit(.epochStarted(epoch: max(durable.epoch + 1, seconds), incarnation: incarnation, at: now.wall), &outputs)
+        workerLog.begin(epoch: durable.epoch)
         rebuildVolatileState()
         finishStep(&outputs)
     }

@@ -25,6 +25,7 @@ extension Submission {
             writer.write(UInt64(stray.worker.rawValue))
         }
         writer.write(trace: trace)
+        if !earlierAttempts.isEmpty { writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) } }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -126,6 +127,8 @@ extension Submission {
         }
         // Since layout 6.
         if !reader.isAtEnd { trace = try reader.trace() }
+        // Since layout 7, and only where there is something.
+        if !reader.isAtEnd { earlierAttempts = try reader.table { reader throws(DecodingFailure) in try reader.earlierAttempts() } }
     }
 
     private mutating func readGroups(from reader: inout ByteReader) throws(DecodingFailure) {

@@ -108,7 +108,7 @@ extension Submission {
     }
 
     /// nil: the attempt had not begun, and was only taken elsewhere.
-    private func lossText(of unit: Int, _ cause: LossCause) -> String? {
+    func lossText(of unit: Int, _ cause: LossCause) -> String? {
         switch cause {
         case .leaseOver: "its worker was not heard for its lease"
         case .lockLeaseOver: "its worker was not heard for the lock lease, and has stopped by then what runs under a lock"

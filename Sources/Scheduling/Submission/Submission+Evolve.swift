@@ -40,7 +40,7 @@ extension Submission {
     }
 
     mutating func endAttempt(
-        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, at: Int64, evaluator: String = "",
+        _ unit: Int, _ attempt: Attempt, _ outcome: AttemptOutcome, startedAt: Int64, endedAt: Int64, at: Int64, evaluator: String = "",
         _ effects: inout [Effect]
     ) throws(FactMismatch) {
         try takeBack(unit, attempt, &effects)
@@ -99,13 +99,20 @@ extension Submission {
             units[unit].startedAt = 0
             expand(unit, count: elements.count, at, &effects)
         }
+        // Those that waited for it go on from when it was heard of; what is shown is when it was over.
+        if units[unit].hasEnded {
+            units[unit].finishedAt = endedAt
+        } else {
+            noteEarlierAttempt(of: unit, outcome, startedAt: startedAt, endedAt: endedAt)
+        }
         settle(at: at, &effects)
     }
 
     /// - Parameter crashLimit: the coordinator's, for what has none of its own.
     /// - Returns: whether its process has died under it so often that nobody is to try the same.
     mutating func loseAttempt(
-        _ unit: Int, _ attempt: Attempt, _ cause: LossCause, worker: String, crashLimit: Int, at: Int64, _ effects: inout [Effect]
+        _ unit: Int, _ attempt: Attempt, _ cause: LossCause, worker: String, crashLimit: Int, startedAt: Int64, at: Int64,
+        _ effects: inout [Effect]
     ) throws(FactMismatch) -> Bool {
         try takeBack(unit, attempt, &effects)
         if isConcluding(unit) {
@@ -113,7 +120,7 @@ extension Submission {
             settle(at: at, &effects)
             return false
         }
-        // When it began was only said, and is in no journal.
+        // Nothing of it counts.
         units[unit].startedAt = 0
         blame(unit, cause, worker: worker)
         let standard = crashLimit
@@ -124,6 +131,7 @@ extension Submission {
             return false
         }
         noteLoss(of: unit, cause, worker: worker, at: at)
+        noteEarlierAttempt(lost: unit, cause, startedAt: startedAt, at: at)
         let wasEvaluating = units[unit].isEvaluating
         units[unit].isEvaluating = false
         if wasEvaluating {
@@ -283,12 +291,14 @@ extension Submission {
         if !heldEnds.isEmpty { heldEnds[Int32(inner)] = nil }
         forgetScope(of: inner)
         if !histories.isEmpty { histories[Int32(inner)] = nil }
+        if !earlierAttempts.isEmpty { earlierAttempts[Int32(inner)] = nil }
         if !deathPlaces.isEmpty { deathPlaces[Int32(inner)] = nil }
         units[inner].phase = .dropped
     }
 
     /// Back to what it was before its group began, but for how often it was tried.
     private mutating func forget(_ unit: Int) {
+        noteEarlierAttempt(forgotten: unit)
         uncount(unit)
         endDeadline(unit)
         if !decisions.isEmpty { decisions[Int32(unit)] = nil }

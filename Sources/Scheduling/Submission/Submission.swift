@@ -89,6 +89,8 @@ struct Submission {
     var begunAnew: Set<Int32> = []
     /// How units were stopped whose attempts ran, by unit. Looked up, never iterated.
     var histories: [Int32: [HistoryEntry]] = [:]
+    /// Attempts of units that others have followed, or that were lost; of many the last ones. Looked up, never iterated.
+    var earlierAttempts: [Int32: [EarlierAttempt]] = [:]
     /// The workers whose processes died under units, each once, the last ones. Looked up, never iterated.
     var deathPlaces: [Int32: [String]] = [:]
     /// Attempts from which nothing is taken any more, because a lock was released under them.

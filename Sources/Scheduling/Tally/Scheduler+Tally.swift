@@ -35,7 +35,7 @@ extension Scheduler {
     }
 
     /// Closures of a submitter have no type that means anything to others.
-    private static let hostedType = "hosted"
+    static let hostedType = "hosted"
 
     private mutating func countGrant(to unit: UnitID, at: Int64) {
         guard let request = durable.locks.requests[unit], request.heldSince == at else { return }

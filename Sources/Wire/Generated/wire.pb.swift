@@ -4024,6 +4024,14 @@ public nonisolated struct WireRequest: Sendable {
     set {body = .worker(newValue)}
   }
 
+  public var workerEvents: WireListWorkerEvents {
+    get {
+      if case .workerEvents(let v)? = body {return v}
+      return WireListWorkerEvents()
+    }
+    set {body = .workerEvents(newValue)}
+  }
+
   public var explain: WireExplain {
     get {
       if case .explain(let v)? = body {return v}
@@ -4056,6 +4064,7 @@ public nonisolated struct WireRequest: Sendable {
     case removeWorker(WireRemoveWorker)
     /// answered with its `WorkerList`
     case worker(WireShowWorker)
+    case workerEvents(WireListWorkerEvents)
     case explain(WireExplain)
 
   }
@@ -4200,6 +4209,14 @@ public nonisolated struct WireResponse: Sendable {
     set {body = .workerSteered(newValue)}
   }
 
+  public var workerEvents: WireWorkerEventList {
+    get {
+      if case .workerEvents(let v)? = body {return v}
+      return WireWorkerEventList()
+    }
+    set {body = .workerEvents(newValue)}
+  }
+
   public var explanation: WireExplanation {
     get {
       if case .explanation(let v)? = body {return v}
@@ -4227,6 +4244,7 @@ public nonisolated struct WireResponse: Sendable {
     case retried(WireRetried)
     case lockReleased(WireLockReleased)
     case workerSteered(WireWorkerSteered)
+    case workerEvents(WireWorkerEventList)
     case explanation(WireExplanation)
 
   }
@@ -5010,6 +5028,12 @@ public nonisolated struct WireOperationView: @unchecked Sendable {
     set {_uniqueStorage()._history = newValue}
   }
 
+  /// that are not the newest, or were lost, as far as they had begun; of many the last ones
+  public var earlierAttempts: [WireEarlierAttempt] {
+    get {_storage._earlierAttempts}
+    set {_uniqueStorage()._earlierAttempts = newValue}
+  }
+
   /// it was cancelled because its group has stopped
   public var stoppedByGroup: Bool {
     get {_storage._stoppedByGroup}
@@ -5096,6 +5120,73 @@ public nonisolated struct WireHistoryEntry: Sendable {
   public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireEarlierAttempt: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// from 1
+  public var number: UInt32 = 0
+
+  public var worker: String = String()
+
+  /// milliseconds since 1970
+  public var startedAt: Int64 = 0
+
+  public var finishedAt: Int64 = 0
+
+  public var ending: WireEarlierAttempt.Ending = .succeeded
+
+  /// why; empty: nothing is known of that
+  public var text: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public nonisolated enum Ending: SwiftProtobuf.Enum, Swift.CaseIterable {
+    public typealias RawValue = Int
+    case succeeded // = 0
+    case failed // = 1
+    case cancelled // = 2
+    case lost // = 3
+    case UNRECOGNIZED(Int)
+
+    public init() {
+      self = .succeeded
+    }
+
+    public init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .succeeded
+      case 1: self = .failed
+      case 2: self = .cancelled
+      case 3: self = .lost
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    public var rawValue: Int {
+      switch self {
+      case .succeeded: return 0
+      case .failed: return 1
+      case .cancelled: return 2
+      case .lost: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    public static let allCases: [WireEarlierAttempt.Ending] = [
+      .succeeded,
+      .failed,
+      .cancelled,
+      .lost,
+    ]
+
+  }
 
   public init() {}
 }
@@ -5536,6 +5627,57 @@ public nonisolated struct WireWorkerList: Sendable {
   // methods supported on all messages.
 
   public var workers: [WireWorkerView] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// What happened to workers since the coordinator's start; of much the last.
+public nonisolated struct WireListWorkerEvents: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var after: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWorkerEventList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var events: [WireWorkerEvent] = []
+
+  /// pass as `after` to continue, also when there are none
+  public var last: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+public nonisolated struct WireWorkerEvent: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// rises, also across starts
+  public var number: UInt64 = 0
+
+  /// milliseconds since 1970
+  public var at: Int64 = 0
+
+  public var worker: String = String()
+
+  /// joined, back, draining, resumed, lost, left, removed
+  public var event: String = String()
+
+  public var text: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -11577,7 +11719,7 @@ nonisolated extension WireForEachNode: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Request"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0\u{4}0drain_worker\0\u{3}resume_worker\0\u{3}remove_worker\0\u{1}worker\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}submit\0\u{1}cancel\0\u{1}list\0\u{1}show\0\u{1}operations\0\u{1}follow\0\u{1}unfollow\0\u{1}output\0\u{1}workers\0\u{1}check\0\u{1}locks\0\u{2}X\u{1}pause\0\u{1}resume\0\u{2}O\u{1}elements\0\u{2}~\u{2}retry\0\u{4}\u{a}release_lock\0\u{2}*explain\0\u{4}0drain_worker\0\u{3}resume_worker\0\u{3}remove_worker\0\u{1}worker\0\u{3}worker_events\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11859,6 +12001,19 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
           self.body = .worker(v)
         }
       }()
+      case 474: try {
+        var v: WireListWorkerEvents?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .workerEvents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .workerEvents(v)
+        }
+      }()
       default: break
       }
     }
@@ -11957,6 +12112,10 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
       guard case .worker(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 473)
     }()
+    case .workerEvents?: try {
+      guard case .workerEvents(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 474)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -11972,7 +12131,7 @@ nonisolated extension WireRequest: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Response"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0\u{4}0worker_steered\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failed\0\u{1}submitted\0\u{1}cancelled\0\u{1}submissions\0\u{1}submission\0\u{1}operations\0\u{1}following\0\u{1}output\0\u{1}workers\0\u{1}checked\0\u{1}locks\0\u{2}X\u{1}steered\0\u{2}P\u{1}elements\0\u{2}~\u{2}retried\0\u{4}\u{a}lock_released\0\u{2}*explanation\0\u{4}0worker_steered\0\u{4}\u{4}worker_events\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -12202,6 +12361,19 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
           self.body = .workerSteered(v)
         }
       }()
+      case 474: try {
+        var v: WireWorkerEventList?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .workerEvents(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .workerEvents(v)
+        }
+      }()
       default: break
       }
     }
@@ -12283,6 +12455,10 @@ nonisolated extension WireResponse: SwiftProtobuf.Message, SwiftProtobuf._Messag
     case .workerSteered?: try {
       guard case .workerSteered(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 470)
+    }()
+    case .workerEvents?: try {
+      guard case .workerEvents(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 474)
     }()
     case nil: break
     }
@@ -13358,7 +13534,7 @@ nonisolated extension WireOperationPage: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".OperationView"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0\u{2},dependencies\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}unit\0\u{1}parent\0\u{1}position\0\u{1}path\0\u{1}kind\0\u{1}type\0\u{1}state\0\u{1}attempts\0\u{1}worker\0\u{3}queued_at\0\u{3}started_at\0\u{3}finished_at\0\u{1}errors\0\u{1}value\0\u{1}locks\0\u{4}\u{19}retry_at\0\u{3}last_failure\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{11}conditions\0\u{2}(waiting\0\u{4}\u{14}unique_id\0\u{3}joined_to\0\u{2}\u{18}hosted\0\u{2}#progress\0\u{2}(added\0\u{4}P\u{1}end_number\0\u{2}G\u{1}preparation\0\u{1}history\0\u{4}\u{18}stopped_by_group\0\u{4}\u{13}crash_limit\0\u{1}crashes\0\u{2},dependencies\0\u{4}(earlier_attempts\0")
 
   fileprivate class _StorageClass {
     var _unit: UInt32 = 0
@@ -13391,6 +13567,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
     var _added: WireAdded? = nil
     var _preparation: Bool = false
     var _history: [WireHistoryEntry] = []
+    var _earlierAttempts: [WireEarlierAttempt] = []
     var _stoppedByGroup: Bool = false
     var _endNumber: UInt32 = 0
     var _dependencies: [UInt32] = []
@@ -13434,6 +13611,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       _added = source._added
       _preparation = source._preparation
       _history = source._history
+      _earlierAttempts = source._earlierAttempts
       _stoppedByGroup = source._stoppedByGroup
       _endNumber = source._endNumber
       _dependencies = source._dependencies
@@ -13488,6 +13666,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
         case 416: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashes) }()
         case 460: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._dependencies) }()
+        case 500: try { try decoder.decodeRepeatedMessageField(value: &_storage._earlierAttempts) }()
         default: break
         }
       }
@@ -13599,6 +13778,9 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
       if !_storage._dependencies.isEmpty {
         try visitor.visitPackedUInt32Field(value: _storage._dependencies, fieldNumber: 460)
       }
+      if !_storage._earlierAttempts.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._earlierAttempts, fieldNumber: 500)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -13638,6 +13820,7 @@ nonisolated extension WireOperationView: SwiftProtobuf.Message, SwiftProtobuf._M
         if _storage._added != rhs_storage._added {return false}
         if _storage._preparation != rhs_storage._preparation {return false}
         if _storage._history != rhs_storage._history {return false}
+        if _storage._earlierAttempts != rhs_storage._earlierAttempts {return false}
         if _storage._stoppedByGroup != rhs_storage._stoppedByGroup {return false}
         if _storage._endNumber != rhs_storage._endNumber {return false}
         if _storage._dependencies != rhs_storage._dependencies {return false}
@@ -13692,6 +13875,65 @@ nonisolated extension WireHistoryEntry: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension WireEarlierAttempt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".EarlierAttempt"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}worker\0\u{3}started_at\0\u{3}finished_at\0\u{1}ending\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.worker) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.startedAt) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.finishedAt) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.ending) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    if !self.worker.isEmpty {
+      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 2)
+    }
+    if self.startedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.startedAt, fieldNumber: 3)
+    }
+    if self.finishedAt != 0 {
+      try visitor.visitSingularInt64Field(value: self.finishedAt, fieldNumber: 4)
+    }
+    if self.ending != .succeeded {
+      try visitor.visitSingularEnumField(value: self.ending, fieldNumber: 5)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireEarlierAttempt, rhs: WireEarlierAttempt) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.worker != rhs.worker {return false}
+    if lhs.startedAt != rhs.startedAt {return false}
+    if lhs.finishedAt != rhs.finishedAt {return false}
+    if lhs.ending != rhs.ending {return false}
+    if lhs.text != rhs.text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireEarlierAttempt.Ending: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SUCCEEDED\0\u{1}FAILED\0\u{1}CANCELLED\0\u{1}LOST\0")
 }
 
 nonisolated extension WireAdded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -14553,6 +14795,121 @@ nonisolated extension WireWorkerList: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
   public static func ==(lhs: WireWorkerList, rhs: WireWorkerList) -> Bool {
     if lhs.workers != rhs.workers {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireListWorkerEvents: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ListWorkerEvents"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.after) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.after != 0 {
+      try visitor.visitSingularUInt64Field(value: self.after, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireListWorkerEvents, rhs: WireListWorkerEvents) -> Bool {
+    if lhs.after != rhs.after {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerEventList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerEventList"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}events\0\u{1}last\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.events) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.last) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.events.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.events, fieldNumber: 1)
+    }
+    if self.last != 0 {
+      try visitor.visitSingularUInt64Field(value: self.last, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerEventList, rhs: WireWorkerEventList) -> Bool {
+    if lhs.events != rhs.events {return false}
+    if lhs.last != rhs.last {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWorkerEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".WorkerEvent"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}at\0\u{1}worker\0\u{1}event\0\u{1}text\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.at) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.worker) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.event) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.text) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.at != 0 {
+      try visitor.visitSingularInt64Field(value: self.at, fieldNumber: 2)
+    }
+    if !self.worker.isEmpty {
+      try visitor.visitSingularStringField(value: self.worker, fieldNumber: 3)
+    }
+    if !self.event.isEmpty {
+      try visitor.visitSingularStringField(value: self.event, fieldNumber: 4)
+    }
+    if !self.text.isEmpty {
+      try visitor.visitSingularStringField(value: self.text, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: WireWorkerEvent, rhs: WireWorkerEvent) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.at != rhs.at {return false}
+    if lhs.worker != rhs.worker {return false}
+    if lhs.event != rhs.event {return false}
+    if lhs.text != rhs.text {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

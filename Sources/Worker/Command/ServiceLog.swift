@@ -1,11 +1,16 @@
+import ArgumentParser
 import Foundation
 import Logging
 
 /// Log lines on standard error. Where that is systemd's journal each has its priority before it, as sd-daemon(3) says, so that
 /// `journalctl -p warning` finds what somebody has to know.
 package enum ServiceLog {
-    package static func handler(label: String) -> any LogHandler {
-        isJournal ? JournalLogHandler(label: label) : StreamLogHandler.standardError(label: label)
+    package static func handler(label: String, _ format: LogFormat) -> any LogHandler {
+        switch (format, isJournal) {
+        case (.text, true): JournalLogHandler(label: label)
+        case (.text, false): StreamLogHandler.standardError(label: label)
+        case (.json, _): JSONLogHandler(label: label, stream: PrefixedError(prefix: ""), isJournal: isJournal)
+        }
     }
 
     /// What stands before a line of an error that is not logged.
@@ -27,6 +32,56 @@ package enum ServiceLog {
         case .notice: "<5>"
         case .info: "<6>"
         case .debug, .trace: "<7>"
+        }
+    }
+}
+
+/// How a log line is written.
+public enum LogFormat: String, Codable, ExpressibleByArgument, CaseIterable, Sendable {
+    case text
+    /// An object a line: `at`, `level`, `logger`, `message`, and what else is known of the event in `metadata`.
+    case json
+}
+
+/// An event as a line of JSON, for programs that collect logs.
+struct JSONLogHandler<Stream: TextOutputStream & Sendable>: LogHandler {
+    let label: String
+    let stream: Stream
+    let isJournal: Bool
+    var logLevel = Logger.Level.info
+    var metadata = Logger.Metadata()
+
+    init(label: String, stream: Stream, isJournal: Bool = false) {
+        (self.label, self.stream, self.isJournal) = (label, stream, isJournal)
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    private struct Line: Encodable {
+        var at: String
+        var level: String
+        var logger: String
+        var message: String
+        var metadata: [String: String]
+    }
+
+    func log(event: LogEvent) {
+        var known = metadata.merging(event.metadata ?? [:]) { $1 }
+        if let error = event.error { known["error"] = "\(error)" }
+        let line = Line(
+            at: Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), level: event.level.rawValue, logger: label,
+            message: event.message.description, metadata: known.mapValues(\.description))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            let text = String(decoding: try encoder.encode(line), as: UTF8.self)
+            var stream = stream
+            stream.write("\(isJournal ? ServiceLog.prefix(of: event.level) : "")\(text)\n")
+        } catch {
+            preconditionFailure("a line of texts has no JSON: \(error)")
         }
     }
 }

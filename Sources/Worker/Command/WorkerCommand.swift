@@ -25,6 +25,9 @@ public protocol WorkerCommand {
     /// Called first of all in each of its processes, the supervisor and every executor: where a tracer or a metrics system is
     /// bootstrapped. By default it does nothing.
     static func bootstrap()
+    /// Called in an executor that has been drained, before its process ends: where what ``bootstrap()`` has begun tells the rest of what it
+    /// has. By default it does nothing.
+    static func shutdown()
 }
 
 extension WorkerCommand {
@@ -36,11 +39,13 @@ extension WorkerCommand {
 
     public static func bootstrap() {}
 
+    public static func shutdown() {}
+
     /// The program.
     public static func main() {
         bootstrap()
         PortableErrors.register(errors)
-        WorkerRuntime.runExecutorIfAsked(operations: operations, conditions: conditions)
+        WorkerRuntime.runExecutorIfAsked(operations: operations, conditions: conditions, shutdown: shutdown)
         do {
             var command = try WorkerProgram<Self>.parseAsRoot()
             try command.run()

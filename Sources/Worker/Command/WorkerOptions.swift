@@ -71,6 +71,9 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical; notice by default.", valueName: "level"))
     public var logLevel: String?
 
+    @Option(name: .long, help: "Log lines as text, or as json: an object a line. AOP_LOG_FORMAT sets it, too.")
+    public var logFormat = Settings.text(.logFormat).flatMap(LogFormat.init(rawValue:)) ?? .text
+
     @Option(
         name: .long,
         help: ArgumentHelp(

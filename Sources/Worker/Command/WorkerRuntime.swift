@@ -32,7 +32,7 @@ public enum WorkerRuntime {
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
         _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
-        let logger = WorkerLog.make("aop.worker", level: level ?? .notice)
+        let logger = WorkerLog.make("aop.worker", level: level ?? .notice, options.logFormat)
         let key: PeerKey?
         do throws(KeyError) {
             key = try KeyChoice(file: options.keyFile, directory: options.keys, environment: Settings.keyEnvironment).key(
@@ -54,36 +54,46 @@ public enum WorkerRuntime {
                 workingDirectory: options.workingDirectory, secretsDirectory: try options.secretsDirectory(), temporaryDirectory: "",
                 graceMilliseconds: try options.graceMilliseconds(),
                 // Executors say only what somebody has to know, unless more is asked for.
-                logLevel: (level ?? .warning).rawValue))
+                logLevel: (level ?? .warning).rawValue, logFormat: options.logFormat))
         return try Supervisor(settings, logger: logger).run()
     }
 
     /// Does nothing unless this process was started by a supervisor; then it is an executor and does not return.
     ///
     /// Call it before anything else, on the process's first thread.
-    public static func runExecutorIfAsked(operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []) {
+    ///
+    /// - Parameter shutdown: called before it ends after a drain.
+    public static func runExecutorIfAsked(
+        operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], shutdown: () -> Void = {}
+    ) {
         guard CommandLine.arguments.dropFirst().first == ExecutorConfiguration.subcommand,
             ProcessInfo.processInfo.environment[ExecutorConfiguration.environmentName] != nil
         else { return }
-        runExecutor(operations: operations, conditions: conditions)
+        runExecutor(operations: operations, conditions: conditions, shutdown: shutdown)
     }
 
     /// Runs an executor until it has ended, and exits.
     ///
     /// It exits with 0 after a drain, with 75 when it was replaced because of an operation that does not stop, with 78
     /// when it cannot be set up or is refused, with 79 when its supervisor is gone.
-    public static func runExecutor(operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = []) -> Never {
-        var logger = WorkerLog.make("aop.executor", level: .warning)
+    ///
+    /// - Parameter shutdown: called before it ends after a drain.
+    public static func runExecutor(
+        operations: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], shutdown: () -> Void = {}
+    ) -> Never {
+        var logger = WorkerLog.make("aop.executor", level: .warning, .text)
         do {
             guard let configuration = try ExecutorConfiguration.ofThisProcess() else {
                 logger.error("an executor is started by `worker`, not by hand")
                 exit(ExecutorExit.refused)
             }
             logger = WorkerLog.make(
-                "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning)
+                "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning,
+                configuration.logFormat)
             let registry = try OperationRegistry(operations, conditions: conditions, withShell: configuration.shell)
             let executor = try Executor(configuration, registry: registry, logger: logger)
             let code = try executor.run()
+            if code == ExecutorExit.drained { shutdown() }
             Lifeline.end(
                 spawns: executor.spawns, temporaryDirectory: configuration.temporaryDirectory, code: code)
         } catch {
@@ -93,10 +103,10 @@ public enum WorkerRuntime {
     }
 }
 
-/// Log lines go to stderr as text.
+/// Log lines go to stderr.
 enum WorkerLog {
-    static func make(_ label: String, level: Logger.Level) -> Logger {
-        var logger = Logger(label: label, factory: { ServiceLog.handler(label: $0) })
+    static func make(_ label: String, level: Logger.Level, _ format: LogFormat) -> Logger {
+        var logger = Logger(label: label, factory: { ServiceLog.handler(label: $0, format) })
         logger.logLevel = level
         return logger
     }

@@ -145,7 +145,7 @@ final class Executor: @unchecked Sendable {
             shelf.release(key)
             spool.close(key)
             if let blob = finished.blob { shelf.put(blob.bytes, digest: blob.digest, for: key) }
-            step { $0.ended(key, finished.ending, now: $1, at: $2) }
+            step { $0.ended(key, finished.ending, endedAt: finished.endedAt, now: $1, at: $2) }
         }
         runner?.whenProgressed = { [unowned self] in sendProgressSoon() }
         runner?.whenLogged = { [unowned self] key, bytes in spool.append(bytes, stream: .log, of: key, at: WallClock.milliseconds()) }

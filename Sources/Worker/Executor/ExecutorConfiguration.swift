@@ -33,6 +33,7 @@ struct ExecutorConfiguration: Codable, Equatable, Sendable {
     /// What running units get when this process itself is told to end by SIGTERM.
     var graceMilliseconds: Int64
     var logLevel: String
+    var logFormat: LogFormat
 
     /// The configuration this process was started with; nil when it is no executor.
     static func ofThisProcess() throws -> ExecutorConfiguration? {

@@ -206,13 +206,15 @@ final class UnitRunner {
         let endUnhurried = completion(of: key, isHurried: false)
         let (hostName, line) = (hostName, line)
         operation.whenEnded { [unowned operation] outcome in
+            // Before the next one begins.
+            let endedAt = WallClock.milliseconds()
             // The loop is not needed for the slot to be used, so that it may take many ends at once.
             let end = line?.beginNext() == true ? endUnhurried : end
             let products = operation.takeProducts()
             guard outcome.isLarge || !products.isEmpty else {
                 let finished = Self.finished(outcome, hostName: hostName, redaction)
                 span?.end(finished.ending)
-                return end(finished)
+                return end(finished.ended(at: endedAt))
             }
             // Hashing takes its time, and this may be a cooperative thread.
             let held = Products(operations: products)
@@ -221,7 +223,7 @@ final class UnitRunner {
                 let finished = Self.adding(
                     held.operations, to: Self.finished(outcome, hostName: hostName, redaction), name: name, hostName: hostName)
                 span?.end(finished.ending)
-                end(finished)
+                end(finished.ended(at: endedAt))
                 for product in held.operations { product.cancelUnqueued() }
             }
         }

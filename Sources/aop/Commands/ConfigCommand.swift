@@ -106,6 +106,7 @@ struct ConfigShowCommand: ToolCommand {
     private static func standard(_ setting: Setting) -> [String] {
         switch setting {
         case .logLevel, .keyFile, .labels, .resources, .shell, .passEnv, .secrets: []
+        case .logFormat: [LogFormat.text.rawValue]
         case .color: [ColorMode.auto.rawValue]
         case .coordinator, .connect, .listen: [Endpoint.standard.description]
         case .connectTimeout: [ConnectionOptions.standardTimeout.defaultValueDescription]

@@ -155,8 +155,13 @@ struct CoordinatorCommand: ToolCommand {
             configuration.cookie = try Cookie.loadOrCreate(directory: StateDirectory.path())
         }
         OpenFiles.raiseLimit()
+        let spans = QueueSpans(logger)
+        if let spans { configuration.whenBegun = { spans.tell($0) } }
         let service = address.map {
-            HTTPService($0, directory: dataDirectory, names: httpNames, readsNeedToken: httpPrivate, logger: logger)
+            HTTPService($0, directory: dataDirectory, names: httpNames, readsNeedToken: httpPrivate, logger: logger) {
+                let counts = SpanExporter.ownCounts ?? SpanExporter.Counts()
+                return TracedSpans(exported: counts.exported, dropped: counts.dropped + (spans?.dropped ?? 0))
+            }
         }
         let coordinator = try CoordinatorService(configuration, http: service, logger: logger)
         // An end that nobody asked for by a signal (the lifeline, the limit) is an orderly one, too.
@@ -179,7 +184,11 @@ struct CoordinatorCommand: ToolCommand {
             await group.triggerGracefulShutdown()
         }
         defer { timer.cancel() }
-        try await group.run()
+        do { try await group.run() } catch {
+            await spans?.end()
+            throw error
+        }
+        await spans?.end()
         return timeIsOver.isRaised ? .timeout : .success
     }
 

@@ -47,7 +47,9 @@ struct DevCommand: ToolCommand {
         let (signals, ends) = (await EndSignals.sequence(), await EndSignals.sequence())
         let (messages, message) = AsyncStream<String>.makeStream()
         let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
-        let cluster = try PrivateCluster(cluster.cluster(http: http == "off" ? nil : http, logLevel: level)) { message.yield($0) }
+        let cluster = try PrivateCluster(cluster.cluster(http: http == "off" ? nil : http, logLevel: level, logFormat: output.logFormat)) {
+            message.yield($0)
+        }
         let result: Result<ExitStatus, any Error>
         do {
             result = .success(try await stay(cluster, loaded, signals, ends, reporter, console))

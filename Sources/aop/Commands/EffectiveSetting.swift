@@ -18,8 +18,9 @@ struct EffectiveSetting: Equatable {
         case .logLevel: settings[.logLevel] == nil ? logLevels : []
         case .shell: settings[.shell] == nil ? [shell(settings)] : []
         case .keyFile: merged(keyFiles(settings))
-        case .color, .coordinator, .connectTimeout, .keys, .listen, .http, .data, .partialResultBytes, .diskReserve, .snapshotBytes,
-            .retain, .retainBytes, .history, .flightRecorder, .connect, .processes, .slots, .labels, .resources, .passEnv, .secrets, .grace:
+        case .logFormat, .color, .coordinator, .connectTimeout, .keys, .listen, .http, .data, .partialResultBytes, .diskReserve,
+            .snapshotBytes, .retain, .retainBytes, .history, .flightRecorder, .connect, .processes, .slots, .labels, .resources, .passEnv,
+            .secrets, .grace:
             []
         }
     }

@@ -8,9 +8,9 @@ import Worker
 enum Program {
     @MainActor
     static func main() async {
-        FileTracer.bootstrap(arguments: CommandLine.arguments)
+        SpanTracer.bootstrap(arguments: CommandLine.arguments)
         // Executors and supervisors have the process's first thread for themselves.
-        WorkerRuntime.runExecutorIfAsked(operations: [])
+        WorkerRuntime.runExecutorIfAsked(operations: [], shutdown: SpanTracer.end)
         do {
             var command = try AOP.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -18,7 +18,9 @@ enum Program {
             } else {
                 try command.run()
             }
+            SpanTracer.end()
         } catch {
+            SpanTracer.end()
             await reportUsage(error)
             AOP.exit(withError: error)
         }

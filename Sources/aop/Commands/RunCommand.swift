@@ -28,7 +28,7 @@ struct RunCommand: ToolCommand {
         let signals = await EndSignals.sequence()
         let (messages, message) = AsyncStream<String>.makeStream()
         let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
-        let cluster = try PrivateCluster(cluster.cluster(http: nil, logLevel: level)) { message.yield($0) }
+        let cluster = try PrivateCluster(cluster.cluster(http: nil, logLevel: level, logFormat: output.logFormat)) { message.yield($0) }
         let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
         let result: Result<ExitStatus, any Error>
         do {

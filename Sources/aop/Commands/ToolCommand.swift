@@ -33,8 +33,9 @@ extension ToolCommand {
 
     func run() async throws {
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
+        let format = output.logFormat
         LoggingSystem.bootstrap { label in
-            var handler = ServiceLog.handler(label: label)
+            var handler = ServiceLog.handler(label: label, format)
             handler.logLevel = level
             return handler
         }

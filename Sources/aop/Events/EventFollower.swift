@@ -19,9 +19,11 @@ struct EventFollower: Sendable {
     /// nil: nothing of what has happened already.
     let since: Int64?
     private let isAway = Flag()
+    private let workers: WorkerFollower
 
     init(_ connection: ClusterConnection, _ console: Console, since: Int64?) {
         (self.connection, self.console, self.since) = (connection, console, since)
+        workers = WorkerFollower(connection)
     }
 
     // MARK: What has happened
@@ -33,6 +35,7 @@ struct EventFollower: Sendable {
             guard let (_, found) = try await stand(view) else { continue }
             try add(found, to: &events)
         }
+        try add(try await workers.news(), to: &events)
         return Self.sorted(events)
     }
 
@@ -89,8 +92,10 @@ struct EventFollower: Sendable {
                 try add(events, to: &past)
                 if let stream { group.addTask { try await tell(stream, told) } }
             }
+            try add(try await workers.news(), to: &past)
             try await write(Self.sorted(past))
             while true {
+                try await write(try await watched { try await workers.news() })
                 for view in try await watched({ try await newcomers(&known) }) {
                     try await write([SubmissionEvents.submitted(view)])
                     group.addTask { try await tell(connection.followDetails(of: view.id), SubmissionEvents(view)) }

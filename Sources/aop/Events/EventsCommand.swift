@@ -6,17 +6,19 @@ import Wire
 struct EventsCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "What happens in the cluster, submission by submission and operation by operation.",
+        abstract: "What happens in the cluster: submissions, operations, workers.",
         discussion: """
-            What was submitted, began, is tried again, is being stopped and has ended, a line each. Without -f what has happened in the last
-            hour, or since --since; with -f what happens from now on, until Ctrl-C, and with --since what has happened since then before it.
-            The coordinator keeps how everything stands, and no list of events: of what has happened already it is the newest attempt of each
-            operation, of submissions that are still known.
+            What was submitted, began, is tried again, is being stopped and has ended, and which workers joined, are draining, left or were
+            lost, a line each. Without -f what has happened in the last hour, or since --since; with -f what happens from now on, until Ctrl-C,
+            and with --since what has happened since then before it. The coordinator keeps how everything stands, and no list of events: of what
+            has happened already it is the attempts of operations (of each the last 20) of submissions that are still known, and of workers
+            the last 1000 events since the coordinator's start.
 
             Examples:
               aop events
               aop events -f
               aop events --since 2026-11-21T22:00:00Z -o jsonl | jq 'select(.event == "failed")'
+              aop events -f -o jsonl | jq 'select(.event == "lost") | .worker'
               aop events -f --since 10m
             """)
 

@@ -32,11 +32,21 @@ struct SubmissionEvents: Sendable {
             case .group, .ordered, .forEach, .decider, .UNRECOGNIZED: return []
             case .operation: break
             }
-            // When it was told to stop, or failed before, the view does not say.
-            return step(
-                unit: view.unit, path: view.path, state: view.state.isFinal ? view.state : .running, attempt: view.attempts,
-                worker: view.worker, at: view.finishedAt, startedAt: view.startedAt, error: view.errors.first?.message ?? "")
+            let before = view.earlierAttempts.flatMap { earlier($0, of: view) }
+            // When it was told to stop the view does not say.
+            return before
+                + step(
+                    unit: view.unit, path: view.path, state: view.state.isFinal ? view.state : .running, attempt: view.attempts,
+                    worker: view.worker, at: view.finishedAt, startedAt: view.startedAt, error: view.errors.first?.message ?? "")
         }
+    }
+
+    /// What is new in an attempt that did not count: its start, and that it is tried again where it failed.
+    private mutating func earlier(_ attempt: WireEarlierAttempt, of view: WireOperationView) -> [ClusterEvent] {
+        step(
+            unit: view.unit, path: view.path, state: attempt.ending == .failed ? .retrying : .running, attempt: attempt.number,
+            worker: attempt.worker, at: attempt.finishedAt, startedAt: attempt.startedAt,
+            error: attempt.ending == .failed ? attempt.text : "")
     }
 
     /// What is new in what has happened.

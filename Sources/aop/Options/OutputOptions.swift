@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import Settings
+import Worker
 
 /// What standard output carries.
 enum OutputMode: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -25,6 +26,9 @@ struct OutputOptions: ParsableArguments, Sendable {
 
     @Option(help: "Log messages from this level on: trace, debug, info, notice, warning, error, critical. AOP_LOG_LEVEL sets it, too.")
     var logLevel: Logger.Level?
+
+    @Option(help: "Log messages as text, or as json: an object a line. AOP_LOG_FORMAT sets it, too.")
+    var logFormat: LogFormat = Settings.text(.logFormat).flatMap(LogFormat.init(rawValue:)) ?? .text
 
     @Option(
         help: ArgumentHelp(

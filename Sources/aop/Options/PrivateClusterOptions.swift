@@ -35,10 +35,11 @@ struct PrivateClusterOptions: ParsableArguments, Sendable {
     }
 
     /// - Parameter http: where its coordinator serves HTTP; nil: nowhere.
-    func cluster(http: String?, logLevel: Logger.Level) -> PrivateCluster.Options {
+    func cluster(http: String?, logLevel: Logger.Level, logFormat: LogFormat) -> PrivateCluster.Options {
         PrivateCluster.Options(
             executors: workers, slots: slots ?? Int(clinux_processor_count()), labels: label, resources: resource,
-            secrets: secrets.map(absolute), data: data.map(absolute), http: http, logLevel: logLevel.rawValue)
+            secrets: secrets.map(absolute), data: data.map(absolute), http: http, logLevel: logLevel.rawValue,
+            logFormat: logFormat.rawValue)
     }
 
     private func absolute(_ path: String) -> String {

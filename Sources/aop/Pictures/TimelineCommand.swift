@@ -17,9 +17,10 @@ struct TimelineCommand: ToolCommand {
         commandName: "timeline",
         abstract: "Who ran what when, as a picture.",
         discussion: """
-            Lines for each worker, with what ran there one after the other, in the colour of its state. Of an
-            operation that was tried several times it is the newest attempt. Above them is marked where something failed, and where an
-            attempt was lost with its worker. What is too close together to be seen is one bar, and says what is in it.
+            Lines for each worker, with what ran there one after the other, in the colour of its state. Each attempt of an operation
+            is a bar; of those that did not count (the last 20 of an operation, as far as they had begun) it says how they ended.
+            Above them is marked where something failed, and where an attempt was lost with its worker. What is too close together to be
+            seen is one bar, and says what is in it.
 
             Examples:
               aop timeline last --to last.svg

@@ -18,6 +18,7 @@ struct PrivateCluster: Sendable {
         /// Where the coordinator serves HTTP; nil: nowhere.
         var http: String?
         var logLevel: String
+        var logFormat: String
     }
 
     private let directory: PrivateDirectory
@@ -31,7 +32,7 @@ struct PrivateCluster: Sendable {
             name: "coordinator",
             arguments: [
                 "coordinator", "--listen", directory.endpoint, "--data", options.data ?? "\(directory.path)/data",
-                "--private-directory", directory.path, "--log-level", options.logLevel,
+                "--private-directory", directory.path, "--log-level", options.logLevel, "--log-format", options.logFormat,
             ] + (options.http.map { ["--http", $0] } ?? ["--no-http"]) + Settings.arguments, onMessage: onMessage)
         worker = ChildProcess(
             name: "worker",
@@ -39,7 +40,7 @@ struct PrivateCluster: Sendable {
                 "worker", "--connect", directory.endpoint, "--processes", "\(options.executors)", "--slots", "\(options.slots)",
                 "--lifeline", "--shell", "on", "--pass-everything", "--working-directory", FileManager.default.currentDirectoryPath,
                 // It is told to end when there is nothing left to finish.
-                "--grace", "0s", "--log-level", options.logLevel,
+                "--grace", "0s", "--log-level", options.logLevel, "--log-format", options.logFormat,
             ] + options.labels.flatMap { ["--label", $0] } + options.resources.flatMap { ["--resource", $0] }
                 + (options.secrets.map { ["--secrets", $0] } ?? []) + Settings.arguments, onMessage: onMessage)
     }

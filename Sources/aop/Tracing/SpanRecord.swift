@@ -2,7 +2,7 @@ import Foundation
 import Tracing
 import Wire
 
-/// What is known of a span, and its line in a trace file.
+/// What is known of a span.
 ///
 /// https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 struct SpanRecord: Sendable {
@@ -39,10 +39,9 @@ struct SpanRecord: Sendable {
         if links.count < Self.eventsMax { links.append(link) } else { droppedLinks += 1 }
     }
 
-    /// A whole message `TracesData`, as collectors read it from files, with its end of line.
-    func line(service: String) -> Data {
+    fileprivate var span: OTLP.Span {
         let (attributes, dropped) = OTLP.attributes(attributes)
-        let span = OTLP.Span(
+        return OTLP.Span(
             traceId: place.parent.traceID, spanId: place.parent.spanID, traceState: place.state, parentSpanId: parentSpanID,
             name: OTLP.cut(name), kind: OTLP.number(of: kind), startTimeUnixNano: String(startedAt),
             endTimeUnixNano: String(endedAt ?? startedAt), attributes: attributes, droppedAttributesCount: dropped,
@@ -54,19 +53,24 @@ struct SpanRecord: Sendable {
             }, droppedEventsCount: droppedEvents,
             links: links.map { OTLP.Link(traceId: $0.parent.traceID, spanId: $0.parent.spanID) }, droppedLinksCount: droppedLinks,
             status: status.map { OTLP.Status(code: $0.code == .ok ? 1 : 2, message: $0.message.map(OTLP.cut)) })
-        let scope = OTLP.ScopeSpans(scope: OTLP.Scope(name: "aop", version: ProductVersion.current), spans: [span])
-        let resource = OTLP.Resource(attributes: [
-            OTLP.KeyValue(key: "service.name", value: OTLP.Value(stringValue: service)),
-            OTLP.KeyValue(key: "host.name", value: OTLP.Value(stringValue: HostName.current)),
-            OTLP.KeyValue(key: "process.pid", value: OTLP.Value(intValue: String(getpid()))),
-        ])
+    }
+}
+
+/// A whole message of OTLP/JSON: `TracesData`, as collectors read it from files, and `ExportTraceServiceRequest`, which has the same fields.
+struct OTLPMessage {
+    let json: Data
+
+    init(of records: [SpanRecord], from resource: SpanResource) {
+        let scope = OTLP.ScopeSpans(scope: OTLP.Scope(name: "aop", version: ProductVersion.current), spans: records.map(\.span))
+        let attributes = resource.attributes.map { name, value in
+            // The only one that is a number by the semantic conventions.
+            OTLP.KeyValue(key: name, value: name == "process.pid" ? OTLP.Value(intValue: value) : OTLP.Value(stringValue: OTLP.cut(value)))
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-        do {
-            return try encoder.encode(OTLP.Traces(resourceSpans: [OTLP.ResourceSpans(resource: resource, scopeSpans: [scope])]))
-                + Data("\n".utf8)
-        } catch {
-            preconditionFailure("a span of texts and finite numbers has no JSON: \(error)")
+        let traces = OTLP.Traces(resourceSpans: [OTLP.ResourceSpans(resource: OTLP.Resource(attributes: attributes), scopeSpans: [scope])])
+        do { json = try encoder.encode(traces) } catch {
+            preconditionFailure("spans of texts and finite numbers have no JSON: \(error)")
         }
     }
 }

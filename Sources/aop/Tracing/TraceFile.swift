@@ -6,6 +6,8 @@ import Synchronization
 /// It is opened when there is something to write. What cannot be written is dropped, and said once, on standard error: work goes on
 /// without it.
 final class TraceFile: Sendable {
+    /// The variable that names the file.
+    static let variable = "AOP_TRACE_FILE"
     /// Of one file; whatever is not written then is dropped. Somebody who moves it away has a fresh one with the next process.
     static let bytesMax = 1 << 30
 
@@ -60,8 +62,19 @@ final class TraceFile: Sendable {
             return reason
         }
         guard let problem else { return }
-        tell("aop: warning: spans are dropped: \(path) (\(FileTracer.variable)) cannot be written: \(problem)\n")
+        tell("aop: warning: spans are dropped: \(path) (\(TraceFile.variable)) cannot be written: \(problem)\n")
     }
 
     private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+/// Spans as lines of a file.
+struct FileSink: SpanSink {
+    let file: TraceFile
+    let resource: SpanResource
+
+    func take(_ record: SpanRecord) { file.append(OTLPMessage(of: [record], from: resource).json + Data("\n".utf8)) }
+
+    /// Each span is written when it ends.
+    func flush() {}
 }

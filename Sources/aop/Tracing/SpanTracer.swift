@@ -1,29 +1,41 @@
 import Foundation
+import Synchronization
 import Tracing
 import Wire
 
-/// A tracer that writes each finished span to a file, as one line of OTLP/JSON, and knows W3C Trace Context.
+/// A tracer that hands each finished span on, and knows W3C Trace Context.
 ///
-/// Of a trace that is not sampled nothing is written; it is passed on.
-struct FileTracer: Tracer {
-    /// The variable that names the file.
-    static let variable = "AOP_TRACE_FILE"
+/// Of a trace that is not sampled nothing is handed on; it is passed on to others.
+struct SpanTracer: Tracer {
+    let sinks: [any SpanSink]
 
-    let file: TraceFile
-    /// `service.name` of what is written.
-    let service: String
-
-    /// Bootstraps one if the environment names a file. Once in a process.
+    /// Bootstraps one if the environment names a file, or a collector. Once in a process.
     static func bootstrap(arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment) {
-        guard let path = environment[variable], !path.isEmpty else { return }
         let command = arguments.dropFirst().first.flatMap { $0.hasPrefix("-") ? nil : $0 }
-        InstrumentationSystem.bootstrap(FileTracer(file: TraceFile(path), service: command.map { "aop \($0)" } ?? "aop"))
+        let resource = SpanResource(service: command.map { "aop \($0)" } ?? "aop", environment: environment)
+        var sinks: [any SpanSink] = []
+        if let path = environment[TraceFile.variable], !path.isEmpty { sinks.append(FileSink(file: TraceFile(path), resource: resource)) }
+        switch ExportSettings.of(environment) {
+        case .off: break
+        case .unusable(let problem): FileHandle.standardError.write(Data("aop: warning: spans are not exported: \(problem)\n".utf8))
+        case .export(let settings): sinks.append(SpanExporter.start(settings, resource))
+        }
+        guard !sinks.isEmpty else { return }
+        let tracer = SpanTracer(sinks: sinks)
+        own.withLock { $0 = tracer }
+        InstrumentationSystem.bootstrap(tracer)
     }
+
+    /// Of this process.
+    private static let own = Mutex<SpanTracer?>(nil)
+
+    /// Tells what is to be told before this process ends. Takes at most `SpanExporter.flushMilliseconds`.
+    static func end() { own.withLock { $0 }?.forceFlush() }
 
     func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind, at instant: @autoclosure () -> Instant,
         function: String, file fileID: String, line: UInt
-    ) -> FileSpan {
+    ) -> RecordedSpan {
         var context = context()
         let parent = context.tracePlace
         let place = TracePlace(
@@ -34,13 +46,12 @@ struct FileTracer: Tracer {
         let record = SpanRecord(
             name: operationName, kind: kind, place: place, parentSpanID: parent?.parent.spanID,
             startedAt: instant().nanosecondsSinceEpoch)
-        return FileSpan(record, context: context) { [file, service] record in
-            if place.parent.isSampled { file.append(record.line(service: service)) }
+        return RecordedSpan(record, context: context) { [sinks] record in
+            if place.parent.isSampled { for sink in sinks { sink.take(record) } }
         }
     }
 
-    /// Each span is written when it ends.
-    func forceFlush() {}
+    func forceFlush() { for sink in sinks { sink.flush() } }
 
     func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject

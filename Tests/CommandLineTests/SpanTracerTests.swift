@@ -7,7 +7,7 @@ import Wire
 @testable import aop
 
 /// Spans as lines of OTLP/JSON.
-@Suite struct FileTracerTests {
+@Suite struct SpanTracerTests {
     private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     private let path = "\(NSTemporaryDirectory())aop-trace-\(UUID().uuidString).jsonl"
     private let told = Told()
@@ -18,8 +18,9 @@ import Wire
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
-    private func tracer(bytesMax: Int = TraceFile.bytesMax) -> FileTracer {
-        FileTracer(file: TraceFile(path, bytesMax: bytesMax) { [told] in told.add($0) }, service: "test")
+    private func tracer(bytesMax: Int = TraceFile.bytesMax) -> SpanTracer {
+        let file = TraceFile(path, bytesMax: bytesMax) { [told] in told.add($0) }
+        return SpanTracer(sinks: [FileSink(file: file, resource: SpanResource(service: "test"))])
     }
 
     /// The spans in the file, as JSON objects.
@@ -43,7 +44,7 @@ import Wire
         func inject(_ value: String, forKey key: String, into fields: inout [String: String]) { fields[key] = value }
     }
 
-    private func context(_ tracer: FileTracer, _ fields: [String: String]) -> ServiceContext {
+    private func context(_ tracer: SpanTracer, _ fields: [String: String]) -> ServiceContext {
         var context = ServiceContext.topLevel
         tracer.extract(fields, into: &context, using: Fields())
         return context
@@ -130,7 +131,8 @@ import Wire
     }
 
     @Test func fileThatCannotBeWritten_isSaidOnce() {
-        let tracer = FileTracer(file: TraceFile("/nowhere/at/all") { [told] in told.add($0) }, service: "test")
+        let file = TraceFile("/nowhere/at/all") { [told] in told.add($0) }
+        let tracer = SpanTracer(sinks: [FileSink(file: file, resource: SpanResource(service: "test"))])
         for _ in 0..<3 { tracer.startSpan("one").end() }
         #expect(
             told.all == ["aop: warning: spans are dropped: /nowhere/at/all (AOP_TRACE_FILE) cannot be written: No such file or directory\n"]

@@ -1,8 +1,8 @@
 import Synchronization
 import Tracing
 
-/// A span that is written when it ends.
-final class FileSpan: Span {
+/// A span that is handed on when it ends.
+final class RecordedSpan: Span {
     let context: ServiceContext
     private let record: Mutex<SpanRecord>
     private let write: @Sendable (SpanRecord) -> Void
