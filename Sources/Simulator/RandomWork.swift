@@ -5,6 +5,8 @@ import Wire
 /// What is submitted, and what becomes of it when it runs: drawn from the seed.
 struct RandomWork {
     static let operation = "work"
+    /// It sends elements while it runs, and reads those of another one if it is told to.
+    static let sender = "send"
     static let condition = "probe"
     static let keys = ["k0", "k1", "k2"]
 
@@ -13,12 +15,27 @@ struct RandomWork {
 
     /// Some nodes of a run are tried again when they fail; in the others a success counts for ever.
     let retries: Bool
+    /// In some runs operations send while they run, and others receive that.
+    let streams: Bool
     let size: Int
 
     init(using random: inout SimulationRandom) {
         retries = random.oneIn(2)
+        streams = random.oneIn(2)
         size = 2 + random.below(14)
     }
+
+    /// What executors register.
+    static let types: [WireOperationType] = [
+        .with { $0.name = operation },
+        .with {
+            $0.name = sender
+            $0.sent = .init()
+            $0.streamed = .init()
+        },
+    ]
+
+    static func sends(_ node: Node) -> Bool { if case .operation(let operation) = node.kind { operation.type == sender } else { false } }
 
     // MARK: Graphs
 
@@ -26,6 +43,7 @@ struct RandomWork {
         var graph = Graph(name: "random", nodes: [], parameters: [Array("{}".utf8)])
         var left = size
         addGroup(to: &graph, parent: 0, isRoot: true, depth: 0, left: &left, names: [], isInForEach: false, &random)
+        if streams { addStreams(to: &graph, using: &random) }
         ask(of: &graph, using: &random)
         return graph
     }
@@ -113,6 +131,11 @@ struct RandomWork {
         var ending: UnitEnding
         var isCommand: Bool
         var obeys: Bool
+        /// What it sends while it runs; nil: it is none that sends.
+        var elements: (count: Int, gapMilliseconds: Int64)?
+        /// How many elements of another one it reads; nil: all.
+        var wanted: Int?
+        var readingMilliseconds: Int64 = 0
     }
 
     func body(of assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> Body {
@@ -120,7 +143,9 @@ struct RandomWork {
         var body = Body(
             milliseconds: duration(faults, using: &random), ending: .cancelled, isCommand: !isDeaf || random.oneIn(2), obeys: !isDeaf)
         switch assignment.kind {
-        case .execute, .conclude, .UNRECOGNIZED: body.ending = executed(assignment, faults, using: &random)
+        case .execute, .conclude, .UNRECOGNIZED:
+            body.ending = executed(assignment, faults, using: &random)
+            if assignment.operation == Self.sender { addStreams(to: &body, assignment, using: &random) }
         case .evaluate:
             (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
             body.ending = .answers(assignment.conditions.map { answer($0, faults, using: &random) })
@@ -141,19 +166,21 @@ struct RandomWork {
 
     private func executed(_ assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> UnitEnding {
         if faults.contains(.failures), random.oneIn(5) {
-            return .failure([
-                .with {
-                    $0.code = .operation
-                    $0.message = "drawn"
-                    $0.typeName = "Drawn"
-                }
-            ])
+            return .failure([Self.failure("drawn")])
         }
         let value = WireValue.with {
             $0.encoding = .text
             $0.inline = .init("\(assignment.path)#\(assignment.attempt)".utf8)
         }
         return random.oneIn(12) ? .production(value, Self.addition(count: 1 + random.below(2))) : .success(value)
+    }
+
+    static func failure(_ message: String) -> WireOperationFailure {
+        .with {
+            $0.code = .operation
+            $0.message = message
+            $0.typeName = "Drawn"
+        }
     }
 
     /// So many operations that an attempt adds to its group with its success.

@@ -7,6 +7,11 @@ enum ClientEvent {
     case asks(ClientRequest, start: Int)
     case answered(ClientRequest, Reply, start: Int)
     case hears(WireEvents, start: Int)
+    /// A question of one of its readers arrives at the coordinator, and the answer.
+    case asksToRead(WireRequest, start: Int)
+    case reads(WireResponse, start: Int)
+    /// Somebody begins to read what an operation of the submission sends.
+    case beginsToRead(String)
     case connects
     /// It does something of its own.
     case acts
@@ -14,7 +19,12 @@ enum ClientEvent {
     case settles
     case lost(start: Int)
 
-    var isOfCoordinator: Bool { if case .asks = self { true } else { false } }
+    var isOfCoordinator: Bool {
+        switch self {
+        case .asks, .asksToRead: true
+        case .answered, .hears, .reads, .beginsToRead, .connects, .acts, .settles, .lost: false
+        }
+    }
 }
 
 /// A question of the client, which it repeats until it is answered.
@@ -58,7 +68,9 @@ final class SimulatedClient {
         var attempts: Int
     }
 
-    private unowned let world: Simulation
+    unowned let world: Simulation
+    /// Of what operations send.
+    var readers: [UInt64: SimulatedReader] = [:]
     private(set) var submissions: [Submission]
     /// What it has asked and not been answered.
     private var open: [Int: ClientRequest] = [:]
@@ -88,6 +100,7 @@ final class SimulatedClient {
         for submission in submissions where !submission.hasOutcomes {
             if let id = submission.id { ask(.follow(submission: id), .follow(id: id)) }
         }
+        for number in readers.keys.sorted() { askToRead(number) }
     }
 
     func disconnected() { isConnected = false }
@@ -198,6 +211,7 @@ final class SimulatedClient {
         guard let index = submissions.firstIndex(where: { $0.key == key }) else { return }
         if let known = submissions[index].id, known != id { world.violate("`\(key)` was acknowledged as \(known), and then as \(id)") }
         world.witness.acknowledged(submission: id)
+        if submissions[index].id == nil { planToRead(id) }
         submissions[index].id = id
         ask(.follow(submission: id), .follow(id: id))
     }
@@ -225,12 +239,15 @@ final class SimulatedClient {
             }
             submissions[index].outcomes[operation.path] = seen
         }
-        if next > 0 { askForOutcomes(of: id, from: next) } else { submissions[index].hasOutcomes = true }
+        guard next == 0 else { return askForOutcomes(of: id, from: next) }
+        submissions[index].hasOutcomes = true
+        world.streams.check(submissions[index])
     }
 
     /// Asks once more how everything ended that it was told of.
     func askAgain() {
         for submission in submissions { if let id = submission.id, submission.hasOutcomes { askForOutcomes(of: id, from: 0) } }
+        readAgain()
     }
 
     func hears(_ events: WireEvents) {

@@ -7,12 +7,17 @@ final class SimulatedExecutor {
     let index: Int
     let slots: Int
     unowned let host: SimulatedHost
-    private unowned let world: Simulation
+    unowned let world: Simulation
     private(set) var session = PeerSession(SimulatedExecutor.waits)
     private(set) var state: ExecutorState
     private(set) var connection: SimulatedConnection?
     /// Those that run.
-    private(set) var bodies: [Int: Body] = [:]
+    var bodies: [Int: Body] = [:]
+    /// What bodies send, and what they have produced, until the coordinator has it.
+    var elements = ElementDesk()
+    private var products = ProductDesk()
+    /// What bodies receive of others.
+    private(set) lazy var desk = makeDesk()
     private(set) var isAlive = true
     /// When the coordinator has heard it last, or has begun to count anew.
     var lastHeard: Int64 = 0
@@ -29,7 +34,11 @@ final class SimulatedExecutor {
         /// It ends when it is told to.
         let obeys: Bool
         var isStopped = false
+        /// It has been told to end, or its time is over.
+        var isDue = false
         var ending: UnitEnding
+        var sending: SimulatedSending?
+        var reading: SimulatedReading?
     }
 
     private static let waits: PeerSession.Configuration = {
@@ -71,10 +80,19 @@ final class SimulatedExecutor {
         }
     }
 
+    /// Its time is over, or it has been made to end.
     func bodyEnds(_ number: Int) {
-        guard let body = bodies.removeValue(forKey: number) else { return }
+        bodies[number]?.isDue = true
+        turn { $0.endIfDone(number) }
+    }
+
+    /// Ends the body if it is time, and it has sent and received what it wants to.
+    func endIfDone(_ number: Int) {
+        guard let body = bodies[number], body.isDue, body.hasSaidAll else { return }
+        bodies[number] = nil
         world.witness.ended(body, in: self)
-        turn { executor in executor.step { $0.ended(body.key, body.ending, now: $1, at: $2) } }
+        forgetStreams(of: body)
+        step { $0.ended(body.key, body.ending, now: $1, at: $2) }
     }
 
     func drain() {
@@ -92,20 +110,25 @@ final class SimulatedExecutor {
 
     // MARK: Turns
 
-    private var now: Int64 { world.now }
+    var now: Int64 { world.now }
 
     /// Does something, tells the coordinator what there is to tell, and sees to it that it is called when its time has come.
-    private func turn(_ body: (SimulatedExecutor) -> Void) {
+    func turn(_ body: (SimulatedExecutor) -> Void) {
         guard isAlive else { return }
         body(self)
         flush()
-        guard isAlive, let due = [session.deadline, state.deadline].compactMap(\.self).min() else { return }
+        let elementsDue = session.isAttached ? elements.deadline : nil
+        guard isAlive, let due = [session.deadline, state.deadline, elementsDue].compactMap(\.self).min() else { return }
         guard tickAt.map({ due < $0 }) ?? true else { return }
         tickAt = due
         world.put(.tick(self), at: max(due, now))
     }
 
     private func flush() {
+        if session.isAttached, let connection {
+            for batch in elements.take(now: now) { world.send(.with { $0.elements = batch }, on: connection, from: self) }
+            for batch in products.take() { world.send(.with { $0.products = batch }, on: connection, from: self) }
+        }
         let news = reports
         reports = []
         guard !news.isEmpty, session.isAttached, let connection else { return }
@@ -154,7 +177,7 @@ final class SimulatedExecutor {
             $0.executor = .with {
                 $0.supervisorIncarnation = UInt64(host.number) + 1
                 $0.slots = UInt32(slots)
-                $0.operations = [.with { $0.name = RandomWork.operation }]
+                $0.operations = RandomWork.types
                 $0.conditions = [RandomWork.condition]
                 $0.labels = host.number == 0 ? [RandomWork.label] : []
                 $0.units = held
@@ -168,6 +191,9 @@ final class SimulatedExecutor {
         switch notice {
         case .attached(let welcome, _):
             wasFrozen = host.isPaused
+            desk.resume()
+            elements.forgetSent()
+            products.forgetSent()
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
         case .leaseOver:
             if !world.plants(.startAfterLease) { state.leaseOver() }
@@ -182,17 +208,36 @@ final class SimulatedExecutor {
     private func handle(_ message: WireCoordinatorMessage) {
         switch message.body {
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
-        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .stop(let stop)?:
+            for unit in stop.units where unit.reason != .recalled {
+                if let end = products.release(UnitKey(unit)) { admit(end) }
+                if let end = elements.release(UnitKey(unit)) { reports.append(end) }
+            }
+            step { $0.stopOrdered(stop.units, now: $1, at: $2) }
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
-        case .elementReceipts?, .productReceipts?, .response?, .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?,
-            .events?,
-            .farewell?, .helloWanted?, .enrolled?, nil:
+        case .elementReceipts(let receipts)?:
+            reports += elements.receive(receipts.receipts, now: now)
+            sendOn()
+        case .productReceipts(let receipts)?:
+            for receipt in receipts.receipts {
+                let (end, stops) = products.receive(receipt, host: "h\(host.number)")
+                if let end { admit(end) }
+                if stops { stop(UnitKey(unit: receipt.unit, attempt: receipt.attempt)) }
+            }
+        case .response(let response)?: desk.receive(response)
+        case .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?, .enrolled?, nil:
             break
         }
     }
 
-    private func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+    /// What it has produced is on the coordinator's disk; its elements may not be.
+    private func admit(_ report: WireUnitReport) {
+        if world.plants(.endBeforeElements) { return reports.append(report) }
+        if let report = elements.admit(report) { reports.append(report) }
+    }
+
+    func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
         guard isAlive else { return }
         for action in input(&state, now, world.wall) { perform(action) }
     }
@@ -200,13 +245,14 @@ final class SimulatedExecutor {
     private func perform(_ action: ExecutorAction) {
         guard isAlive else { return }
         switch action {
-        case .report(let report): reports.append(report)
+        case .report(let report): if let report = products.admit(report) { admit(report) }
         case .start(let key, let assignment): begin(key, assignment)
         case .stop(let key): stop(key)
         case .kill(let key):
             guard let (number, body) = body(of: key) else { return }
             guard body.isCommand else { return step { $0.cannotKill(key, now: $1, at: $2) } }
             bodies[number]?.ending = .cancelled
+            bodies[number]?.endsAtOnce()
             world.put(.bodyEnds(self, body: number), at: now + 1 + world.random.below(5))
         case .fetchInputs(let key, _): step { $0.inputsReady(key, now: $1, at: $2) }
         case .askForReplacement: world.put(.replace(host, index: index), at: now + 100)
@@ -216,7 +262,10 @@ final class SimulatedExecutor {
                 world.send(.with { $0.goodbye.reason = reason.rawValue }, on: connection, from: self)
             }
             world.exited(self)
-        case .lineUp, .forget: break
+        case .forget(let key):
+            products.forget(key)
+            elements.forget(key)
+        case .lineUp: break
         }
     }
 
@@ -228,6 +277,8 @@ final class SimulatedExecutor {
         let body = Body(key: key, assignment: assignment, isCommand: work.isCommand, obeys: work.obeys, ending: work.ending)
         bodies[number] = body
         world.witness.began(body, in: self)
+        products.open(key)
+        beginStreams(number, work)
         world.put(.bodyEnds(self, body: number), at: now + work.milliseconds)
     }
 
@@ -236,6 +287,7 @@ final class SimulatedExecutor {
         bodies[number]?.isStopped = true
         guard body.obeys else { return }
         bodies[number]?.ending = .cancelled
+        bodies[number]?.endsAtOnce()
         world.put(.bodyEnds(self, body: number), at: now + world.random.below(Int64(200)))
     }
 

@@ -43,6 +43,13 @@ extension Simulation {
             }
             put(.resumes(host), at: now + random.below(Int64(random.oneIn(3) ? 90_000 : 6_000)))
         case .coordinatorPauses: pauseCoordinator()
+        case .clientLosses:
+            guard let peer = clientPeer else { return }
+            note("the client's connection breaks")
+            coordinator?.disconnect(peer)
+            wake()
+            clientPeer = nil
+            put(.client(.lost(start: start)), at: now + latency())
         case .clockJumps: wallOffset += random.below(Int64(20_000)) - 10_000
         case .draining: if random.oneIn(3), let executor, !executor.host.isPaused { executor.drain() }
         case .cancellations, .pausedWork, .releasedLocks, .drainedWorkers: if client.isConnected { put(.client(.acts), at: now) }
@@ -72,6 +79,7 @@ extension Simulation {
         }
         resumeCoordinator()
         startCoordinator()
+        coordinator?.spooledBytesMax = .max
         if !client.isConnected { put(.client(.connects), at: now + 1) }
         for index in client.submissions.indices where !submitted.contains(index) { put(.client(.acts), at: now + Int64(index)) }
         put(.client(.settles), at: now + 1_000)

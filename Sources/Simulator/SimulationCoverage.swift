@@ -40,6 +40,7 @@ public struct SimulationCoverage: Sendable {
         "assigned", "attemptEnded", "attemptLost", "cancelRequested", "deadlinePassed", "deathProven", "delayEnded", "epochStarted",
         "groupRestarted", "judged", "lateResultRefused", "lockSeized", "locksAsked", "locksReturned", "offersRegistered", "orphanEnded",
         "outcomesKept", "paused", "quarantineMet", "queueTimedOut", "resumed", "scopeRestarted", "signaturesRegistered", "stopBegun",
+        "streamBegun",
         "submitted", "timedOut", "typesRegistered", "workerDrained", "workerEnded", "workerMet", "workerRemoved", "workerResumed",
     ]
 }
