@@ -320,7 +320,7 @@ package final class MemoryCoordinator {
         var sends: [Outputs.Send] = []
         for send in outputs.sends {
             if send.to == AttemptLabels.asker, !send.message.isEvents {
-                labels.receive(send.message)
+                labels.receive(send.message) { scheduler.isOpen($0, under: $1) }
             } else if goesOutEarly?(send.message) == true {
                 deliver(send)
             } else {
