@@ -20,6 +20,9 @@ extension Graph {
         if let producer = node.options.stream { words.append("receives the stream of \(path(of: producer))") }
         if RandomWork.sends(node) { words.append("sends") }
         if node.retries > 0 { words.append("\(node.retries) retries") }
+        if node.options.isHosted { words.append("hosted") }
+        if node.options.say.holds { words.append("its submitter holds its end") }
+        if node.options.say.retries { words.append("its submitter retries it") }
         if node.timeoutMilliseconds > 0 { words.append("timeout \(node.timeoutMilliseconds)") }
         if node.forwardsFailure { words.append("forwards") }
         return (words.filter { !$0.isEmpty } + node.options.words).joined(separator: " ")

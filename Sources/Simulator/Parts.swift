@@ -20,9 +20,11 @@ final class SimulatedConnection {
     init(_ number: Int, of host: SimulatedHost?, start: Int) { (self.number, self.host, self.start) = (number, host, start) }
 }
 
-/// A host with a worker: its supervisor, and executors, which may be replaced.
+/// A host with a worker: its supervisor, and executors, which may be replaced. Or that of the program that submits, which is an executor
+/// of what exists only in it, and has no supervisor.
 final class SimulatedHost {
     let number: Int
+    let isOfSubmitter: Bool
     var executors: [SimulatedExecutor] = []
     /// Processes that have ended, with whether they died by themselves: told until it is known to be durable.
     var proofs: [(incarnation: UInt64, crashed: Bool)] = []
@@ -38,7 +40,7 @@ final class SimulatedHost {
     /// In whose name proofs are given, by the start of the coordinator.
     var supervisor: (start: Int, peer: UInt64)?
 
-    init(_ number: Int) { self.number = number }
+    init(_ number: Int, isOfSubmitter: Bool = false) { (self.number, self.isOfSubmitter) = (number, isOfSubmitter) }
 }
 
 /// What happens in virtual time.

@@ -42,17 +42,21 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case elementsBeforeSpool = "elements-before-spool"
     /// The end of an attempt is reported though its elements are not on the coordinator's disk.
     case endBeforeElements = "end-before-elements"
+    /// A submitter that reconnects does not say what it executes, so that it is given that once more.
+    case hostedUntold = "hosted-untold"
+    /// The session of a submitter is taken for over though it may come back.
+    case sessionOverEarly = "session-over-early"
 }
 
 extension PlantedDefect {
     /// Within so many seeds, from 0 on, it is found.
     public var seedsMax: UInt64 {
         switch self {
-        case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
+        case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten,
             .lyingDisk, .replayFromSecond:
             20
-        case .drainIgnored, .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
-        case .lockMovedOnSuspicion, .attemptsMixed, .elementsBeforeSpool, .endBeforeElements: 200
+        case .decisionTwice, .drainIgnored, .messageDropped, .sessionOverEarly, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .lockMovedOnSuspicion, .hostedUntold, .attemptsMixed, .elementsBeforeSpool, .endBeforeElements: 200
         case .staleTokenAccepted: 600
         // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,
         // two bodies that differ in age by a lock lease and meet on one key.

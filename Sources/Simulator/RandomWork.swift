@@ -7,6 +7,8 @@ struct RandomWork {
     static let operation = "work"
     /// It sends elements while it runs, and reads those of another one if it is told to.
     static let sender = "send"
+    /// A group that decides what it does next.
+    static let decider = "decide"
     static let condition = "probe"
     static let keys = ["k0", "k1", "k2"]
 
@@ -17,11 +19,14 @@ struct RandomWork {
     let retries: Bool
     /// In some runs operations send while they run, and others receive that.
     let streams: Bool
+    /// In some runs there is code that exists only in the program that submits.
+    let hosts: Bool
     let size: Int
 
     init(using random: inout SimulationRandom) {
         retries = random.oneIn(2)
         streams = random.oneIn(2)
+        hosts = random.oneIn(3)
         size = 2 + random.below(14)
     }
 
@@ -33,6 +38,10 @@ struct RandomWork {
             $0.sent = .init()
             $0.streamed = .init()
         },
+        .with {
+            $0.name = decider
+            $0.decides = true
+        },
     ]
 
     static func sends(_ node: Node) -> Bool { if case .operation(let operation) = node.kind { operation.type == sender } else { false } }
@@ -43,6 +52,7 @@ struct RandomWork {
         var graph = Graph(name: "random", nodes: [], parameters: [Array("{}".utf8)])
         var left = size
         addGroup(to: &graph, parent: 0, isRoot: true, depth: 0, left: &left, names: [], isInForEach: false, &random)
+        if hosts { addHostedCode(to: &graph, using: &random) }
         if streams { addStreams(to: &graph, using: &random) }
         ask(of: &graph, using: &random)
         return graph
@@ -73,6 +83,8 @@ struct RandomWork {
             }
             siblings.append(child)
         }
+        guard !isInForEach, random.oneIn(8) else { return }
+        addDecider(to: &graph, of: index, &random)
     }
 
     private func addOperation(
@@ -143,7 +155,10 @@ struct RandomWork {
         var body = Body(
             milliseconds: duration(faults, using: &random), ending: .cancelled, isCommand: !isDeaf || random.oneIn(2), obeys: !isDeaf)
         switch assignment.kind {
-        case .execute, .conclude, .UNRECOGNIZED:
+        case .conclude:
+            (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
+            body.ending = .concluded(conclusion(assignment.conclusion, using: &random))
+        case .execute, .UNRECOGNIZED:
             body.ending = executed(assignment, faults, using: &random)
             if assignment.operation == Self.sender { addStreams(to: &body, assignment, using: &random) }
         case .evaluate:
@@ -151,7 +166,10 @@ struct RandomWork {
             body.ending = .answers(assignment.conditions.map { answer($0, faults, using: &random) })
         case .decide:
             (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
-            body.ending = .elements(.with { $0.elements = (0..<random.below(4)).map { .init("\($0)".utf8) } })
+            body.ending =
+                assignment.hasDecision
+                ? .decided(decision(assignment.decision, using: &random))
+                : .elements(.with { $0.elements = (0..<random.below(4)).map { .init("\($0)".utf8) } })
         }
         return body
     }
@@ -184,7 +202,7 @@ struct RandomWork {
     }
 
     /// So many operations that an attempt adds to its group with its success.
-    private static func addition(count: Int) -> WireAddition {
+    static func addition(count: Int) -> WireAddition {
         .with {
             $0.graph.nodes = [.with { $0.group = .init() }]
             for number in 0..<count {

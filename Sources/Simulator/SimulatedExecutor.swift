@@ -19,6 +19,8 @@ final class SimulatedExecutor {
     /// What bodies receive of others.
     private(set) lazy var desk = makeDesk()
     private(set) var isAlive = true
+    /// Its session is over for good: nothing is reported any more. Of a submitter only.
+    private(set) var isOver = false
     /// When the coordinator has heard it last, or has begun to count anew.
     var lastHeard: Int64 = 0
     /// It has stood still since it was attached last: when it goes on it acts for a moment on what it knew.
@@ -51,6 +53,9 @@ final class SimulatedExecutor {
         (self.incarnation, self.index, self.slots, self.host, self.world) = (incarnation, index, slots, host, world)
         state = ExecutorState(slots: slots)
     }
+
+    /// It takes what others submit; else only what exists in the process that submits.
+    var isWorker: Bool { !host.isOfSubmitter }
 
     func start() { turn { $0.perform($0.session.start(at: $0.now)) } }
 
@@ -118,7 +123,7 @@ final class SimulatedExecutor {
         body(self)
         flush()
         let elementsDue = session.isAttached ? elements.deadline : nil
-        guard isAlive, let due = [session.deadline, state.deadline, elementsDue].compactMap(\.self).min() else { return }
+        guard isAlive, !isOver, let due = [session.deadline, state.deadline, elementsDue].compactMap(\.self).min() else { return }
         guard tickAt.map({ due < $0 }) ?? true else { return }
         tickAt = due
         world.put(.tick(self), at: max(due, now))
@@ -166,7 +171,8 @@ final class SimulatedExecutor {
     }
 
     private func hello() -> WireHello {
-        let held = world.plants(.holdingsUntold) ? [] : state.tellHeld()
+        let isUntold = world.plants(.holdingsUntold) || (!isWorker && world.plants(.hostedUntold))
+        let held = isUntold ? [] : state.tellHeld()
         return .with {
             $0.protocolMajor = ProtocolVersion.major
             $0.role = .executor
@@ -175,12 +181,14 @@ final class SimulatedExecutor {
             $0.host = "h\(host.number)"
             $0.pid = UInt32(index)
             $0.executor = .with {
-                $0.supervisorIncarnation = UInt64(host.number) + 1
+                $0.units = held
                 $0.slots = UInt32(slots)
+                $0.submitter = !isWorker
+                guard isWorker else { return }
+                $0.supervisorIncarnation = UInt64(host.number) + 1
                 $0.operations = RandomWork.types
                 $0.conditions = [RandomWork.condition]
                 $0.labels = host.number == 0 ? [RandomWork.label] : []
-                $0.units = held
                 $0.index = UInt32(index)
             }
         }
@@ -195,12 +203,17 @@ final class SimulatedExecutor {
             elements.forgetSent()
             products.forgetSent()
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
+            if !isWorker { world.client.sessionBegan() }
         case .leaseOver:
             if !world.plants(.startAfterLease) { state.leaseOver() }
         case .lockLeaseEnding(let grace):
             guard !world.plants(.runAfterLockLease) else { return }
             step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: grace, now: now) }
         case .orphanLimitOver: step { state, now, _ in state.orphanLimitOver(now: now) }
+        case .refused where !isWorker:
+            isOver = true
+            for key in bodies.sorted(by: { $0.key < $1.key }).map(\.value.key) { stop(key) }
+            world.sessionEnded(of: self)
         case .detached, .denied, .farewell, .refused: break
         }
     }
@@ -238,7 +251,7 @@ final class SimulatedExecutor {
     }
 
     func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
-        guard isAlive else { return }
+        guard isAlive, !isOver else { return }
         for action in input(&state, now, world.wall) { perform(action) }
     }
 
@@ -250,11 +263,14 @@ final class SimulatedExecutor {
         case .stop(let key): stop(key)
         case .kill(let key):
             guard let (number, body) = body(of: key) else { return }
+            guard isWorker else { return giveUp(number) }
             guard body.isCommand else { return step { $0.cannotKill(key, now: $1, at: $2) } }
             bodies[number]?.ending = .cancelled
             bodies[number]?.endsAtOnce()
             world.put(.bodyEnds(self, body: number), at: now + 1 + world.random.below(5))
         case .fetchInputs(let key, _): step { $0.inputsReady(key, now: $1, at: $2) }
+        // The program that submits is not ended for what it does not end.
+        case .askForReplacement where !isWorker, .exit where !isWorker: break
         case .askForReplacement: world.put(.replace(host, index: index), at: now + 100)
         case .exit(let reason):
             flush()
@@ -289,6 +305,14 @@ final class SimulatedExecutor {
         bodies[number]?.ending = .cancelled
         bodies[number]?.endsAtOnce()
         world.put(.bodyEnds(self, body: number), at: now + world.random.below(Int64(200)))
+    }
+
+    /// A body of the program does not end, or is not to be waited for: it counts as ended.
+    private func giveUp(_ number: Int) {
+        bodies[number]?.ending = .cancelled
+        bodies[number]?.endsAtOnce()
+        bodies[number]?.isDue = true
+        endIfDone(number)
     }
 
     private func body(of key: UnitKey) -> (Int, Body)? { bodies.first { $0.value.key == key }.map { ($0.key, $0.value) } }

@@ -120,6 +120,11 @@ public final class Simulation {
             hosts.append(host)
             for index in 0..<(1 + random.below(2)) { spawn(index, on: host) }
         }
+        if graphs.contains(where: \.hasHostedCode) {
+            let host = SimulatedHost(hosts.count, isOfSubmitter: true)
+            hosts.append(host)
+            spawn(0, on: host)
+        }
         put(.client(.connects), at: now + 5)
         for index in graphs.indices { put(.client(.acts), at: now + 10 + Int64(index) * random.below(Int64(3_000))) }
         faultsEnd = now + 5_000 + random.below(Int64(60_000))
