@@ -161,7 +161,8 @@ let package = Package(
         .target(
             name: "Simulator",
             dependencies: [
-                "Coordinator", "Executing", "Scheduling", "Wire", .product(name: "HeapModule", package: "swift-collections"),
+                "AOperation", "Cluster", "Coordinator", "Executing", "Scheduling", "Wire",
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: strict
         ),

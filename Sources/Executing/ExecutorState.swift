@@ -34,6 +34,8 @@ package struct ExecutorState: Sendable {
     /// Ready to start, first come first; those that are not held any more are skipped.
     private var queue: Deque<UnitKey> = []
     private var running: Set<UnitKey> = []
+    /// Questions about ends, which need no slot: operations may have them all that wait for these very ends.
+    private var conclusions: Deque<UnitKey> = []
     /// Units of which an attempt runs that is not wanted any more: the next attempt is not begun beside it.
     var outrun: Set<UInt64> = []
     /// As the hello said that waits for its answer.
@@ -350,6 +352,7 @@ package struct ExecutorState: Sendable {
 extension ExecutorState {
     mutating func enqueue(_ key: UnitKey, _ assignment: WireAssignment) {
         units[key] = HeldUnit(phase: .queued(assignment))
+        if assignment.kind == .conclude { return conclusions.append(key) }
         if !outrun.contains(key.unit) { queue.append(key) }
     }
 
@@ -364,6 +367,11 @@ extension ExecutorState {
     /// Starts what may be started, and ends the process when there is nothing more to wait for.
     private mutating func advance(now: Int64, at: Int64) -> [ExecutorAction] {
         var actions: [ExecutorAction] = []
+        while mayStart, isAccepting, let key = conclusions.popFirst() {
+            guard case .queued(let assignment)? = units[key]?.phase else { continue }
+            actions.append(begin(key, assignment, now: now, at: at))
+            actions.append(.start(key, assignment))
+        }
         while mayStart, isAccepting, runningCount < slots, let (key, assignment) = nextQueued() {
             lined.remove(key)
             actions.append(begin(key, assignment, now: now, at: at))

@@ -112,11 +112,10 @@ extension Submission {
     fileprivate func violations() -> [String] {
         var found: [String] = []
         var counts = Counts()
+        func fail(_ unit: Int, _ text: String) { found.append("\(id)/\(path(of: unit)): \(text)") }
         for unit in units.indices {
             let state = units[unit]
             if state.phase == .dropped { continue }
-            let path = path(of: unit)
-            func fail(_ text: String) { found.append("\(id)/\(path): \(text)") }
             if case .operation = node(unit).kind {
                 counts.total += 1
                 if state.isRunning { counts.running += 1 }
@@ -129,25 +128,25 @@ extension Submission {
             }
             if node(unit).isDecider { continue }
             if state.phase == .blocked, state.unmet != unmetDependencies(unit) {
-                fail("counts \(state.unmet) unmet dependencies, there are \(unmetDependencies(unit))")
+                fail(unit, "counts \(state.unmet) unmet dependencies, there are \(unmetDependencies(unit))")
             }
-            if state.phase == .blocked, state.unmet == 0, state.stop == nil { fail("waits for nothing but has not begun") }
+            if state.phase == .blocked, state.unmet == 0, state.stop == nil { fail(unit, "waits for nothing but has not begun") }
             let options = node(unit).options
             let canBegin = !state.hasEnded && (state.parent < 0 || hasCalled(Int(state.parent), unit))
             if canBegin != (deadlines[Int32(unit)] != nil), options.deadlineMilliseconds > 0 || options.deadline > 0 {
-                fail("has a deadline that is \(canBegin ? "not " : "")watched")
+                fail(unit, "has a deadline that is \(canBegin ? "not " : "")watched")
             }
             if case .delayed = state.phase {
-                if !node(unit).hasOptions { fail("is delayed, but its node asks for no delay") }
-                if state.unmet > 0 || state.stop != nil { fail("is delayed though it waits for more or was stopped") }
+                if !node(unit).hasOptions { fail(unit, "is delayed, but its node asks for no delay") }
+                if state.unmet > 0 || state.stop != nil { fail(unit, "is delayed though it waits for more or was stopped") }
             }
             if state.phase == .paused, !isPaused(unit) {
-                fail("waits to be resumed, but nothing is paused")
+                fail(unit, "waits to be resumed, but nothing is paused")
             }
-            if isPaused(unit), mayReturnLocks(unit) { fail("is paused, has not begun, and has locks or waits for them") }
-            if state.phase == .held, isPaused(unit) { fail("is paused, but waits for a place") }
-            if state.phase == .held, isBelowLimit(Int(state.parent)) { fail("is held back though its group has room") }
-            for problem in preparationViolations(unit) { fail(problem) }
+            if isPaused(unit), mayReturnLocks(unit) { fail(unit, "is paused, has not begun, and has locks or waits for them") }
+            if state.phase == .held, isPaused(unit) { fail(unit, "is paused, but waits for a place") }
+            if state.phase == .held, isBelowLimit(Int(state.parent)) { fail(unit, "is held back though its group has room") }
+            for problem in preparationViolations(unit) { fail(unit, problem) }
             checkGroup(unit, fail)
         }
         found += streamViolations() + scopeViolations()
@@ -160,7 +159,7 @@ extension Submission {
         return limit == 0 || Int(units[group].activeChildren) < limit
     }
 
-    private func checkGroup(_ unit: Int, _ fail: (String) -> Void) {
+    private func checkGroup(_ unit: Int, _ fail: (Int, String) -> Void) {
         let state = units[unit]
         let children = children(of: unit)
         if case .operation = node(unit).kind { return }
@@ -172,14 +171,14 @@ extension Submission {
             case .success?, nil: false
             }
         }
-        if Int(state.openChildren) != open { fail("counts \(state.openChildren) open children, there are \(open)") }
-        if Int(state.activeChildren) != active { fail("counts \(state.activeChildren) active children, there are \(active)") }
+        if Int(state.openChildren) != open { fail(unit, "counts \(state.openChildren) open children, there are \(open)") }
+        if Int(state.activeChildren) != active { fail(unit, "counts \(state.activeChildren) active children, there are \(active)") }
         if Int(state.unsuccessfulChildren) != unsuccessful {
-            fail("counts \(state.unsuccessfulChildren) unsuccessful children, there are \(unsuccessful)")
+            fail(unit, "counts \(state.unsuccessfulChildren) unsuccessful children, there are \(unsuccessful)")
         }
-        if state.hasEnded, open > 0 { fail("has ended though \(open) children have not") }
-        if state.phase == .open, open == 0 { fail("is open though all its children have ended") }
+        if state.hasEnded, open > 0 { fail(unit, "has ended though \(open) children have not") }
+        if state.phase == .open, open == 0 { fail(unit, "is open though all its children have ended") }
         let limit = maxConcurrent(unit)
-        if limit > 0, active > limit { fail("has \(active) active children, its limit is \(limit)") }
+        if limit > 0, active > limit { fail(unit, "has \(active) active children, its limit is \(limit)") }
     }
 }

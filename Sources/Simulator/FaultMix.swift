@@ -27,6 +27,11 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
     /// Operators take workers out of service, and let them take work again.
     public static let drainedWorkers = FaultMix(rawValue: 1 << 18)
 
+    /// The coordinator has little room for partial results.
+    public static let fullSpools = FaultMix(rawValue: 1 << 19)
+    /// The client's connection breaks.
+    public static let clientLosses = FaultMix(rawValue: 1 << 20)
+
     public static let names: [(fault: FaultMix, name: String)] = [
         (.coordinatorCrashes, "coordinator-crashes"), (.executorCrashes, "executor-crashes"), (.hostLosses, "host-losses"),
         (.partitions, "partitions"), (.brokenConnections, "broken-connections"), (.hostPauses, "host-pauses"),
@@ -34,13 +39,14 @@ public struct FaultMix: OptionSet, Hashable, Sendable {
         (.clockJumps, "clock-jumps"), (.deafBodies, "deaf-bodies"), (.failures, "failures"), (.cancellations, "cancellations"),
         (.pausedWork, "paused-work"), (.duplicatedRequests, "duplicated-requests"), (.draining, "draining"),
         (.longBodies, "long-bodies"), (.releasedLocks, "released-locks"),
-        (.drainedWorkers, "drained-workers"),
+        (.drainedWorkers, "drained-workers"), (.fullSpools, "full-spools"), (.clientLosses, "client-losses"),
     ]
 
     /// Those that happen at a moment; the others are how things are as long as a run lasts.
     static let events: FaultMix = [
         .coordinatorCrashes, .executorCrashes, .hostLosses, .partitions, .brokenConnections, .hostPauses, .coordinatorPauses, .clockJumps,
         .cancellations, .pausedWork, .draining, .releasedLocks, .drainedWorkers,
+        .clientLosses,
     ]
 
     /// All but `drainedWorkers`.

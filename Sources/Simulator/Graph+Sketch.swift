@@ -17,7 +17,12 @@ extension Graph {
         }
         if !node.receives.isEmpty { words.append("receives \(node.receives.map { path(of: $0) }.joined(separator: ","))") }
         if !node.after.isEmpty { words.append("after \(node.after.map { path(of: $0) }.joined(separator: ","))") }
+        if let producer = node.options.stream { words.append("receives the stream of \(path(of: producer))") }
+        if RandomWork.sends(node) { words.append("sends") }
         if node.retries > 0 { words.append("\(node.retries) retries") }
+        if node.options.isHosted { words.append("hosted") }
+        if node.options.say.holds { words.append("its submitter holds its end") }
+        if node.options.say.retries { words.append("its submitter retries it") }
         if node.timeoutMilliseconds > 0 { words.append("timeout \(node.timeoutMilliseconds)") }
         if node.forwardsFailure { words.append("forwards") }
         return (words.filter { !$0.isEmpty } + node.options.words).joined(separator: " ")

@@ -20,9 +20,11 @@ final class SimulatedConnection {
     init(_ number: Int, of host: SimulatedHost?, start: Int) { (self.number, self.host, self.start) = (number, host, start) }
 }
 
-/// A host with a worker: its supervisor, and executors, which may be replaced.
+/// A host with a worker: its supervisor, and executors, which may be replaced. Or that of the program that submits, which is an executor
+/// of what exists only in it, and has no supervisor.
 final class SimulatedHost {
     let number: Int
+    let isOfSubmitter: Bool
     var executors: [SimulatedExecutor] = []
     /// Processes that have ended, with whether they died by themselves: told until it is known to be durable.
     var proofs: [(incarnation: UInt64, crashed: Bool)] = []
@@ -38,7 +40,7 @@ final class SimulatedHost {
     /// In whose name proofs are given, by the start of the coordinator.
     var supervisor: (start: Int, peer: UInt64)?
 
-    init(_ number: Int) { self.number = number }
+    init(_ number: Int, isOfSubmitter: Bool = false) { (self.number, self.isOfSubmitter) = (number, isOfSubmitter) }
 }
 
 /// What happens in virtual time.
@@ -53,6 +55,9 @@ enum Event {
     case closed(SimulatedConnection)
     case tick(SimulatedExecutor)
     case bodyEnds(SimulatedExecutor, body: Int)
+    /// The body sends its next element, and reads on in its stream.
+    case bodySends(SimulatedExecutor, body: Int)
+    case bodyReads(SimulatedExecutor, body: Int)
     case proof(SimulatedHost)
     case proofKnown(SimulatedHost, UInt64)
     case replace(SimulatedHost, index: Int)
@@ -60,6 +65,9 @@ enum Event {
 
     case step
     case written(start: Int)
+    case spooled(start: Int)
+    /// Readers may have waited long enough.
+    case waitsEnd(start: Int)
     case coordinatorStarts
     case coordinatorResumes
     case client(ClientEvent)
@@ -73,10 +81,10 @@ enum Event {
     /// Whether it happens in the coordinator's process.
     var isOfCoordinator: Bool {
         switch self {
-        case .up, .closed, .step, .written, .proof: true
+        case .up, .closed, .step, .written, .spooled, .waitsEnd, .proof: true
         case .client(let event): event.isOfCoordinator
-        case .connected, .lost, .down, .tick, .bodyEnds, .proofKnown, .replace, .kill, .coordinatorStarts, .coordinatorResumes, .fault,
-            .heals, .resumes, .returns, .faultsStop:
+        case .connected, .lost, .down, .tick, .bodyEnds, .bodySends, .bodyReads, .proofKnown, .replace, .kill, .coordinatorStarts,
+            .coordinatorResumes, .fault, .heals, .resumes, .returns, .faultsStop:
             false
         }
     }
@@ -85,10 +93,11 @@ enum Event {
     var host: SimulatedHost? {
         switch self {
         case .connected(let executor, _), .lost(let executor, _), .down(_, _, let executor), .tick(let executor),
-            .bodyEnds(let executor, _), .kill(let executor):
+            .bodyEnds(let executor, _), .bodySends(let executor, _), .bodyReads(let executor, _), .kill(let executor):
             executor.host
         case .replace(let host, _), .proofKnown(let host, _): host
-        case .up, .closed, .proof, .step, .written, .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals, .resumes,
+        case .up, .closed, .proof, .step, .written, .spooled, .waitsEnd, .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals,
+            .resumes,
             .returns, .faultsStop:
             nil
         }
@@ -101,8 +110,8 @@ enum Event {
             .closed(let connection):
             connection.host
         case .proof(let host), .proofKnown(let host, _): host
-        case .tick, .bodyEnds, .replace, .kill, .step, .written, .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals,
-            .resumes, .returns, .faultsStop:
+        case .tick, .bodyEnds, .bodySends, .bodyReads, .replace, .kill, .step, .written, .spooled, .waitsEnd, .coordinatorStarts,
+            .coordinatorResumes, .client, .fault, .heals, .resumes, .returns, .faultsStop:
             nil
         }
     }

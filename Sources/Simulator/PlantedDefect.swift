@@ -36,17 +36,29 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case decisionTwice = "decision-twice"
     /// What was written last is lost at a crash although it was acknowledged: the disk lies.
     case lyingDisk = "lying-disk"
+    /// Who reads partial results from the first one on is given those from the second one on.
+    case replayFromSecond = "replay-from-second"
+    /// Who has read elements of one attempt is not told that another one has begun, and goes on in that one's.
+    case attemptsMixed = "attempts-mixed"
+    /// Executors are told that their elements are kept before they are on the disk.
+    case elementsBeforeSpool = "elements-before-spool"
+    /// The end of an attempt is reported though its elements are not on the coordinator's disk.
+    case endBeforeElements = "end-before-elements"
+    /// A submitter that reconnects does not say what it executes, so that it is given that once more.
+    case hostedUntold = "hosted-untold"
+    /// The session of a submitter is taken for over though it may come back.
+    case sessionOverEarly = "session-over-early"
 }
 
 extension PlantedDefect {
     /// Within so many seeds, from 0 on, it is found.
     public var seedsMax: UInt64 {
         switch self {
-        case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten, .decisionTwice,
-            .lyingDisk:
+        case .dispatchBeforeCommit, .acknowledgementBeforeCommit, .replyBeforeCommit, .eventsBeforeCommit, .retryForgotten,
+            .lyingDisk, .replayFromSecond:
             20
-        case .linksUnjournaled, .messageDropped, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
-        case .lockMovedOnSuspicion, .drainIgnored: 200
+        case .decisionTwice, .linksUnjournaled, .messageDropped, .sessionOverEarly, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
+        case .lockMovedOnSuspicion, .drainIgnored, .hostedUntold, .attemptsMixed, .elementsBeforeSpool, .endBeforeElements: 200
         case .staleTokenAccepted: 600
         // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,
         // two bodies that differ in age by a lock lease and meet on one key.

@@ -5,6 +5,10 @@ import Wire
 /// What is submitted, and what becomes of it when it runs: drawn from the seed.
 struct RandomWork {
     static let operation = "work"
+    /// It sends elements while it runs, and reads those of another one if it is told to.
+    static let sender = "send"
+    /// A group that decides what it does next.
+    static let decider = "decide"
     static let condition = "probe"
     static let keys = ["k0", "k1", "k2"]
 
@@ -13,15 +17,37 @@ struct RandomWork {
 
     /// Some nodes of a run are tried again when they fail; in the others a success counts for ever.
     let retries: Bool
+    /// In some runs operations send while they run, and others receive that.
+    let streams: Bool
+    /// In some runs there is code that exists only in the program that submits.
+    let hosts: Bool
     let size: Int
     /// Bodies are short, and most of them may run again: much of it begins before the coordinator knows.
     let isQuick: Bool
 
     init(using random: inout SimulationRandom) {
         retries = random.oneIn(2)
+        streams = random.oneIn(2)
+        hosts = random.oneIn(3)
         isQuick = random.oneIn(3)
         size = 2 + random.below(isQuick ? 30 : 14)
     }
+
+    /// What executors register.
+    static let types: [WireOperationType] = [
+        .with { $0.name = operation },
+        .with {
+            $0.name = sender
+            $0.sent = .init()
+            $0.streamed = .init()
+        },
+        .with {
+            $0.name = decider
+            $0.decides = true
+        },
+    ]
+
+    static func sends(_ node: Node) -> Bool { if case .operation(let operation) = node.kind { operation.type == sender } else { false } }
 
     // MARK: Graphs
 
@@ -29,6 +55,8 @@ struct RandomWork {
         var graph = Graph(name: "random", nodes: [], parameters: [Array("{}".utf8)])
         var left = size
         addGroup(to: &graph, parent: 0, isRoot: true, depth: 0, left: &left, names: [], isInForEach: false, &random)
+        if hosts { addHostedCode(to: &graph, using: &random) }
+        if streams { addStreams(to: &graph, using: &random) }
         ask(of: &graph, using: &random)
         return graph
     }
@@ -59,6 +87,8 @@ struct RandomWork {
             }
             siblings.append(child)
         }
+        guard !isInForEach, random.oneIn(8) else { return }
+        addDecider(to: &graph, of: index, &random)
     }
 
     private func addOperation(
@@ -118,6 +148,11 @@ struct RandomWork {
         var ending: UnitEnding
         var isCommand: Bool
         var obeys: Bool
+        /// What it sends while it runs; nil: it is none that sends.
+        var elements: (count: Int, gapMilliseconds: Int64)?
+        /// How many elements of another one it reads; nil: all.
+        var wanted: Int?
+        var readingMilliseconds: Int64 = 0
     }
 
     func body(of assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> Body {
@@ -125,13 +160,21 @@ struct RandomWork {
         var body = Body(
             milliseconds: duration(faults, using: &random), ending: .cancelled, isCommand: !isDeaf || random.oneIn(2), obeys: !isDeaf)
         switch assignment.kind {
-        case .execute, .conclude, .UNRECOGNIZED: body.ending = executed(assignment, faults, using: &random)
+        case .conclude:
+            (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
+            body.ending = .concluded(conclusion(assignment.conclusion, using: &random))
+        case .execute, .UNRECOGNIZED:
+            body.ending = executed(assignment, faults, using: &random)
+            if assignment.operation == Self.sender { addStreams(to: &body, assignment, using: &random) }
         case .evaluate:
             (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
             body.ending = .answers(assignment.conditions.map { answer($0, faults, using: &random) })
         case .decide:
             (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)
-            body.ending = .elements(.with { $0.elements = (0..<random.below(4)).map { .init("\($0)".utf8) } })
+            body.ending =
+                assignment.hasDecision
+                ? .decided(decision(assignment.decision, using: &random))
+                : .elements(.with { $0.elements = (0..<random.below(4)).map { .init("\($0)".utf8) } })
         }
         return body
     }
@@ -147,13 +190,7 @@ struct RandomWork {
 
     private func executed(_ assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> UnitEnding {
         if faults.contains(.failures), random.oneIn(5) {
-            return .failure([
-                .with {
-                    $0.code = .operation
-                    $0.message = "drawn"
-                    $0.typeName = "Drawn"
-                }
-            ])
+            return .failure([Self.failure("drawn")])
         }
         let value = WireValue.with {
             $0.encoding = .text
@@ -162,8 +199,16 @@ struct RandomWork {
         return random.oneIn(12) ? .production(value, Self.addition(count: 1 + random.below(2))) : .success(value)
     }
 
+    static func failure(_ message: String) -> WireOperationFailure {
+        .with {
+            $0.code = .operation
+            $0.message = message
+            $0.typeName = "Drawn"
+        }
+    }
+
     /// So many operations that an attempt adds to its group with its success.
-    private static func addition(count: Int) -> WireAddition {
+    static func addition(count: Int) -> WireAddition {
         .with {
             $0.graph.nodes = [.with { $0.group = .init() }]
             for number in 0..<count {

@@ -7,6 +7,11 @@ enum ClientEvent {
     case asks(ClientRequest, start: Int)
     case answered(ClientRequest, Reply, start: Int)
     case hears(WireEvents, start: Int)
+    /// A question of one of its readers arrives at the coordinator, and the answer.
+    case asksToRead(WireRequest, start: Int)
+    case reads(WireResponse, start: Int)
+    /// Somebody begins to read what an operation of the submission sends.
+    case beginsToRead(String)
     case connects
     /// It does something of its own.
     case acts
@@ -14,7 +19,12 @@ enum ClientEvent {
     case settles
     case lost(start: Int)
 
-    var isOfCoordinator: Bool { if case .asks = self { true } else { false } }
+    var isOfCoordinator: Bool {
+        switch self {
+        case .asks, .asksToRead: true
+        case .answered, .hears, .reads, .beginsToRead, .connects, .acts, .settles, .lost: false
+        }
+    }
 }
 
 /// A question of the client, which it repeats until it is answered.
@@ -58,7 +68,9 @@ final class SimulatedClient {
         var attempts: Int
     }
 
-    private unowned let world: Simulation
+    unowned let world: Simulation
+    /// Of what operations send.
+    var readers: [UInt64: SimulatedReader] = [:]
     private(set) var submissions: [Submission]
     /// What it has asked and not been answered.
     private var open: [Int: ClientRequest] = [:]
@@ -84,10 +96,11 @@ final class SimulatedClient {
 
     func connected() {
         isConnected = true
-        for request in open.sorted(by: { $0.key < $1.key }).map(\.value) { world.ask(request) }
+        for request in open.sorted(by: { $0.key < $1.key }).map(\.value) { send(request) }
         for submission in submissions where !submission.hasOutcomes {
             if let id = submission.id { ask(.follow(submission: id), .follow(id: id)) }
         }
+        for number in readers.keys.sorted() { askToRead(number) }
     }
 
     func disconnected() { isConnected = false }
@@ -95,7 +108,8 @@ final class SimulatedClient {
     func submit(_ index: Int) {
         let submission = submissions[index]
         world.note("client submits `\(submission.key)`: \(submission.graph.sketch)")
-        let request = Request.submit(key: submission.key, name: "", graph: submission.graph, waitForWorkers: true)
+        let request = Request.submit(
+            key: submission.key, name: "", graph: submission.graph, waitForWorkers: true, submitter: Incarnation(0))
         ask(request, .submit(key: submission.key))
         if world.faults.contains(.duplicatedRequests), world.random.oneIn(2) { ask(request, .submit(key: submission.key)) }
     }
@@ -110,7 +124,7 @@ final class SimulatedClient {
         guard let submission = world.random.pick(submissions.filter { $0.id != nil && !$0.isFinished }), let id = submission.id else {
             return
         }
-        let nodes = submission.graph.nodes.indices.filter { submission.graph.isStatic($0) }
+        let nodes = submission.graph.nodes.indices.filter { submission.graph.isStatic($0) && !submission.graph.decides($0) }
         guard let node = world.random.pick(nodes) else { return }
         let path = submission.graph.path(of: node)
         switch world.random.below(3) {
@@ -128,7 +142,7 @@ final class SimulatedClient {
     }
 
     private func steerWorker() {
-        guard let name = world.random.pick(world.hosts.flatMap(\.executors).map(\.name)) else { return }
+        guard let name = world.random.pick(world.hosts.flatMap(\.executors).filter(\.isWorker).map(\.name)) else { return }
         switch world.random.below(8) {
         case 0: ask(.removeWorker(name: name), .steerWorker)
         case 1...3: ask(.resumeWorker(name: drained.isEmpty ? name : drained.removeLast()), .steerWorker)
@@ -174,14 +188,33 @@ final class SimulatedClient {
         nextNumber += 1
         let request = ClientRequest(number: nextNumber, body: body, purpose: purpose)
         open[request.number] = request
-        if isConnected { world.ask(request) }
+        send(request)
+    }
+
+    /// What has hosted code waits for the session in which that is to execute.
+    private func send(_ request: ClientRequest) {
+        guard isConnected else { return }
+        guard case .submit(let key, let name, let graph, let waits, _, _, _) = request.body, graph.hasHostedCode else {
+            return world.ask(request)
+        }
+        guard let submitter = world.submitter else { return }
+        let body = Request.submit(
+            key: key, name: name, graph: graph, waitForWorkers: waits, submitter: Incarnation(submitter.incarnation))
+        world.ask(ClientRequest(number: request.number, body: body, purpose: request.purpose))
+    }
+
+    /// The coordinator knows a session: what waits for one is submitted.
+    func sessionBegan() {
+        for request in open.sorted(by: { $0.key < $1.key }).map(\.value) { if case .submit = request.purpose { send(request) } }
     }
 
     func answered(_ request: ClientRequest, _ reply: Reply) {
         guard open.removeValue(forKey: request.number) != nil else { return }
         switch (request.purpose, reply) {
         case (.submit(let key), .submitted(let id, _)), (.retry(let key, _), .retried(let id, _, _)): submitted(key, id)
-        // There is nothing in it to run again, or somebody has its unique id.
+        // It is submitted again in the next session.
+        case (.submit, .failed(.sessionOver)): open[request.number] = request
+        // There is nothing in it to run again, somebody has its unique id, or its hosted code is not there any more.
         case (.retry(let key, _), .failed(.refused)): submissions.removeAll { $0.key == key }
         case (.locks(let key), .locks(let locks, _)): release(key, locks)
         case (.steer, .lockReleased), (.steerWorker, .workerSteered): break
@@ -198,6 +231,7 @@ final class SimulatedClient {
         guard let index = submissions.firstIndex(where: { $0.key == key }) else { return }
         if let known = submissions[index].id, known != id { world.violate("`\(key)` was acknowledged as \(known), and then as \(id)") }
         world.witness.acknowledged(submission: id)
+        if submissions[index].id == nil { planToRead(id) }
         submissions[index].id = id
         ask(.follow(submission: id), .follow(id: id))
     }
@@ -225,12 +259,15 @@ final class SimulatedClient {
             }
             submissions[index].outcomes[operation.path] = seen
         }
-        if next > 0 { askForOutcomes(of: id, from: next) } else { submissions[index].hasOutcomes = true }
+        guard next == 0 else { return askForOutcomes(of: id, from: next) }
+        submissions[index].hasOutcomes = true
+        world.streams.check(submissions[index])
     }
 
     /// Asks once more how everything ended that it was told of.
     func askAgain() {
         for submission in submissions { if let id = submission.id, submission.hasOutcomes { askForOutcomes(of: id, from: 0) } }
+        readAgain()
     }
 
     func hears(_ events: WireEvents) {
@@ -243,6 +280,16 @@ final class SimulatedClient {
 }
 
 extension Graph {
+    func decides(_ node: Int) -> Bool { if case .decider = nodes[node].kind { true } else { false } }
+
+    /// Whether something of it exists only in the process that submits it.
+    var hasHostedCode: Bool {
+        nodes.contains { node in
+            if node.options == .standard { return false }
+            return node.options.isHosted || node.options.say != SubmitterSay() || node.options.conditions.contains(where: \.isHostedProbe)
+        }
+    }
+
     /// Whether there is one unit of it, which is there from the start.
     func isStatic(_ node: Int) -> Bool {
         var next = node

@@ -7,13 +7,20 @@ final class SimulatedExecutor {
     let index: Int
     let slots: Int
     unowned let host: SimulatedHost
-    private unowned let world: Simulation
+    unowned let world: Simulation
     private(set) var session = PeerSession(SimulatedExecutor.waits)
     private(set) var state: ExecutorState
     private(set) var connection: SimulatedConnection?
     /// Those that run.
-    private(set) var bodies: [Int: Body] = [:]
+    var bodies: [Int: Body] = [:]
+    /// What bodies send, and what they have produced, until the coordinator has it.
+    var elements = ElementDesk()
+    private var products = ProductDesk()
+    /// What bodies receive of others.
+    private(set) lazy var desk = makeDesk()
     private(set) var isAlive = true
+    /// Its session is over for good: nothing is reported any more. Of a submitter only.
+    private(set) var isOver = false
     /// When the coordinator has heard it last, or has begun to count anew.
     var lastHeard: Int64 = 0
     /// It has stood still since it was attached last: when it goes on it acts for a moment on what it knew.
@@ -29,7 +36,11 @@ final class SimulatedExecutor {
         /// It ends when it is told to.
         let obeys: Bool
         var isStopped = false
+        /// It has been told to end, or its time is over.
+        var isDue = false
         var ending: UnitEnding
+        var sending: SimulatedSending?
+        var reading: SimulatedReading?
     }
 
     private static let waits: PeerSession.Configuration = {
@@ -42,6 +53,9 @@ final class SimulatedExecutor {
         (self.incarnation, self.index, self.slots, self.host, self.world) = (incarnation, index, slots, host, world)
         state = ExecutorState(slots: slots)
     }
+
+    /// It takes what others submit; else only what exists in the process that submits.
+    var isWorker: Bool { !host.isOfSubmitter }
 
     func start() { turn { $0.perform($0.session.start(at: $0.now)) } }
 
@@ -71,10 +85,19 @@ final class SimulatedExecutor {
         }
     }
 
+    /// Its time is over, or it has been made to end.
     func bodyEnds(_ number: Int) {
-        guard let body = bodies.removeValue(forKey: number) else { return }
+        bodies[number]?.isDue = true
+        turn { $0.endIfDone(number) }
+    }
+
+    /// Ends the body if it is time, and it has sent and received what it wants to.
+    func endIfDone(_ number: Int) {
+        guard let body = bodies[number], body.isDue, body.hasSaidAll else { return }
+        bodies[number] = nil
         world.witness.ended(body, in: self)
-        turn { executor in executor.step { $0.ended(body.key, body.ending, now: $1, at: $2) } }
+        forgetStreams(of: body)
+        step { $0.ended(body.key, body.ending, now: $1, at: $2) }
     }
 
     func drain() {
@@ -92,20 +115,25 @@ final class SimulatedExecutor {
 
     // MARK: Turns
 
-    private var now: Int64 { world.now }
+    var now: Int64 { world.now }
 
     /// Does something, tells the coordinator what there is to tell, and sees to it that it is called when its time has come.
-    private func turn(_ body: (SimulatedExecutor) -> Void) {
+    func turn(_ body: (SimulatedExecutor) -> Void) {
         guard isAlive else { return }
         body(self)
         flush()
-        guard isAlive, let due = [session.deadline, state.deadline].compactMap(\.self).min() else { return }
+        let elementsDue = session.isAttached ? elements.deadline : nil
+        guard isAlive, !isOver, let due = [session.deadline, state.deadline, elementsDue].compactMap(\.self).min() else { return }
         guard tickAt.map({ due < $0 }) ?? true else { return }
         tickAt = due
         world.put(.tick(self), at: max(due, now))
     }
 
     private func flush() {
+        if session.isAttached, let connection {
+            for batch in elements.take(now: now) { world.send(.with { $0.elements = batch }, on: connection, from: self) }
+            for batch in products.take() { world.send(.with { $0.products = batch }, on: connection, from: self) }
+        }
         let news = reports
         reports = []
         guard !news.isEmpty, session.isAttached, let connection else { return }
@@ -143,7 +171,8 @@ final class SimulatedExecutor {
     }
 
     private func hello() -> WireHello {
-        let held = world.plants(.holdingsUntold) ? [] : state.tellHeld()
+        let isUntold = world.plants(.holdingsUntold) || (!isWorker && world.plants(.hostedUntold))
+        let held = isUntold ? [] : state.tellHeld()
         return .with {
             $0.protocolMajor = ProtocolVersion.major
             $0.role = .executor
@@ -153,12 +182,14 @@ final class SimulatedExecutor {
             $0.host = "h\(host.number)"
             $0.pid = UInt32(index)
             $0.executor = .with {
-                $0.supervisorIncarnation = UInt64(host.number) + 1
+                $0.units = held
                 $0.slots = UInt32(slots)
-                $0.operations = [.with { $0.name = RandomWork.operation }]
+                $0.submitter = !isWorker
+                guard isWorker else { return }
+                $0.supervisorIncarnation = UInt64(host.number) + 1
+                $0.operations = RandomWork.types
                 $0.conditions = [RandomWork.condition]
                 $0.labels = host.number == 0 ? [RandomWork.label] : []
-                $0.units = held
                 $0.index = UInt32(index)
             }
         }
@@ -169,13 +200,21 @@ final class SimulatedExecutor {
         switch notice {
         case .attached(let welcome, _):
             wasFrozen = host.isPaused
+            desk.resume()
+            elements.forgetSent()
+            products.forgetSent()
             step { $0.attached(drop: welcome.drop.map { UnitKey($0) }, now: $1, at: $2) }
+            if !isWorker { world.client.sessionBegan() }
         case .leaseOver:
             if !world.plants(.startAfterLease) { state.leaseOver() }
         case .lockLeaseEnding(let grace):
             guard !world.plants(.runAfterLockLease) else { return }
             step { state, now, _ in state.lockLeaseEnding(graceMilliseconds: grace, now: now) }
         case .orphanLimitOver: step { state, now, _ in state.orphanLimitOver(now: now) }
+        case .refused where !isWorker:
+            isOver = true
+            for key in bodies.sorted(by: { $0.key < $1.key }).map(\.value.key) { stop(key) }
+            world.sessionEnded(of: self)
         case .detached, .denied, .farewell, .refused: break
         }
     }
@@ -183,33 +222,56 @@ final class SimulatedExecutor {
     private func handle(_ message: WireCoordinatorMessage) {
         switch message.body {
         case .dispatch(let dispatch)?: step { $0.dispatched(dispatch.assignments, now: $1, at: $2) }
-        case .stop(let stop)?: step { $0.stopOrdered(stop.units, now: $1, at: $2) }
+        case .stop(let stop)?:
+            for unit in stop.units where unit.reason != .recalled {
+                if let end = products.release(UnitKey(unit)) { admit(end) }
+                if let end = elements.release(UnitKey(unit)) { reports.append(end) }
+            }
+            step { $0.stopOrdered(stop.units, now: $1, at: $2) }
         case .acknowledgement(let acknowledgement)?:
             step { $0.acknowledged(acknowledgement.units.map { UnitKey($0) }, now: $1, at: $2) }
-        case .elementReceipts?, .productReceipts?, .response?, .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?,
-            .events?,
-            .farewell?, .helloWanted?, .enrolled?, nil:
+        case .elementReceipts(let receipts)?:
+            reports += elements.receive(receipts.receipts, now: now)
+            sendOn()
+        case .productReceipts(let receipts)?:
+            for receipt in receipts.receipts {
+                let (end, stops) = products.receive(receipt, host: "h\(host.number)")
+                if let end { admit(end) }
+                if stops { stop(UnitKey(unit: receipt.unit, attempt: receipt.attempt)) }
+            }
+        case .response(let response)?: desk.receive(response)
+        case .blobRequest?, .blobChunk?, .welcome?, .refusal?, .heartbeatAnswer?, .events?, .farewell?, .helloWanted?, .enrolled?, nil:
             break
         }
     }
 
-    private func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
-        guard isAlive else { return }
+    /// What it has produced is on the coordinator's disk; its elements may not be.
+    private func admit(_ report: WireUnitReport) {
+        if world.plants(.endBeforeElements) { return reports.append(report) }
+        if let report = elements.admit(report) { reports.append(report) }
+    }
+
+    func step(_ input: (inout ExecutorState, _ now: Int64, _ at: Int64) -> [ExecutorAction]) {
+        guard isAlive, !isOver else { return }
         for action in input(&state, now, world.wall) { perform(action) }
     }
 
     private func perform(_ action: ExecutorAction) {
         guard isAlive else { return }
         switch action {
-        case .report(let report): reports.append(report)
+        case .report(let report): if let report = products.admit(report) { admit(report) }
         case .start(let key, let assignment): begin(key, assignment)
         case .stop(let key): stop(key)
         case .kill(let key):
             guard let (number, body) = body(of: key) else { return }
+            guard isWorker else { return giveUp(number) }
             guard body.isCommand else { return step { $0.cannotKill(key, now: $1, at: $2) } }
             bodies[number]?.ending = .cancelled
+            bodies[number]?.endsAtOnce()
             world.put(.bodyEnds(self, body: number), at: now + 1 + world.random.below(5))
         case .fetchInputs(let key, _): step { $0.inputsReady(key, now: $1, at: $2) }
+        // The program that submits is not ended for what it does not end.
+        case .askForReplacement where !isWorker, .exit where !isWorker: break
         case .askForReplacement: world.put(.replace(host, index: index), at: now + 100)
         case .exit(let reason):
             flush()
@@ -217,7 +279,10 @@ final class SimulatedExecutor {
                 world.send(.with { $0.goodbye.reason = reason.rawValue }, on: connection, from: self)
             }
             world.exited(self)
-        case .lineUp, .forget: break
+        case .forget(let key):
+            products.forget(key)
+            elements.forget(key)
+        case .lineUp: break
         }
     }
 
@@ -229,6 +294,8 @@ final class SimulatedExecutor {
         let body = Body(key: key, assignment: assignment, isCommand: work.isCommand, obeys: work.obeys, ending: work.ending)
         bodies[number] = body
         world.witness.began(body, in: self)
+        products.open(key)
+        beginStreams(number, work)
         world.put(.bodyEnds(self, body: number), at: now + work.milliseconds)
     }
 
@@ -237,7 +304,16 @@ final class SimulatedExecutor {
         bodies[number]?.isStopped = true
         guard body.obeys else { return }
         bodies[number]?.ending = .cancelled
+        bodies[number]?.endsAtOnce()
         world.put(.bodyEnds(self, body: number), at: now + world.random.below(Int64(200)))
+    }
+
+    /// A body of the program does not end, or is not to be waited for: it counts as ended.
+    private func giveUp(_ number: Int) {
+        bodies[number]?.ending = .cancelled
+        bodies[number]?.endsAtOnce()
+        bodies[number]?.isDue = true
+        endIfDone(number)
     }
 
     private func body(of key: UnitKey) -> (Int, Body)? { bodies.first { $0.value.key == key }.map { ($0.key, $0.value) } }

@@ -22,6 +22,8 @@ extension Simulation {
             return violate("the coordinator cannot start: \(error)")
         }
         coordinator?.goesOutEarly = early
+        coordinator?.acknowledgesUnspooled = plants(.elementsBeforeSpool)
+        coordinator?.spooledBytesMax = faults.contains(.fullSpools) && !areFaultsOver ? Self.littleRoom : .max
         start += 1
         note("the coordinator starts, for the \(start). time")
         for executor in hosts.flatMap(\.executors) { executor.lastHeard = now }
@@ -56,6 +58,7 @@ extension Simulation {
         stopped = (crashed, keepsWriting)
         coordinator = nil
         (stepAt, isWriting, coordinatorBacklog, isCoordinatorPaused, clientPeer, clientRequests) = (nil, false, [], false, nil, [:])
+        (isSpooling, reads) = (false, [:])
         for connection in connections { connection.isOpenThere = false }
         for executor in hosts.flatMap(\.executors) {
             if let connection = executor.connection { put(.lost(executor, connection), at: now + latency()) }
@@ -86,14 +89,15 @@ extension Simulation {
         for found in coordinator.scheduler.violations() + coordinator.scheduler.idleViolations() { violate(found) }
         write()
         deliver(coordinator.release())
+        spool()
+        if coordinator.hasInputs { wake() }
         if let wakeAt = coordinator.wakeAt { wake(at: wakeAt) }
     }
 
     func write() {
         guard let coordinator, !isWriting, coordinator.beginSync() else { return }
         isWriting = true
-        let isSlow = faults.contains(.slowDisk) && !areFaultsOver && random.oneIn(4)
-        put(.written(start: start), at: now + (isSlow ? random.below(Int64(4_000)) : 1 + random.below(Int64(8))))
+        put(.written(start: start), at: now + diskTime())
     }
 
     func written() {
@@ -103,6 +107,38 @@ extension Simulation {
         write()
     }
 
+    /// What has come for the spools is put there after a while.
+    func spool() {
+        guard let coordinator, !isSpooling, coordinator.hasUnspooled else { return }
+        isSpooling = true
+        put(.spooled(start: start), at: now + diskTime())
+    }
+
+    func spooled() {
+        guard let coordinator else { return }
+        isSpooling = false
+        deliver(coordinator.finishSpooling())
+        if coordinator.spooledBytes > coordinator.spooledBytesMax {
+            violate("the spool of partial results has \(coordinator.spooledBytes) bytes, and may have \(coordinator.spooledBytesMax)")
+        }
+        // Readers are to look, and those who look at the coordinator are told of what is held back.
+        if coordinator.hasInputs { wake() }
+        spool()
+    }
+
+    func endWaits() {
+        coordinator?.answerLongWaits(at: instant)
+        wake()
+    }
+
+    private func diskTime() -> Int64 {
+        let isSlow = faults.contains(.slowDisk) && !areFaultsOver && random.oneIn(4)
+        return isSlow ? random.below(Int64(4_000)) : 1 + random.below(Int64(8))
+    }
+
+    /// What the spool of partial results may have while there is little room.
+    static let littleRoom: Int64 = 2_000
+
     func deliver(_ deliveries: [MemoryCoordinator.Delivery]) {
         guard let coordinator else { return }
         for delivery in deliveries {
@@ -111,8 +147,14 @@ extension Simulation {
                 guard let request = clientRequests.removeValue(forKey: number) else { continue }
                 put(.client(.answered(request, reply, start: start)), at: arrivalAtClient())
             case .message(let message) where delivery.peer == clientPeer:
-                if case .events(let events)? = message.body { put(.client(.hears(events, start: start)), at: arrivalAtClient()) }
-            case .message(let message):
+                switch message.body {
+                case .events(let events)?: put(.client(.hears(events, start: start)), at: arrivalAtClient())
+                case .response(let response)?:
+                    put(.client(.reads(altered(response, for: delivery.peer), start: start)), at: arrivalAtClient())
+                default: break
+                }
+            case .message(var message):
+                if case .response(let response)? = message.body { message.response = altered(response, for: delivery.peer) }
                 if let connection = connections.first(where: { $0.peer == delivery.peer }) { send(timed(message), on: connection) }
             }
         }

@@ -19,6 +19,7 @@ extension Simulation {
         case .hostLosses:
             guard let host, random.oneIn(3) else { return }
             note("h\(host.number) is lost")
+            if host.isOfSubmitter { breakClientConnection() }
             for executor in host.executors { executor.die() }
             host.executors = []
             (host.isLost, host.isPaused, host.isPartitioned) = (true, false, false)
@@ -43,10 +44,17 @@ extension Simulation {
             }
             put(.resumes(host), at: now + random.below(Int64(random.oneIn(3) ? 90_000 : 6_000)))
         case .coordinatorPauses: pauseCoordinator()
+        case .clientLosses:
+            guard clientPeer != nil else { return }
+            breakClientConnection()
         case .clockJumps: wallOffset += random.below(Int64(20_000)) - 10_000
-        case .draining: if random.oneIn(3), let executor, !executor.host.isPaused { executor.drain() }
+        case .draining: if random.oneIn(3), let executor, !executor.host.isPaused, executor.isWorker { executor.drain() }
         case .cancellations, .pausedWork, .releasedLocks, .drainedWorkers: if client.isConnected { put(.client(.acts), at: now) }
         default: return
+        }
+        if plants(.sessionOverEarly), let submitter = hosts.first(where: \.isOfSubmitter)?.executors.last, let coordinator {
+            coordinator.ended(submitter.incarnation, crashed: false, by: 0)
+            wake()
         }
         if plants(.deathWithoutProof), let executor, executor.host.isPartitioned || executor.host.isPaused, let coordinator {
             coordinator.ended(executor.incarnation, crashed: true, by: 0)
@@ -72,6 +80,7 @@ extension Simulation {
         }
         resumeCoordinator()
         startCoordinator()
+        coordinator?.spooledBytesMax = .max
         if !client.isConnected { put(.client(.connects), at: now + 1) }
         for index in client.submissions.indices where !submitted.contains(index) { put(.client(.acts), at: now + Int64(index)) }
         put(.client(.settles), at: now + 1_000)

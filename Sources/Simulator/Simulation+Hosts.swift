@@ -13,6 +13,26 @@ extension Simulation {
         executor.start()
     }
 
+    /// The session in which what exists only in the client executes; nil: it is not attached.
+    var submitter: SimulatedExecutor? {
+        hosts.first(where: \.isOfSubmitter)?.executors.last { $0.isAlive && !$0.isOver && $0.session.isAttached }
+    }
+
+    /// It makes another session for what it submits next.
+    func sessionEnded(of executor: SimulatedExecutor) {
+        note("the session of \(executor.name) is over")
+        put(.replace(executor.host, index: executor.index), at: now + 1 + random.below(Int64(500)))
+    }
+
+    func breakClientConnection() {
+        guard let peer = clientPeer else { return }
+        note("the client's connection breaks")
+        coordinator?.disconnect(peer)
+        wake()
+        clientPeer = nil
+        put(.client(.lost(start: start)), at: now + latency())
+    }
+
     func exited(_ executor: SimulatedExecutor) { end(executor, crashed: false) }
 
     /// The process ends; its supervisor proves it, and starts another one.
@@ -22,9 +42,13 @@ extension Simulation {
         executor.die()
         let host = executor.host
         host.executors.removeAll { $0 === executor }
-        host.proofs.append((executor.incarnation, crashed))
-        put(.proof(host), at: now + latency())
-        if !host.executors.contains(where: { $0.index == executor.index }) {
+        if host.isOfSubmitter {
+            breakClientConnection()
+        } else {
+            host.proofs.append((executor.incarnation, crashed))
+            put(.proof(host), at: now + latency())
+        }
+        if !host.executors.contains(where: { $0.index == executor.index && !$0.isOver }) {
             put(.replace(host, index: executor.index), at: now + 100 + random.below(Int64(500)))
         }
     }

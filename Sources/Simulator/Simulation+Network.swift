@@ -69,11 +69,13 @@ extension Simulation {
         if case .heartbeat(let heartbeat)? = message.body {
             send(.with { $0.heartbeatAnswer.sentAt = heartbeat.sentAt }, on: connection)
         }
-        deliver(coordinator.receive(altered(message), from: peer, at: instant))
+        deliver(coordinator.receive(altered(message, from: peer), from: peer, at: instant))
+        spool()
     }
 
     /// With the fault that is planted.
-    func altered(_ message: WirePeerMessage) -> WirePeerMessage {
+    func altered(_ message: WirePeerMessage, from peer: UInt64) -> WirePeerMessage {
+        if case .request(let request)? = message.body { return .with { $0.request = altered(request, from: peer) } }
         guard case .reports(var reports)? = message.body else { return message }
         for index in reports.reports.indices {
             if plants(.staleTokenAccepted), let latest = latestAttempts[reports.reports[index].unit] {
@@ -87,6 +89,36 @@ extension Simulation {
         }
         return .with { $0.reports = reports }
     }
+
+    /// One that reads a stream, with the fault that is planted.
+    func altered(_ request: WireRequest, from peer: UInt64) -> WireRequest {
+        guard case .elements(var elements)? = request.body else { return request }
+        if plants(.attemptsMixed) { reads[ReadName(peer: peer, request: request.id)] = elements }
+        guard plants(.replayFromSecond), elements.index == 0 else { return request }
+        elements.index = 1
+        return .with {
+            $0.id = request.id
+            $0.elements = elements
+        }
+    }
+
+    func altered(_ response: WireResponse, for peer: UInt64) -> WireResponse {
+        guard let asked = reads.removeValue(forKey: ReadName(peer: peer, request: response.request)), asked.attempt != 0,
+            case .elements(var page)? = response.body, page.attempt != asked.attempt
+        else { return response }
+        page.attempt = asked.attempt
+        page.elements.removeAll { $0.index < asked.index }
+        page.next = max(page.next, asked.index)
+        var altered = response
+        altered.elements = page
+        return altered
+    }
+}
+
+/// A question of one who reads a stream.
+struct ReadName: Hashable {
+    let peer: UInt64
+    let request: UInt64
 }
 
 extension WirePeerMessage {
@@ -100,6 +132,9 @@ extension WirePeerMessage {
         case .heartbeat?: "heartbeat"
         case .reports(let reports)?: "\(reports.reports.count) reports"
         case .goodbye?: "goodbye"
+        case .elements(let batch)?: "\(batch.runs.reduce(0) { $0 + $1.elements.count }) elements"
+        case .products?: "something that it has produced"
+        case .request?: "a question about a stream"
         default: "something"
         }
     }

@@ -17,6 +17,7 @@ public final class Simulation {
     private(set) var now: Int64 = 1_000
     var wallOffset = Simulation.firstDay
     private(set) lazy var witness = Witness(of: self, configuration)
+    private(set) lazy var streams = StreamWitness(of: self)
     var hosts: [SimulatedHost] = []
     private(set) lazy var client = SimulatedClient(graphs, of: self)
     private let graphs: [Graph]
@@ -28,11 +29,14 @@ public final class Simulation {
     var coordinatorBacklog: [Event] = []
     var stepAt: Int64?
     var isWriting = false
+    var isSpooling = false
     var connections: [SimulatedConnection] = []
     var clientPeer: UInt64?
     var lastToClient: Int64 = 0
     var lastFromClient: Int64 = 0
     var clientRequests: [UInt64: ClientRequest] = [:]
+    /// Where executors and the client have read in streams, by what they have asked and not been answered: a planted defect looks there.
+    var reads: [ReadName: WireReadElements] = [:]
     var nextConnection = 0
     private var nextNumber = 0
     var areFaultsOver = false
@@ -98,7 +102,7 @@ public final class Simulation {
         begin()
         while violation == nil, let (at, event) = queue.next() {
             now = max(now, at)
-            if areFaultsOver, client.isDone { break }
+            if areFaultsOver, client.isDone, client.hasRead { break }
             if areFaultsOver, now > faultsEnd + Self.patience {
                 violate("work is left when faults are over: \(unfinished)")
                 break
@@ -117,6 +121,11 @@ public final class Simulation {
             hosts.append(host)
             for index in 0..<(1 + random.below(2)) { spawn(index, on: host) }
         }
+        if graphs.contains(where: \.hasHostedCode) {
+            let host = SimulatedHost(hosts.count, isOfSubmitter: true)
+            hosts.append(host)
+            spawn(0, on: host)
+        }
         put(.client(.connects), at: now + 5)
         for index in graphs.indices { put(.client(.acts), at: now + 10 + Int64(index) * random.below(Int64(3_000))) }
         faultsEnd = now + 5_000 + random.below(Int64(60_000))
@@ -131,12 +140,12 @@ public final class Simulation {
         while violation == nil, now < faultsEnd + 2 * Self.patience, let (at, event) = queue.next() {
             now = max(now, at)
             happen(event)
-            if client.isConnected, client.isDone, clientRequests.isEmpty, coordinator != nil { break }
+            if client.isConnected, client.isDone, client.hasRead, clientRequests.isEmpty, coordinator != nil { break }
         }
     }
 
     private var unfinished: String {
-        client.submissions.filter { !$0.hasOutcomes }.map { "\($0.id ?? $0.key)" }.joined(separator: ", ")
+        (client.submissions.filter { !$0.hasOutcomes }.map { "\($0.id ?? $0.key)" } + client.openReaders).joined(separator: ", ")
     }
 
     func happen(_ event: Event) {
@@ -158,12 +167,16 @@ public final class Simulation {
         case .closed(let connection): close(connection)
         case .tick(let executor): executor.tick()
         case .bodyEnds(let executor, let body): executor.bodyEnds(body)
+        case .bodySends(let executor, let body): executor.bodySends(body)
+        case .bodyReads(let executor, let body): executor.bodyReads(body)
         case .proof(let host): prove(host)
         case .proofKnown(let host, let incarnation): host.proofs.removeAll { $0.incarnation == incarnation }
         case .replace(let host, let index): if !host.isLost { spawn(index, on: host) }
         case .kill(let executor): if executor.isAlive, !executor.host.isLost { end(executor, crashed: true) }
         case .step: step()
         case .written(let start): if start == self.start { written() }
+        case .spooled(let start): if start == self.start { spooled() }
+        case .waitsEnd(let start): if start == self.start { endWaits() }
         case .coordinatorStarts: startCoordinator()
         case .coordinatorResumes: resumeCoordinator()
         case .client(let event): happen(event)

@@ -41,6 +41,10 @@ final class Witness {
     private var names: [WorkerNumber: String] = [:]
     private var drained: Set<String> = []
     private var graphs: [String: Graph] = [:]
+    /// In which session the hosted code of a submission is.
+    private var submitters: [String: UInt64] = [:]
+    /// Sessions of submitters that the coordinator takes for over.
+    private var sessionsOver: Set<UInt64> = []
 
     init(of world: Simulation, _ configuration: Scheduler.Configuration) {
         self.world = world
@@ -53,7 +57,9 @@ final class Witness {
         for fact in facts {
             journal.append(fact)
             world.coverage.facts[fact.name, default: 0] += 1
-            if case .submitted(let admission) = fact { graphs[admission.id] = admission.graph }
+            if case .submitted(let admission) = fact {
+                (graphs[admission.id], submitters[admission.id]) = (admission.graph, admission.submitter.rawValue)
+            }
             if case .attemptLost(_, let attempt, _, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
             switch fact {
             case .assigned(_, let attempt, _, _), .linked(_, let attempt, _, _): assigned.insert(attempt.rawValue)
@@ -66,8 +72,11 @@ final class Witness {
     /// What a coordinator had decided that is not on the disk was never so.
     func coordinatorStarts() {
         givenUp = givenUpOnDisk
-        drained = []
-        for fact in journal { noteDrain(fact) }
+        (drained, sessionsOver) = ([], [])
+        for fact in journal {
+            noteDrain(fact)
+            if case .workerEnded(let number) = fact, let session = workers[number] { sessionsOver.insert(session) }
+        }
     }
 
     private func noteDrain(_ fact: Fact) {
@@ -100,6 +109,8 @@ final class Witness {
             case .workerDrained, .workerResumed, .workerRemoved: noteDrain(fact)
             case .attemptLost(_, let attempt, let cause, _, _): lost(attempt, cause)
             case .attemptEnded(let unit, let attempt, let outcome, _, _, _): check(outcome, of: attempt, unit)
+            case .workerEnded(let number): ended(number)
+            case .submitterMissed(let unit, _): missed(unit)
             case .lockSeized(let unit, _, _, _): seized.insert(world.name(of: unit))
             default: break
             }
@@ -110,6 +121,7 @@ final class Witness {
         givenUp.insert(attempt.rawValue)
         let executor = executors[attempt.rawValue].flatMap { world.executor($0) }
         let run = running[attempt.rawValue]
+        if let executor, !executor.isWorker { return lost(attempt, cause, by: executor) }
         func complain(_ text: String) { world.violate("attempt \(attempt.rawValue) is given up as \(cause), and \(text)") }
         switch cause {
         case .leaseOver: checkSilence(of: executor, for: Simulation.lease, complain)
@@ -127,6 +139,34 @@ final class Witness {
     private func linkEnded(_ attempt: Attempt) {
         guard let run = running[attempt.rawValue], !frozen.contains(attempt.rawValue) else { return }
         world.violate("attempt \(attempt.rawValue) is said to be over, and runs in \(run.executor.name)")
+    }
+
+    /// Only a submitter has what it hosts: it keeps that until its session is over.
+    private func lost(_ attempt: Attempt, _ cause: LossCause, by submitter: SimulatedExecutor) {
+        func complain(_ text: String) { world.violate("hosted attempt \(attempt.rawValue) is given up as \(cause), and \(text)") }
+        switch cause {
+        case .processEnded: if !sessionsOver.contains(submitter.incarnation) { complain("its session is not over") }
+        case .neverArrived, .released: if running[attempt.rawValue] != nil { complain("it runs") }
+        case .lockLeaseOver where running[attempt.rawValue] == nil: break  // it has said so itself
+        case .leaseOver, .lockLeaseOver, .orphanLimitOver, .crashed, .suspected, .revoked, .limited: complain("it can go nowhere else")
+        }
+    }
+
+    /// The session of a submitter is over when nobody can come back to it.
+    private func ended(_ number: WorkerNumber) {
+        guard let session = workers[number] else { return }
+        sessionsOver.insert(session)
+        guard let submitter = world.executor(session), !submitter.isWorker else { return }
+        checkSilence(of: submitter, for: Simulation.lockLease) { world.violate("the session of \(submitter.name) is over, and \($0)") }
+    }
+
+    /// What is hosted fails only when the session is over in which it is.
+    private func missed(_ unit: UnitID) {
+        let name = world.name(of: unit)
+        guard let id = name.split(separator: "/").first, let session = submitters[String(id)], !sessionsOver.contains(session) else {
+            return
+        }
+        world.violate("\(name) misses its submitter, whose session is not over")
     }
 
     private func checkSilence(of executor: SimulatedExecutor?, for milliseconds: Int64, _ complain: (String) -> Void) {
@@ -168,6 +208,10 @@ final class Witness {
         if givenUp.contains(attempt.rawValue), !executor.wasFrozen {
             world.violate("\(name) begins in \(executor.name), and was given up before (\(attempt.rawValue))")
         }
+        if !executor.isWorker, submitters[assignment.submission] != executor.incarnation {
+            world.violate("\(name) begins in \(executor.name), which has not submitted it")
+        }
+        if assignment.hosted, executor.isWorker { world.violate("\(name) begins in \(executor.name), and is hosted by its submitter") }
         checkAlone(body, in: executor)
         checkLocks(body, in: executor)
         if assignment.kind == .execute { checkOrder(assignment, name) }
@@ -325,8 +369,5 @@ extension WireAssignment {
 
 extension Fact {
     /// Its kind.
-    var name: String {
-        let text = "\(self)"
-        return String(text.prefix { $0 != "(" })
-    }
+    var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

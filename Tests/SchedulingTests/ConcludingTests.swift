@@ -260,6 +260,23 @@ import Testing
         #expect(cluster.state("f") == .failed && cluster.view()?.state == .failed)
     }
 
+    /// All slots of the submitter may be taken by what waits for an end in which that process has a say.
+    @Test func submitterWithoutAFreeSlot_isAskedAboutAnEnd_forWhichWhatItRunsWaits() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 9)
+        cluster.attach(Self.here, slots: 1, operations: [], isSubmitter: true)
+        let receiver = Sketch.op("receiver").having { $0.isHosted = true }
+        cluster.submit(
+            Sketch.group("root", [held(.op("producer")), receiver]).graph().streaming("receiver", from: "producer"), submitter: Self.here)
+        cluster.begin("producer")
+        cluster.begin("receiver")
+        cluster.end("producer")
+        #expect(asked(cluster, "producer")?.tellsWillFinish == true)
+        cluster.end("producer", .concluded(nil))
+        cluster.end("receiver")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func whatASuccessHasProduced_isThereWhenThatCounts() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [held(.op("a")), held(.op("b"))]).graph(), submitter: Self.here)

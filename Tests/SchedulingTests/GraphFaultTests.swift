@@ -36,6 +36,21 @@ import Testing
         #expect(messages(sketch).map { $0.contains("may begin anew") } == [true])
     }
 
+    /// A group that its submitter may try again begins anew as one with retries does.
+    @Test func whatMayNotBeginAnew_isRefused_inAGroupThatItsSubmitterMayTryAgain() {
+        let tried = Sketch.group("g", [.op("x")]).having { $0.say = SubmitterSay(retries: true) }
+        #expect(messages(.group("root", [tried, .op("y", after: ["x"])])).map { $0.contains("may begin anew") } == [true])
+        let once = Sketch.op("x").having { $0.atMostOnce = true }
+        let group = Sketch.group("g", [once]).having { $0.say = SubmitterSay(retries: true) }
+        #expect(messages(.group("root", [group])).map { $0.contains("a group around it has `retry`") } == [true])
+        // What is done at most once as a whole is not tried again, whatever its submitter says.
+        let whole = Sketch.group("g", [.op("x")]).having {
+            $0.say = SubmitterSay(retries: true)
+            $0.atMostOnce = true
+        }
+        #expect(messages(.group("root", [whole, .op("y", after: ["x"])])) == [])
+    }
+
     @Test func duplicateIDs_areRefused() {
         #expect(messages(.group("root", [.op("a"), .op("a")])).map { $0.contains("duplicate id `a`") } == [true])
     }

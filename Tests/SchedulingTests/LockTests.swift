@@ -20,6 +20,22 @@ import Testing
         #expect(cluster.heldPaths.sorted() == ["c", "d", "free"])
     }
 
+    /// Whoever waits for a place in its group takes the first that is free: that all others but one wait for it is no circle.
+    @Test func holderThatWaitsForOneWithoutAPlace_isNoCircle_ifAnotherPlaceBecomesFree() {
+        var cluster = cluster()
+        let holder = Sketch.group("holder", [.op("reader", after: ["late"], exclusive: [Exclusion(key: "db")])])
+        let group = Sketch.group("g", [.op("first"), .op("quick"), .op("late", after: ["quick"]), holder], max: 2)
+        cluster.submit(Sketch.group("root", [group]).graph(), key: "1")
+        cluster.end("g/quick")
+        cluster.submit(Sketch.group("root", [.keyed("other", "db")]).graph(), key: "2")
+        #expect(cluster.heldPaths == ["g/first"])
+        cluster.end("g/first")
+        #expect(cluster.heldPaths == ["g/late"])
+        cluster.end("g/late")
+        cluster.end("g/holder/reader")
+        #expect(cluster.heldPaths == ["other"])
+    }
+
     @Test func whoWaitsForALock_isLocking() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.keyed("a", "db"), .keyed("b", "db")]).graph())

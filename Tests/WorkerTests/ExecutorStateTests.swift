@@ -69,6 +69,20 @@ import Wire
             ])
     }
 
+    /// What runs in the slots may wait for the end that the question is about.
+    @Test func questionAboutAnEnd_needsNoSlot_andWaitsForTheLease() {
+        var state = attached()
+        var question = assignment(two)
+        question.kind = .conclude
+        _ = state.dispatched([assignment(one)], now: 0, at: 100)
+        #expect(
+            state.dispatched([question], now: 1, at: 101) == [.report(.started(two, at: 101)), .start(two, question)])
+        var late = attached()
+        late.leaseOver()
+        #expect(late.dispatched([question], now: 1, at: 101) == [])
+        #expect(late.attached(drop: [], now: 2, at: 102) == [.report(.started(two, at: 102)), .start(two, question)])
+    }
+
     // MARK: The line
 
     private func lined(_ keys: [UnitKey], lineMax: Int = 2) -> (ExecutorState, [ExecutorAction]) {

@@ -169,7 +169,7 @@ final class HostedSession: Sendable {
     /// After everything that came in the session before has been seen: see the worker's executor.
     func hello() -> WireExecutorHello {
         desk.sync {
-            let held = state.withLock { $0.executor.held }
+            let held = state.withLock { $0.executor.tellHeld() }
             return .with {
                 $0.slots = UInt32(Self.slots)
                 $0.submitter = true

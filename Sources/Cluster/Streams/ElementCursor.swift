@@ -76,15 +76,17 @@ final class ElementCursor: RemotePartialResultCursor {
 }
 
 /// Up to where a reader of partial results has read: pure.
-struct ElementPlace: Equatable {
+package struct ElementPlace: Equatable {
     /// 0: of none.
-    private(set) var attempt: UInt32 = 0
-    private(set) var index: UInt64 = 0
+    package private(set) var attempt: UInt32 = 0
+    package private(set) var index: UInt64 = 0
     /// Something of that attempt was told.
     private var hasRead = false
 
+    package init() {}
+
     /// What a page means for the reader.
-    mutating func read(_ page: WireElementPage) -> [RemotePartialResult] {
+    package mutating func read(_ page: WireElementPage) -> [RemotePartialResult] {
         var events: [RemotePartialResult] = []
         if page.attempt != attempt {
             if hasRead { events.append(.restarted(attempt: Int(page.attempt))) }

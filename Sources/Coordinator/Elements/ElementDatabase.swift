@@ -6,11 +6,11 @@ import Scheduling
 /// Of each operation the elements of its newest attempt are kept. Belongs to one thread.
 struct ElementDatabase {
     let path: String
-    private let totalBytesMax: Int64
+    var totalBytesMax: Int64
     private let queue: DatabaseQueue
     /// Bytes stored by submission.
     private var sizes: [SubmissionNumber: Int64] = [:]
-    private var totalBytes: Int64 = 0
+    private(set) var totalBytes: Int64 = 0
     /// By attempt: the first index not yet stored; what is missing here is looked up in the file.
     private var nextIndex: [Name: UInt64] = [:]
 

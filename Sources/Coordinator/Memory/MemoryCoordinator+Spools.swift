@@ -12,7 +12,16 @@ extension MemoryCoordinator: SpoolHost {
         if isThere(peer) { outbox.append(Delivery(peer: peer.rawValue, content: .message(message))) }
     }
 
-    func append(_ runs: [ElementRun]) { unspooled.runs += runs }
+    func append(_ runs: [ElementRun]) {
+        unspooled.runs += runs
+        guard acknowledgesUnspooled else { return }
+        acknowledge(
+            runs.map { run in
+                ElementReceipt(
+                    peer: run.peer, unit: run.unit, attempt: run.attempt, next: run.elements.last.map { $0.index + 1 } ?? run.first,
+                    isClosed: run.isClosed)
+            })
+    }
 
     func append(_ records: [OutputRecord]) { unspooled.records += records }
 
@@ -21,7 +30,13 @@ extension MemoryCoordinator: SpoolHost {
         let (runs, records) = unspooled
         unspooled = ([], [])
         do {
-            if !runs.isEmpty { acknowledge(try elements.append(runs)) }
+            if !runs.isEmpty {
+                let receipts = try elements.append(runs)
+                acknowledge(receipts)
+                if receipts.contains(where: { $0.full != nil }), isAllDurable {
+                    try elements.remove(scheduler.ended(of: elements.submissions))
+                }
+            }
             guard !records.isEmpty else { return }
             try output.append(records)
             noteOutput(of: Set(records.map(\.unit.submission)))
@@ -36,5 +51,30 @@ extension MemoryCoordinator: SpoolHost {
 
     func read(_ ticket: OutputTicket, _ query: OutputQuery) {
         do { page(ticket, try output.read(query)) } catch { unreadable(ticket.read, .output(ticket.unit), "\(error)") }
+    }
+}
+
+/// For simulations, in which what comes into the spools takes its time.
+extension MemoryCoordinator {
+    /// Whether something is on its way into the spools.
+    package var hasUnspooled: Bool { !unspooled.runs.isEmpty || !unspooled.records.isEmpty }
+
+    /// What was on its way into the spools is there. Returns what is answered to that.
+    package func finishSpooling() -> [Delivery] {
+        spool()
+        return release()
+    }
+
+    /// Readers that have waited long enough look once more, and are answered.
+    package func answerLongWaits(at now: Instant) {
+        self.now = now
+        expireWaits()
+    }
+
+    /// How much the spool of partial results takes, and may take.
+    package var spooledBytes: Int64 { elements.totalBytes }
+    package var spooledBytesMax: Int64 {
+        get { elements.totalBytesMax }
+        set { elements.totalBytesMax = newValue }
     }
 }

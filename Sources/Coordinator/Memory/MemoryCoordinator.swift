@@ -70,6 +70,8 @@ package final class MemoryCoordinator {
     /// The last transaction is lost at the next crash, although the disk has said that it has it: a fault that a simulation plants.
     package var forgetsLastWrite = false
     private var journalBeforeLastWrite = JournalBatch(after: .none)
+    /// Executors are told that their elements are kept before these are in the spool: a fault that a simulation plants.
+    package var acknowledgesUnspooled = false
     /// Are told of facts when they are decided, and when they are on the disk.
     private let whenDecided: ([Fact]) -> Void
     private let whenWritten: ([Fact]) -> Void
@@ -115,6 +117,9 @@ package final class MemoryCoordinator {
     /// Whether a client has submitted something that has not ended, as far as it has been told.
     package var hasWork: Bool { !unfinished.isEmpty }
 
+    /// Whether everything that was decided is on the disk.
+    var isAllDurable: Bool { durable == scheduler.sequence }
+
     /// Whether a crash would lose something.
     package var hasUnwritten: Bool { !unwritten.isEmpty || writing != nil || !unspooled.runs.isEmpty || !unspooled.records.isEmpty }
 
@@ -142,8 +147,8 @@ package final class MemoryCoordinator {
 
     /// A connection has ended, or is said to.
     package func disconnect(_ peer: UInt64) {
-        clients.remove(PeerID(peer))
-        if forget(PeerID(peer)) { inputs.append(.disconnected(PeerID(peer))) }
+        let wasClient = clients.remove(PeerID(peer)) != nil
+        if forget(PeerID(peer)) || wasClient { inputs.append(.disconnected(PeerID(peer))) }
     }
 
     /// Proof that an executor's process has ended, by a supervisor that repeats it until it is acknowledged.
@@ -315,7 +320,7 @@ package final class MemoryCoordinator {
         var sends: [Outputs.Send] = []
         for send in outputs.sends {
             if send.to == AttemptLabels.asker, !send.message.isEvents {
-                labels.receive(send.message)
+                labels.receive(send.message) { scheduler.isOpen($0, under: $1) }
             } else if goesOutEarly?(send.message) == true {
                 deliver(send)
             } else {
@@ -328,7 +333,9 @@ package final class MemoryCoordinator {
     /// Puts what was decided into the journal, and what was sent into the spools; gives out what may go then.
     package func sync() -> [Delivery] {
         beginSync()
-        return finishSync()
+        write()
+        spool()
+        return release()
     }
 
     /// Begins to write what was decided, if nothing is being written.
@@ -345,7 +352,6 @@ package final class MemoryCoordinator {
     /// What was being written is on the disk.
     package func finishSync() -> [Delivery] {
         write()
-        spool()
         return release()
     }
 
@@ -428,10 +434,13 @@ package final class MemoryCoordinator {
 
     /// The process ends, and another one begins with what is in the journal. All connections are gone.
     ///
-    /// - Parameter keepsWriting: what was being written is on the disk.
+    /// - Parameter keepsWriting: what was being written is on the disk, and so is what was on its way into the spools.
     /// - Throws: what the codec and the fold throw for a journal that cannot have been written like this.
     package func crash(at now: Instant, incarnation: UInt64, keepsWriting: Bool = false) throws {
-        if keepsWriting { write() }
+        if keepsWriting {
+            write()
+            spool()
+        }
         if forgetsLastWrite { (journal, forgetsLastWrite) = (journalBeforeLastWrite, false) }
         var scheduler = Scheduler(configuration)
         labels = AttemptLabels()

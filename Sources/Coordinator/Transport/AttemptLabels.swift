@@ -70,8 +70,12 @@ struct AttemptLabels {
     }
 
     /// The answer to a question.
-    mutating func receive(_ message: Message) {
+    ///
+    /// - Parameter isOpen: whether a unit is given out under an attempt. One that was given up may still be held: what it sends is not to be
+    ///   taken for what the newest attempt does, under whose number it would be kept.
+    mutating func receive(_ message: Message, isOpen: (UnitID, Attempt) -> Bool) {
         guard case .reply(let request, let reply) = message, let name = asked.removeValue(forKey: request.number),
+            isOpen(name.unit, name.attempt),
             case .operations(let views, _, _) = reply, let view = views.first, view.unit == name.unit.index,
             // What has ended for us as well was reported before; the newest attempt is the one that counts.
             !view.state.isFinal, labels[name.unit].map({ $0.attempt < name.attempt }) ?? true

@@ -397,7 +397,11 @@ final class CoordinatorLoop {
         sends.reserveCapacity(outputs.sends.count)
         for send in outputs.sends {
             // What it follows is told in order with the answers; see `noteEvents`.
-            if send.to == AttemptLabels.asker, !send.message.isEvents { labels.receive(send.message) } else { sends.append(send) }
+            if send.to == AttemptLabels.asker, !send.message.isEvents {
+                labels.receive(send.message) { scheduler.isOpen($0, under: $1) }
+            } else {
+                sends.append(send)
+            }
         }
         held.append(sends)
     }

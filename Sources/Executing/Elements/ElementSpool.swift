@@ -165,5 +165,5 @@ struct ElementSpool {
 
 extension WireElement {
     /// What it takes in memory and in a message, roughly.
-    var spooledBytes: Int { bytes.count + 64 }
+    package var spooledBytes: Int { bytes.count + 64 }
 }

@@ -30,7 +30,7 @@ package final class StreamDesk {
     }
 
     /// - Returns: by which it is forgotten.
-    func ask(_ request: WireReadElements, _ answer: @escaping Answer) -> UInt64 {
+    package func ask(_ request: WireReadElements, _ answer: @escaping Answer) -> UInt64 {
         lastNumber += 1
         questions[lastNumber] = Question(request: request, answer: answer)
         send(lastNumber)
@@ -59,7 +59,7 @@ package final class StreamDesk {
     }
 
     /// Nobody waits for the answer any more.
-    func forget(_ number: UInt64) { questions[number] = nil }
+    package func forget(_ number: UInt64) { questions[number] = nil }
 
     /// After the connection was made anew.
     package func resume() {

@@ -3,24 +3,24 @@ import Foundation
 import Wire
 
 /// The pages of one attempt's elements, as its reader sees them: pure.
-struct StreamPages: Sendable {
+package struct StreamPages: Sendable {
     /// Whose attempt is read; 0: the operation has ended without any.
-    let attempt: UInt32
+    package let attempt: UInt32
     /// The first element that was not read.
-    private(set) var index: UInt64 = 0
+    package private(set) var index: UInt64 = 0
     private var events: [StreamEvent] = []
     private var head = 0
 
-    init(attempt: UInt32) { self.attempt = attempt }
+    package init(attempt: UInt32) { self.attempt = attempt }
 
-    mutating func take() -> StreamEvent? {
+    package mutating func take() -> StreamEvent? {
         guard head < events.count else { return nil }
         defer { head += 1 }
         return events[head]
     }
 
     /// - Parameter error: makes the error with which the operation has ended.
-    mutating func read(_ page: WireElementPage, error: (WireOperationFailure) -> AOperationError = { AOperationError($0) }) {
+    package mutating func read(_ page: WireElementPage, error: (WireOperationFailure) -> AOperationError = { AOperationError($0) }) {
         events = []
         head = 0
         guard page.attempt == attempt else { return events.append(.voided) }

@@ -7,7 +7,9 @@ extension Submission {
         var isTriedAgain = false
         var around = group
         while around >= 0 {
-            isTriedAgain = isTriedAgain || self.node(around).retries > 0 || layout.scopes?.tail(of: units[around].node) != nil
+            isTriedAgain =
+                isTriedAgain || self.node(around).mayBeginAnew(isAtMostOnce: isAtMostOnce(around))
+                || layout.scopes?.tail(of: units[around].node) != nil
             around = Int(units[around].parent)
         }
         var options = NodeOptions()

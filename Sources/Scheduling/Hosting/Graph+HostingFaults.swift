@@ -14,6 +14,13 @@ extension Node {
     var needsSubmitter: Bool { isHosted || isAskedAtSubmitter || isConcludedAtSubmitter }
 }
 
+extension Node {
+    /// Whether it, and all in it, may be done once more when it has failed: because it says so, or because its submitter may.
+    ///
+    /// - Parameter isAtMostOnce: it must not run twice, whatever its submitter says.
+    func mayBeginAnew(isAtMostOnce: Bool) -> Bool { retries > 0 || (hasOptions && options.say.retries && !isAtMostOnce) }
+}
+
 extension Graph {
     /// What cannot be hosted.
     func hostingFaults() -> [AdmissionError] {

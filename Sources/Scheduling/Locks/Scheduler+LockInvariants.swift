@@ -90,17 +90,58 @@ private struct WaitSearch {
 
     /// The first circle that is found from those who wait for locks.
     mutating func circle() -> String? {
-        let waiting = durable.locks.requests.filter { !$0.value.isHeld }.keys.sorted()
-        for unit in waiting {
-            if let circle = circle(from: Vertex(unit: unit, isStart: true)) { return circle }
-        }
-        for joiner in durable.ids.claims.values.flatMap(\.joiners.keys).sorted() {
-            if let circle = circle(from: Vertex(unit: joiner, isStart: false)) { return circle }
+        let waiting = durable.locks.requests.filter { !$0.value.isHeld }.keys.sorted().map { Vertex(unit: $0, isStart: true) }
+        let joining = durable.ids.claims.values.flatMap(\.joiners.keys).sorted().map { Vertex(unit: $0, isStart: false) }
+        for origin in waiting + joining {
+            guard let circle = circle(from: origin) else { continue }
+            return circle.contains(where: hasChoice) ? circleOfStuck(from: waiting + joining) : text(circle)
         }
         return nil
     }
 
-    private mutating func circle(from origin: Vertex) -> String? {
+    private func text(_ circle: [Vertex]) -> String { circle.map(name).joined(separator: " → ") }
+
+    /// Whether one of those that it waits for is enough: who waits for a place in its group takes whichever is free first.
+    private func hasChoice(_ vertex: Vertex) -> Bool {
+        vertex.isStart && durable.submission(vertex.unit.submission).units[vertex.unit.index].phase == .held
+    }
+
+    /// A circle among those that could not go on if all others did.
+    ///
+    /// - Complexity: O(waits²); a circle in which somebody has a choice is seldom.
+    private func circleOfStuck(from origins: [Vertex]) -> String? {
+        var waits: [Vertex: [Vertex]] = [:]
+        var order: [Vertex] = []
+        var open = origins
+        while let vertex = open.popLast() {
+            guard waits[vertex] == nil else { continue }
+            let found = self.waits(of: vertex)
+            waits[vertex] = found
+            order.append(vertex)
+            open += found
+        }
+        var stuck = Set(order)
+        var isShrinking = true
+        while isShrinking {
+            isShrinking = false
+            for vertex in order.reversed() where stuck.contains(vertex) {
+                let found = waits[vertex] ?? []
+                let goesOn =
+                    hasChoice(vertex) && !found.isEmpty ? !found.allSatisfy(stuck.contains) : !found.contains(where: stuck.contains)
+                if goesOn, stuck.remove(vertex) != nil { isShrinking = true }
+            }
+        }
+        guard var vertex = order.first(where: stuck.contains) else { return nil }
+        var path: [Vertex] = []
+        while !path.contains(vertex) {
+            path.append(vertex)
+            guard let next = waits[vertex]?.first(where: stuck.contains) else { return nil }
+            vertex = next
+        }
+        return text(Array(path.drop { $0 != vertex }))
+    }
+
+    private mutating func circle(from origin: Vertex) -> [Vertex]? {
         guard marks[origin] == nil else { return nil }
         var stack: [(vertex: Vertex, rest: [Vertex])] = [(origin, waits(of: origin))]
         marks[origin] = .open
@@ -115,7 +156,7 @@ private struct WaitSearch {
             case .done?: break
             case .open?:
                 let from = stack.firstIndex { $0.vertex == next } ?? 0
-                return stack[from...].map { name($0.vertex) }.joined(separator: " → ")
+                return stack[from...].map(\.vertex)
             case nil:
                 marks[next] = .open
                 stack.append((next, waits(of: next)))

@@ -115,6 +115,8 @@ struct ReadyUnits {
     private(set) var count = 0
     /// Units that must run alone in a process, oldest first.
     private(set) var suspects = Deque<UnitID>()
+    /// Those whose submitters are to be asked about their ends.
+    private(set) var conclusions = Deque<UnitID>()
 
     mutating func push(_ unit: UnitID, lane: Int, _ standing: Standing) {
         while lanes.count <= lane { lanes.append(Lane()) }
@@ -185,6 +187,13 @@ struct ReadyUnits {
             before += 1
         }
         return before < limit ? 0 : before
+    }
+
+    mutating func pushConclusion(_ unit: UnitID) { conclusions.append(unit) }
+
+    mutating func removeConclusions() -> Deque<UnitID> {
+        defer { conclusions = [] }
+        return conclusions
     }
 
     mutating func pushSuspect(_ unit: UnitID) { suspects.append(unit) }

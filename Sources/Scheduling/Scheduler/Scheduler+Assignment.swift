@@ -9,10 +9,32 @@ extension Scheduler {
         var hasEndedSome: Bool
         repeat {
             hasEndedSome = assignSuspects(&outputs)
+            assignConclusions(&outputs)
             if ready.count + conditioned.count > 0, assign(&outputs, ahead: false, upTo: { $0.slots }) { hasEndedSome = true }
         } while reviewDemands() || hasEndedSome
         if ready.count > 0, assign(&outputs, ahead: true, upTo: { $0.slots + $0.prefetch }) { _ = assignSuspects(&outputs) }
+        assignConclusions(&outputs)
         recallForIdle()
+    }
+
+    /// What a submitter says to ends takes none of its slots: operations may have them all that wait for these very ends, as those do
+    /// that receive a stream. There are as many more.
+    private mutating func assignConclusions(_ outputs: inout Outputs) {
+        guard !ready.conclusions.isEmpty else { return }
+        for unit in ready.removeConclusions() where durable.phase(unit) == .provisional && isWaiting(unit) {
+            let submitter = durable.submissions[durable.index(of: unit.submission)].submitter
+            guard let worker = durable.workerByIncarnation[submitter]?.index, canTake(worker),
+                workers.sessions[worker].units.count(where: isConcluding) < workers.sessions[worker].slots
+            else {
+                ready.pushConclusion(unit)
+                continue
+            }
+            _ = assign(unit, to: worker, withLinks: false, &outputs)
+        }
+    }
+
+    private func isConcluding(_ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].isConcluding(unit.index)
     }
 
     /// - Returns: whether a unit was taken out that was not handed out.

@@ -8,7 +8,7 @@ extension Scheduler {
         case .alone: ready.pushSuspect(unit)
         case .toBeJudged: groupsToJudge.append(unit)
         case .conditioned: pushConditioned(unit)
-        case .concluding(let standing): ready.push(unit, lane: operationClass(of: unit), standing)
+        case .concluding: ready.pushConclusion(unit)
         case .plain(let standing):
             let lane = operationClass(of: unit)
             noteDemand(lane)

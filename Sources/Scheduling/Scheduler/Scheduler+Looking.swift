@@ -1,8 +1,8 @@
-/// What a simulation asks of a scheduler that folds what is on the disk.
+/// What is asked of a scheduler by those who take what its executors send, and of one that folds what is on the disk by a simulation.
 extension Scheduler {
     /// Whether the unit is given out under this attempt, which has not ended.
     public func isOpen(_ unit: UnitID, under attempt: Attempt) -> Bool {
-        guard case .assigned(attempt, _) = durable.phase(unit) else { return false }
+        guard durable.holds(unit), case .assigned(attempt, _) = durable.phase(unit) else { return false }
         return true
     }
 

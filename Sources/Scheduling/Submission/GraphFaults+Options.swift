@@ -95,7 +95,7 @@ extension Graph {
             }
             once[index] = isOnce || (index > 0 && once[node.parent] && !node.isPreparation)
             again[index] = mayRunAgain || (index > 0 && again[node.parent] && !node.isPreparation)
-            retried[index] = node.retries > 0 || (index > 0 && retried[node.parent])
+            retried[index] = node.mayBeginAnew(isAtMostOnce: once[index]) || (index > 0 && retried[node.parent])
         }
         return faults
     }

@@ -198,7 +198,7 @@ extension Graph {
         if template < 0 {
             return "waits for `\(path(of: target))`, which is made once per element of a forEach; refer to the forEach itself"
         }
-        if let group = retriedGroup(around: target, butNot: index) {
+        if let group = retriedGroup(around: target, butNot: index, layout) {
             let name = path(of: group)
             return "waits for `\(path(of: target))` inside `\(name)`, which may begin anew (retry); refer to `\(name)` itself"
         }
@@ -214,12 +214,12 @@ extension Graph {
         return false
     }
 
-    /// The innermost group with retries that holds `target` but not `other`.
-    private func retriedGroup(around target: Int, butNot other: Int) -> Int? {
+    /// The innermost group that may begin anew and holds `target` but not `other`.
+    private func retriedGroup(around target: Int, butNot other: Int, _ layout: GraphLayout) -> Int? {
         var current = nodes[target].parent
         while current != 0 {
             if isAncestor(current, of: other) { return nil }
-            if nodes[current].retries > 0 { return current }
+            if nodes[current].mayBeginAnew(isAtMostOnce: layout.policies?.atMostOnce[current] ?? false) { return current }
             current = nodes[current].parent
         }
         return nil

@@ -10,14 +10,14 @@ extension Submission {
         case toBeJudged
         /// With those whose conditions are judged when there is an executor.
         case conditioned
-        /// To its submitter, which has a say in its end.
-        case concluding(ReadyUnits.Standing)
+        /// With those whose submitters have a say in their ends.
+        case concluding
         case plain(ReadyUnits.Standing)
     }
 
     /// Changes nothing: one that is changed is lent where it stands, one that is read is copied for the call, with dozens of references.
     mutating func queueing(of unit: Int) -> Queueing {
-        if isConcluding(unit) { return .concluding(standing(unit)) }
+        if isConcluding(unit) { return .concluding }
         if lacksStream(unit) { return .none }
         if units[unit].isSuspect { return .alone }
         guard hasConditions(unit) else { return .plain(standing(unit)) }

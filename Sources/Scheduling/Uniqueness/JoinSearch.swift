@@ -79,10 +79,11 @@ extension Submission {
     /// may begin anew all.
     fileprivate func laterWaits(of unit: Int) -> [Int] {
         let first = Int(units[unit].node)
+        let beginsAnew = graph.nodes[first].mayBeginAnew(isAtMostOnce: isAtMostOnce(unit))
         switch graph.nodes[first].kind {
         case .operation, .decider: return []
-        case .group: if graph.nodes[first].retries == 0 { return [] }
-        case .forEach: if graph.nodes[first].retries == 0, units[unit].phase == .open { return [] }
+        case .group: if !beginsAnew { return [] }
+        case .forEach: if !beginsAnew, units[unit].phase == .open { return [] }
         }
         var found: [Int] = []
         let inside = layout.subtree(of: first)
