@@ -57,6 +57,17 @@ import Testing
         #expect(beside.faults().isEmpty)
     }
 
+    /// The place that is free otherwise may be had by one that needs what that member holds until it has ended.
+    @Test(arguments: [true, false]) func whoNeedsTheKeyOfSuchAMember_mayHoldTheOtherPlace(needsIt: Bool) {
+        func keyed(_ id: String, _ key: String) -> Sketch { .op(id).having { $0.exclusive = [Exclusion(key: key)] } }
+        let graph = Sketch.group(
+            "root",
+            [.group("A", [keyed("k", "db"), .op("x", after: ["y"])]), .op("y"), .group("C", [keyed("z", needsIt ? "db" : "other")])], max: 2
+        ).graph()
+        #expect(graph.faults().map(\.path) == (needsIt ? ["A/x"] : []))
+        #expect(graph.faults().first?.message.contains("let `maxConcurrent` be at least 3") ?? true)
+    }
+
     /// Members that hold places while they wait are fewer than the places.
     @Test func waitingInsideMembers_whileThereAreMorePlaces_isAdmitted_andGoesOn() {
         func members(_ count: Int) -> [Sketch] {

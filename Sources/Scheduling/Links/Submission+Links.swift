@@ -10,7 +10,8 @@ extension Submission {
     func link(after unit: Int) -> Int? {
         guard mayBeLinked(unit), !holdsSuccess(unit), layout.streams?.receivers(of: units[unit].node).isEmpty ?? true else { return nil }
         let node = Int(units[unit].node)
-        for dependent in layout.dependents[node].prefix(Self.linkCandidatesMax) where layout.template[Int(dependent)] == layout.template[node] {
+        for dependent in layout.dependents[node].prefix(Self.linkCandidatesMax) {
+            guard layout.template[Int(dependent)] == layout.template[node] else { continue }
             let candidate = self.unit(ofNode: Int(dependent), seenFrom: unit)
             if isLink(candidate, after: unit) { return candidate }
         }

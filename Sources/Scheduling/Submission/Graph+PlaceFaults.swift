@@ -1,5 +1,6 @@
 /// Members of groups with `maxConcurrent` that would hold a place while something inside of them waits for another member, at once or
-/// by way of something outside of the group: with all places held like that nothing could go on.
+/// by way of something outside of the group: with all places held like that nothing could go on. Others, which need a key that such a
+/// member holds, may have a place for as long.
 ///
 /// Only what can come to that is a fault: there must be as many such members as places, which may hold them at the same time, and
 /// what they wait for must not have ended before they begin.
@@ -29,7 +30,9 @@ extension Graph {
             let waits = placeWaits(in: group, layout, &earlier, &left)
             guard left > 0 else { return faults }
             guard !waits.isEmpty else { continue }
-            let holders = mostAtOnce(Set(waits.map(\.own)), earlier)
+            let waiting = withThoseWhoNeedTheirKeys(Set(waits.map(\.own)), among: layout.children[group], layout)
+            for member in waiting where earlier[member] == nil { earlier[member] = ended(before: member, layout, &left) }
+            let holders = mostAtOnce(waiting, earlier)
             guard holders >= kind.maxConcurrent else { continue }
             for wait in waits {
                 let (target, own, other) = (path(of: wait.target), path(of: wait.own), path(of: wait.other))
@@ -63,6 +66,25 @@ extension Graph {
             }
         }
         return waits
+    }
+
+    /// These members, and those that may hold a place while they wait for a key that one of these holds.
+    ///
+    /// - Complexity: O(nodes inside + members²); O(nodes inside) where these hold no key.
+    private func withThoseWhoNeedTheirKeys(_ members: Set<Int>, among all: ArraySlice<Int32>, _ layout: GraphLayout) -> Set<Int> {
+        func keys(inside member: Int) -> Set<String> {
+            Set(layout.subtree(of: member).flatMap { nodes[$0].hasOptions ? nodes[$0].options.exclusive.map(\.key) : [] })
+        }
+        var held = members.reduce(into: Set<String>()) { $0.formUnion(keys(inside: $1)) }
+        guard !held.isEmpty else { return members }
+        var found = members
+        var others = all.map { (member: Int($0), keys: keys(inside: Int($0))) }.filter { !members.contains($0.member) && !$0.keys.isEmpty }
+        while let place = others.firstIndex(where: { !$0.keys.isDisjoint(with: held) }) {
+            let other = others.remove(at: place)
+            found.insert(other.member)
+            held.formUnion(other.keys)
+        }
+        return found
     }
 
     /// How many of these members may run at the same time, or more: into so many lines they can be put in which each begins when the
