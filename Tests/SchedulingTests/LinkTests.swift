@@ -164,6 +164,19 @@ struct LinkTests {
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    /// The end of the one before is told later, when what it has sent is on the disk.
+    @Test func heardOfBeforeTheOneItFollows_itIsInVain_andGivenOutAnew() throws {
+        var cluster = Self.quick(Self.chain)
+        let first = try #require(cluster.find("b", on: 1)).1
+        cluster.forget(try #require(cluster.find("c", on: 1)).1, of: 1)
+        cluster.end("b")
+        cluster.end("a")
+        let second = try #require(cluster.find("b", on: 1)).1
+        #expect(second.attempt != first.attempt && second.link == nil)
+        for path in ["b", "c"] { cluster.end(path) }
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     private static let alone: [Sketch] = [
         .group("root", [.op("a"), .op("b")], ordered: true),
         .group("root", [recomputable(.op("a")), .op("b")], ordered: true),

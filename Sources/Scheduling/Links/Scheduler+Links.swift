@@ -53,9 +53,13 @@ extension Scheduler {
     mutating func giveUpLink(_ name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
         guard !workers.sessions[number.index].links.isEmpty else { return }
         breakLinks(after: name, on: number, &outputs)
-        if let before = workers.sessions[number.index].links.first(where: { $0.value == name })?.key {
-            workers.sessions[number.index].links[before] = nil
-        }
+        dropLink(to: name, on: number)
+    }
+
+    /// The attempt is over: nobody follows by it.
+    mutating func dropLink(to name: AttemptName, on number: WorkerNumber) {
+        guard let before = workers.sessions[number.index].links.first(where: { $0.value == name })?.key else { return }
+        workers.sessions[number.index].links[before] = nil
     }
 
     /// The executor may have begun what is linked to the attempt, and nothing of that is wanted.

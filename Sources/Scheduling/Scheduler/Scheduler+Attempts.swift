@@ -74,6 +74,8 @@ extension Scheduler {
         let beginsLinks = outcome.beginsLinks
         if !beginsLinks { breakLinks(after: name, on: number, &outputs) }
         guard isCurrent(unit, attempt, number), let outcome = checked(outcome, unit).map({ admitted($0, unit) }) else {
+            // It may be heard of before the one that it follows: it is over, and is not what comes then.
+            dropLink(to: name, on: number)
             return stopLinks(after: name, on: number)
         }
         let (duration, overflows) = at.subtractingReportingOverflow(startedAt)
