@@ -94,7 +94,9 @@ final class StreamWitness {
 
     /// The receiver has read all that it wants, and may succeed.
     func received(_ assignment: WireAssignment, _ reading: Reading, isWhole: Bool) {
-        received[assignment.attempt] = (assignment.path, Int(assignment.stream.attemptNumber), reading.count, isWhole)
+        received[assignment.attempt] = (
+            "\(assignment.submission)/\(assignment.path)", Int(assignment.stream.attemptNumber), reading.count, isWhole
+        )
     }
 
     /// A receiver that has succeeded has the elements of the attempt with which its producer has ended.
@@ -105,7 +107,7 @@ final class StreamWitness {
             let (path, source) = (submission.graph.path(of: node), submission.graph.path(of: producer))
             guard let outcome = submission.outcomes[path], outcome.state == .succeeded, let attempt = outcome.attempt,
                 // One that has joined another one has that one's outcome.
-                let received = received[attempt], received.path == path, let ended = submission.outcomes[source]
+                let received = received[attempt], received.path == "\(id)/\(path)", let ended = submission.outcomes[source]
             else { continue }
             if received.number != ended.attempts {
                 world.violate(

@@ -313,7 +313,8 @@ final class Witness {
     }
 
     private func isLinked(_ assignment: WireAssignment, to path: String) -> Bool {
-        world.name(of: UnitID(rawValue: assignment.link.unit)) == "\(assignment.submission)/\(path)"
+        // As the disk has it: there may be no coordinator just now.
+        disk.name(of: UnitID(rawValue: assignment.link.unit)) == "\(assignment.submission)/\(path)"
     }
 
     /// What begins by a link follows a success on the same executor, and receives that very value.

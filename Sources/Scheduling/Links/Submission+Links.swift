@@ -8,7 +8,7 @@ extension Submission {
     ///
     /// - Complexity: O(those that wait for it), of which it looks at the first few.
     func link(after unit: Int) -> Int? {
-        guard mayBeLinked(unit), !holdsSuccess(unit), layout.streams?.receivers(of: units[unit].node).isEmpty ?? true else { return nil }
+        guard mayBeLinked(unit), !holdsSuccess(unit) else { return nil }
         let node = Int(units[unit].node)
         for dependent in layout.dependents[node].prefix(Self.linkCandidatesMax) {
             guard layout.template[Int(dependent)] == layout.template[node] else { continue }
@@ -32,6 +32,8 @@ extension Submission {
 
     private func mayBeLinked(_ unit: Int) -> Bool {
         guard let policies = layout.policies, policies.recomputable[Int(units[unit].node)], layout.scopes == nil else { return false }
+        // Who receives its stream begins with it, and that is not known in time.
+        guard layout.streams?.receivers(of: units[unit].node).isEmpty ?? true else { return false }
         return node(unit).isOperation && !node(unit).isHosted && !isPreparation(unit) && !isUnderKey(unit)
     }
 
@@ -42,14 +44,19 @@ extension Submission {
         guard units[unit].phase == .blocked else {
             throw FactMismatch("\(path(of: unit)) was linked to what it waits for, and does not wait")
         }
+        // What it prints and sends is kept under its number, whether it counts or not.
+        units[unit].attempts += 1
         strays.append(Stray(unit: Int32(unit), attempt: attempt, worker: worker))
         effects.append(.strayed(id(unit), attempt, worker))
     }
 
     /// The attempt is the unit's from here on.
-    mutating func takeLink(_ unit: Int, _ attempt: Attempt) {
-        guard !strays.isEmpty, let place = strays.firstIndex(where: { Int($0.unit) == unit && $0.attempt == attempt }) else { return }
+    ///
+    /// - Returns: whether it was linked, and has its number.
+    mutating func takeLink(_ unit: Int, _ attempt: Attempt) -> Bool {
+        guard !strays.isEmpty, let place = strays.firstIndex(where: { Int($0.unit) == unit && $0.attempt == attempt }) else { return false }
         strays.remove(at: place)
+        return true
     }
 }
 

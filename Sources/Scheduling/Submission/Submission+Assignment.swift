@@ -39,7 +39,7 @@ extension Submission {
         let question = conclusion(of: unit)
         var assignment = Assignment(
             unit: id(unit), attempt: attempt, kind: .execute, submission: id, path: path(of: unit),
-            attemptNumber: Int(units[unit].attempts) + (link == nil ? 0 : 1), operation: "", version: 0, parameters: [], isTemplated: false,
+            attemptNumber: Int(units[unit].attempts), operation: "", version: 0, parameters: [], isTemplated: false,
             bindings: bindings(of: unit),
             inputs: isEvaluating || node.isHosted || question != nil || link != nil
                 ? [] : node.receives.map { received(from: self.unit(ofNode: $0, seenFrom: unit)) },

@@ -30,10 +30,9 @@ extension Submission {
         units[unit].isPrepared = false
         if units[unit].locks != .none { units[unit].locks = .held(isUsed: true) }
         hasBegun = true
-        takeLink(unit, attempt)
+        if !takeLink(unit, attempt) { units[unit].attempts += 1 }
         units[unit].phase = .assigned(attempt, worker)
         units[unit].lastWorker = worker
-        units[unit].attempts += 1
         units[unit].stop = nil
         units[unit].isHurried = false
         units[unit].startedAt = 0
