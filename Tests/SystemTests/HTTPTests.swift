@@ -221,7 +221,9 @@ import Testing
             _ = harness.startWorker("--slots", "1")
             _ = try await harness.waitForExecutors(1)
             let gate = "\(harness.directory)/gate"
-            let text = "ordered:\n  - {id: one, run: 'echo 1'}\n  - {id: two, run: 'until [ -e \(gate) ]; do sleep 0.05; done; echo 2'}\n"
+            // Who comes back when all has ended is told that there is nothing more: it goes on for a moment.
+            let two = "until [ -e \(gate) ]; do sleep 0.05; done; sleep 2; echo 2"
+            let text = "ordered:\n  - {id: one, run: 'echo 1'}\n  - {id: two, run: '\(two)'}\n"
             let submitted = try http.send("POST", "/api/v1/submissions", served.authorized, body: text)
             let id = try #require(try JSON(parsing: submitted.text)["id"].string)
             // Both know how it stands; the first one reads on until `two` runs.
