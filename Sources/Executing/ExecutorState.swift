@@ -589,13 +589,3 @@ extension WireAssignment {
     /// It may begin before the executor's loop knows.
     fileprivate var mayStandInLine: Bool { kind == .execute && !isFenced && !hasLargeInputs && !hasStream && !hasLink }
 }
-
-extension UnitEnding {
-    /// What it has done, if it has; else that it was stopped, and must not run again.
-    fileprivate var orStoppedForGood: UnitEnding {
-        switch self {
-        case .success, .production, .elements, .storedElements, .answers, .decided, .concluded: self
-        case .failure, .cancelled: .failure([.stoppedForGood])
-        }
-    }
-}

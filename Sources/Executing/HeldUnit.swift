@@ -71,3 +71,13 @@ package enum UnitEnding: Equatable, Sendable {
     case decided(WireDecision)
     case concluded(WireConclusion)
 }
+
+extension UnitEnding {
+    /// What it has done, if it has; else that it was stopped, and must not run again.
+    var orStoppedForGood: UnitEnding {
+        switch self {
+        case .success, .production, .elements, .storedElements, .answers, .decided, .concluded: self
+        case .failure, .cancelled: .failure([.stoppedForGood])
+        }
+    }
+}
