@@ -270,6 +270,9 @@ final class Witness {
         return seized.contains { name == $0 || name.hasPrefix($0 + "/") }
     }
 
+    /// Whether it is a submitter whose session is over, and that has not heard of it: nobody can end what it goes on with.
+    private func isCutOff(_ executor: SimulatedExecutor) -> Bool { !executor.isWorker && sessionsOver.contains(executor.incarnation) }
+
     private func isExclusive(_ key: String) -> Bool { RandomWork.limit(of: key) == 1 }
 
     /// Which operation or group around an attempt has its locks.
@@ -351,7 +354,7 @@ final class Witness {
             // A group that is tried again begins its members anew: then what is told late was so before.
             guard event.state == .cancelled, disk.hasOutcome(event.path, of: id) == true else { return }
             for run in running.values where run.body.assignment.submission == id && isInside(run.body.assignment.path, of: event.path) {
-                guard !frozen.contains(run.body.assignment.attempt), !isSeized(run.body) else { continue }
+                guard !frozen.contains(run.body.assignment.attempt), !isSeized(run.body), !isCutOff(run.executor) else { continue }
                 world.violate(
                     "\(id)/\(event.path) is shown as cancelled, and \(run.body.assignment.path) runs in \(run.executor.name)")
             }

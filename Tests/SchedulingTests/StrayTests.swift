@@ -211,6 +211,29 @@ struct StrayTests {
         #expect(cluster.state("o/g") == .failed && cluster.view()?.state == .failed)
     }
 
+    /// It waits for a worker that judges it when it is cancelled, and one of its members has to wait: nobody is to judge it any more.
+    @Test func groupThatBeganAnew_andIsStoppedInLine_standsInNoneAnyMore() {
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        let inner = Sketch.group("g", [.op("a")]).having { $0.conditions = [probe] }
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.group("o", [inner], retries: 1)]).graph())
+        cluster.end("o/g")
+        cluster.begin("o/g/a")
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        cluster.attach(2)
+        cluster.end("o/g/a", on: 2, failure("no"))
+        cluster.die(2, crashed: false)
+        cluster.advance(120_000)
+        cancel("o/g", &cluster)
+        cluster.attach(3)
+        #expect(cluster.find("o/g", on: 3) == nil)
+        #expect(cluster.state("o/g") == .stopping)
+        cluster.die(1, crashed: false)
+        #expect(cluster.state("o/g") == .cancelled)
+    }
+
     @Test func snapshotsOfTheFourthLayout_areRead() throws {
         let cluster = strayed()
         var scheduler = Scheduler(cluster.configuration)

@@ -136,9 +136,7 @@ extension Submission {
             (Int(units[unit].failedAttempts) >= node(unit).retries || worthRetry(unit, failures) == nil) && openTail(of: unit) == nil
         guard isLast, units[unit].openChildren > 0 else { return failAttempt(unit, failures, at, &effects) }
         units[unit].stop = .conditionFailed
-        // It is to be judged no more; what is in it may have to wait for attempts that were given up.
-        units[unit].phase = .blocked
-        stopChildren(of: unit, .siblingFailed)
+        awaitChildren(of: unit, stoppedBy: .siblingFailed)
     }
 
     /// The errors of conditions that failed when they were judged last.

@@ -104,8 +104,7 @@ extension Submission {
             break
         }
         if units[unit].openChildren > 0 {
-            units[unit].phase = .blocked
-            stopChildren(of: unit, units[unit].stop ?? .cancelled)
+            awaitChildren(of: unit, stoppedBy: units[unit].stop ?? .cancelled)
         } else {
             finish(unit, stoppedOutcome(unit), at, &effects)
         }
@@ -119,8 +118,7 @@ extension Submission {
         note(
             probes(of: unit).map { Verdict(condition: $0, finding: .failed, reason: failures.first?.message ?? "", at: at) }, unit)
         units[unit].stop = .conditionFailed
-        units[unit].phase = .blocked
-        stopChildren(of: unit, .siblingFailed)
+        awaitChildren(of: unit, stoppedBy: .siblingFailed)
     }
 }
 

@@ -137,7 +137,7 @@ extension Submission {
         case .failure? where units[unit].openChildren > 0:
             // The conditions of a group have failed: what is in it ends as cancelled before it.
             units[unit].stop = .conditionFailed
-            stopChildren(of: unit, .siblingFailed)
+            awaitChildren(of: unit, stoppedBy: .siblingFailed)
         case .failure(let failures)?:
             finish(unit, .failure(failures), at, &effects)
         case nil:

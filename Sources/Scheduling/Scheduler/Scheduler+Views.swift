@@ -29,6 +29,7 @@ extension Scheduler {
     /// - Parameter isPaused: it or something around it.
     func operationState(of unit: Unit, isPaused: Bool) -> OperationState {
         switch unit.phase {
+        case .blocked where unit.stop != nil: .stopping
         case .blocked, .delayed, .held, .dropped: .blocked
         case .paused: .paused
         case .wanting where isPaused, .ready where isPaused, .postponed where isPaused, .retryWait where isPaused: .paused

@@ -27,7 +27,7 @@ extension Submission {
         units[unit].unmet -= 1
         if duplicate(unit) != nil { return endDuplicate(unit, at, &effects) }
         precondition(units[unit].unmet >= 0, "unit \(unit) was released more often than it had dependencies")
-        guard units[unit].unmet == 0 else { return }
+        guard units[unit].unmet == 0, units[unit].stop == nil else { return }
         approach(unit, at, &effects)
     }
 
@@ -61,6 +61,7 @@ extension Submission {
 
     private mutating func begin(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         switch units[unit].phase {
+        case .blocked where units[unit].stop != nil: return passPlace(in: Int(units[unit].parent))
         case .blocked, .delayed, .paused: break
         case .held:
             let parent = units[unit].parent
@@ -356,11 +357,18 @@ extension Submission {
         case .blocked, .delayed, .held, .paused, .wanting, .locking, .ready, .postponed, .retryWait, .provisional:
             guard note(reason, unit) else { return }
             if units[unit].openChildren > 0 {
-                stopChildren(of: unit, reason)
+                awaitChildren(of: unit, stoppedBy: reason)
             } else {
                 finish(unit, stoppedOutcome(unit), at, &effects)
             }
         }
+    }
+
+    /// A group that does not begin, or not again, is to end as soon as what is in it has, of which attempts may go on that were
+    /// given up: meanwhile it stands in no line.
+    mutating func awaitChildren(of unit: Int, stoppedBy reason: Unit.Stop) {
+        units[unit].phase = .blocked
+        stopChildren(of: unit, reason)
     }
 
     /// - Returns: whether that is news: a stronger reason, or the same without grace.

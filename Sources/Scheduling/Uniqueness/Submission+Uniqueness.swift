@@ -110,7 +110,7 @@ extension Submission {
         if let received = ending.received { joinedValues[Int32(unit)] = received }
         if units[unit].openChildren > 0 {
             units[unit].stop = .duplicate
-            stopChildren(of: unit, .siblingFailed)
+            awaitChildren(of: unit, stoppedBy: .siblingFailed)
         } else {
             finish(unit, ending.outcome, at, &effects)
         }
