@@ -197,6 +197,18 @@ struct LinkTests {
         #expect(linkedPaths(Self.quick(Self.alone[number].graph())).isEmpty)
     }
 
+    /// Its end is told after what it sends: that of what is linked to it would be heard of first.
+    @Test func whatSends_isTheLastOfItsLinks() {
+        var noop: OperationSignature = "noop"
+        noop.sent = .any
+        var cluster = FakeCluster()
+        cluster.attach(1, operations: [noop], followsLinks: true)
+        cluster.submit(Sketch.group("root", [Sketch.op("warm")]).graph(), key: "warm")
+        cluster.end("warm")
+        cluster.submit(Self.chain)
+        #expect(cluster.heldPaths == ["a"])
+    }
+
     @Test func executorThatDoesNotKnowLinks_getsNone() {
         #expect(Self.quick(Self.chain, followsLinks: false).heldPaths == ["a"])
     }

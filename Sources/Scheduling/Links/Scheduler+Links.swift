@@ -9,7 +9,7 @@ extension Scheduler {
         guard workers.sessions[worker].followsLinks, durable.submissions[submission].layout.policies != nil else { return }
         var last = AttemptName(unit: unit, attempt: attempt)
         for _ in 0..<workers.sessions[worker].prefetchPerSlot {
-            guard let next = durable.submissions[submission].link(after: last.unit.index) else { return }
+            guard !sends(last.unit), let next = durable.submissions[submission].link(after: last.unit.index) else { return }
             let link = UnitID(unit.submission, next)
             guard workers.sessions[worker].lanes.contains(operationClass(of: link)) else { return }
             attemptCounter += 1
@@ -22,6 +22,15 @@ extension Scheduler {
             pending.dispatches[worker, default: []].append(assignment)
             last = name
         }
+    }
+
+    /// Whether the end of the operation is told when what it sends is on the coordinator's disk, and not before: the end of what is
+    /// linked to it would be heard of first, and would not count.
+    private func sends(_ unit: UnitID) -> Bool {
+        guard case .operation(let operation) = durable.submissions[durable.index(of: unit.submission)].node(unit.index).kind else {
+            return false
+        }
+        return durable.signatures.signatures(of: operation.type).contains { $0.sent != nil }
     }
 
     /// The attempt has succeeded: the executor has begun what is linked to it, which is the unit's attempt now.
