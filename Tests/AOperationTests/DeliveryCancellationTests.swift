@@ -87,4 +87,51 @@ struct DeliveryCancellationTests {
         await queue.idle()
         #expect(producer.outcome?.isSuccess == true)
     }
+
+    @Test func dependentInNoQueue_needsTheProducer() async {
+        let (producer, receivers) = await running(receivers: 3)
+        let dependents = (0..<2).map { _ in Step() }
+        for dependent in dependents { dependent.addDependency(producer) }
+        receivers[0].cancel()
+        dependents[0].cancel()
+        receivers[1].cancel()
+        #expect(!producer.isCancelled, "the other dependent may yet be added")
+        queue.addOperation(dependents[1])
+        receivers[2].cancel()
+        #expect(!producer.isCancelled, "the other dependent waits for it")
+        producer.open()
+        await queue.idle()
+        #expect(producer.outcome?.isSuccess == true)
+    }
+
+    enum Withdrawal: CaseIterable { case removed, cancelled, released, late }
+
+    @Test(arguments: Withdrawal.allCases) func dependentInNoQueue_thatNeverComes_needsTheProducerNoMore(how: Withdrawal) async {
+        let (producer, receivers) = await running(receivers: 1)
+        var dependent: Step? = Step()
+        dependent?.addDependency(producer)
+        switch how {
+        case .removed: dependent?.removeDependency(producer)
+        case .cancelled: dependent?.cancel()
+        case .released: dependent = nil
+        case .late: dependent?.deadline(.zero).add(to: queue)
+        }
+        receivers[0].cancel()
+        #expect(producer.isCancelled)
+        producer.open()
+        await queue.idle()
+        withExtendedLifetime(dependent) {}
+    }
+
+    @Test func receiverCancelledBeforeItIsAdded_leavesTheProducerToItsDependent() async {
+        let producer = Value(1)
+        let receiver = producer.deliver(to: Keep<Int>())
+        let dependent = Step()
+        dependent.addDependency(producer)
+        receiver.cancel()
+        #expect(!producer.isCancelled)
+        queue.addOperations([receiver, dependent], waitUntilFinished: false)
+        await queue.idle()
+        #expect(dependent.outcome?.isSuccess == true)
+    }
 }

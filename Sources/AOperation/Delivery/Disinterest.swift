@@ -24,11 +24,17 @@ struct Disinterest {
 }
 
 extension AOperation {
-    /// Whether all who receive from this operation or wait for it have been cancelled. Amortised constant time.
+    /// Whether all who receive from this operation, wait for it or have declared that they depend on it have been cancelled. Amortised
+    /// constant time.
     final var isUnneeded: Bool {
-        let (receivers, waiters, known) = core.withLock { core in
-            (core.receivers, core.waiters.places, core.attachments?.disinterest ?? Disinterest())
+        let (receivers, waiters, known, isKept) = core.withLock { core in
+            (
+                core.receivers, core.waiters.places, core.attachments?.disinterest ?? Disinterest(),
+                // Who waited for what is provisional has been told of it, and is not known any more.
+                core.declaredDependents > 0 || core.state.isProvisional
+            )
         }
+        guard !isKept else { return false }
         var disinterest = known
         while disinterest.receivers < receivers.count, receivers[disinterest.receivers].wasCancelled {
             disinterest.receivers += 1
@@ -42,8 +48,18 @@ extension AOperation {
         return disinterest.receivers >= receivers.count && disinterest.waiters >= waiters.count
     }
 
+    /// An operation in no queue has declared that it depends on this one: it will wait.
+    final func declareDependent() { core.withLock { $0.declaredDependents += 1 } }
+
     /// Whether somebody cancelled it; an attempt that has timed out was not.
     fileprivate var wasCancelled: Bool { core.withLock { $0.isCancelKnown } }
+}
+
+extension [Foundation.Operation] {
+    /// Who has declared that it depends on these waits for them by now, or never will.
+    func withdrawDeclaration() {
+        for case let operation as AOperation in self { operation.core.withLock { $0.declaredDependents -= 1 } }
+    }
 }
 
 extension Waiter {

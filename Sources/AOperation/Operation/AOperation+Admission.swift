@@ -29,7 +29,8 @@ extension AOperation: Waiter {
             )
         }
         switch entrance {
-        case .admitted(let wanted):
+        case .admitted(let wanted, let areDeclared):
+            defer { if areDeclared { wanted.withdrawDeclaration() } }  // it waits for them by now, or never will
             // It counts for one that joins another one, too. One whose time is over goes on to wait, for its end.
             guard !hasDeadline || startDeadline() else {
                 if host != nil { Debugger.event(.added, of: self) }
@@ -215,6 +216,7 @@ extension AOperation: Waiter {
         let (dependence, queueTimer, scope) = core.withLock { ($0.addDependency(operation), $0.timeLimits.queueTimeout, $0.retryScope) }
         scope?.noteDependency()
         guard case .wait(let request) = dependence else {
+            if case .declared = dependence { (operation as? AOperation)?.declareDependent() }
             // In a queue of ours it looks for itself, when it comes there.
             if core.withLock(\.wasAsked) { checkInFoundationQueue() }
             return announceChange(isShortcut: false)
@@ -231,11 +233,13 @@ extension AOperation: Waiter {
 
     /// Lets this operation no longer wait for `operation`. Amortised constant time.
     final func stopWaiting(for operation: Foundation.Operation) {
-        let wasWaiting = core.withLock { core in
-            guard core.dependencies.remove(operation), case .waiting = core.state else { return false }
+        let (wasWaiting, wasDeclared) = core.withLock { core in
+            guard core.dependencies.remove(operation) else { return (false, false) }
+            guard case .waiting = core.state else { return (false, core.isDeclaring) }
             core.removals += 1
-            return true
+            return (true, false)
         }
+        if wasDeclared { [operation].withdrawDeclaration() }
         announceChange(isShortcut: true)
         if wasWaiting { unsubscribe(from: operation) }
     }

@@ -182,6 +182,7 @@ extension AOperation {
         departure.timer?.cancel()
         if let request = departure.lockRequest { LockTable.shared.release(request) }
         if case .claimed(let id)? = departure.uniqueness { UniquenessTable.shared.release(id, by: self) }
+        departure.declarations.withdrawDeclaration()
         for handler in departure.handlers { handler(self) }
         for waiter in departure.waiters { waiter.dependencyEnded() }
         let reclaimed = reclaimSlot(departure.wasRunning)

@@ -39,6 +39,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
 
     deinit {
         // Only an operation that never was in a queue has anything left here; chains of them are released one by one.
+        core.withLock { $0.takeDeclarations() }.withdrawDeclaration()
         var (watches, left) = core.withLock { $0.dismantle() }
         for watch in watches { watch.stop() }
         Trampoline.release(&watches)
@@ -171,6 +172,7 @@ open class AOperation: Foundation.Operation, @unchecked Sendable {
         tellCancel()
         carryOutCancellation()
         if isMirror { endWithoutRemoteBody() }
+        core.withLock { $0.takeDeclarations() }.withdrawDeclaration()
         DeliveryNet.cancelUnneeded(producers)
     }
 

@@ -57,6 +57,7 @@ extension OperationCore {
             watches: watches.all + announcingWatches.all,
             timer: timer,
             dependencies: dependencies.all,
+            declarations: takeDeclarations(),
             producers: producers,
             receivers: receivers,
             injections: injections,

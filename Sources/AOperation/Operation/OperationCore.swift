@@ -38,6 +38,10 @@ struct OperationCore {
     var blocker: Blocker?
     /// Who waits for the end of this operation.
     var waiters = WaiterList()
+    /// How many have declared that they depend on it and are not among these yet, as they are in no queue.
+    var declaredDependents = 0
+    /// Whether it is itself among those of what it depends on: until it is in a queue, or cancelled.
+    var isDeclaring = true
 
     /// The operations whose results it receives, and the operations that receive its result: its delivery net.
     var producers: [AOperation] = []
@@ -153,7 +157,9 @@ struct OperationCore {
     /// What a call of `start()` or an admission has to do.
     enum Entrance {
         /// Admitted: subscribe to these dependencies, then drop the admission's own hold.
-        case admitted([Foundation.Operation])
+        ///
+        /// - Parameter areDeclared: whether they count it among their declared dependents.
+        case admitted([Foundation.Operation], areDeclared: Bool)
         /// It has ended before: tell Foundation, and then those who waited for that.
         case announce([any Waiter])
         /// It is about to end, before it was in any queue.
@@ -183,6 +189,8 @@ struct OperationCore {
         let timer: AOperationTimer?
         /// Let go of after the lock: releasing them may release long chains.
         var dependencies: [Foundation.Operation]
+        /// Those that counted it among their declared dependents.
+        let declarations: [Foundation.Operation]
         var producers: [AOperation]
         var receivers: [AOperation]
         var injections: [ResultInjection]
@@ -236,7 +244,8 @@ extension OperationCore {
             state = .waiting(unmet: wanted.count + (isHeldBack ? 2 : 1))
             blocker = nil
             membership = join()
-            return .admitted(wanted)
+            defer { isDeclaring = false }
+            return .admitted(wanted, areDeclared: isDeclaring)
         case .ended:
             guard self.announcement == .unknown else { return .already }
             self.announcement = .done
@@ -291,8 +300,10 @@ extension OperationCore {
 
     /// What another dependency leads to.
     enum Dependence {
-        /// It is remembered, or it is too late, or it is known.
+        /// It is too late, or it is known.
         case noted
+        /// It is remembered until the operation is in a queue.
+        case declared
         /// It is to be subscribed to; meanwhile, one more keeps the operation waiting. The locks go back.
         case wait(LockRequest?)
     }
@@ -301,8 +312,7 @@ extension OperationCore {
     mutating func addDependency(_ operation: Foundation.Operation) -> Dependence {
         switch state {
         case .initialized:
-            dependencies.append(operation)
-            return .noted
+            return dependencies.append(operation) && isDeclaring ? .declared : .noted
         case .waiting(let unmet):
             guard dependencies.append(operation) else { return .noted }
             state = .waiting(unmet: unmet + 2)
@@ -314,6 +324,12 @@ extension OperationCore {
         case .executing, .deliberating, .retrying, .provisional, .holding, .telling, .finished, .ended:
             return .noted
         }
+    }
+
+    /// What still counts it among its declared dependents; once.
+    mutating func takeDeclarations() -> [Foundation.Operation] {
+        defer { isDeclaring = false }
+        return isDeclaring ? dependencies.all : []
     }
 
     /// Somebody asks for cancellation.

@@ -7,7 +7,7 @@ extension Account {
         case stop(of: Int)
         /// A group around it has ended by itself: by a condition, or by a limit.
         case end(of: Int)
-        /// All who would receive from it were cancelled, and nobody else waits for it.
+        /// All who would receive from it were cancelled, and nobody else waits for it: others have ended before.
         case unneeded(Int)
         /// A condition has said that this is no failure.
         case ignored(Int)
@@ -39,8 +39,10 @@ extension Account {
     }
 
     private func isUnneeded(_ node: Int) -> Bool {
+        let end = finish(of: node)?.place ?? .max
         let receivers = plan.receivers(of: node) + plan.streamReceivers(of: node)
-        return !receivers.isEmpty && (receivers + plan.dependents(of: node)).allSatisfy { outcome($0)?.isCancelled == true }
+        return receivers.contains { outcome($0)?.isCancelled == true }
+            && (receivers + plan.dependents(of: node)).allSatisfy { outcome($0)?.isCancelled == true || finish(of: $0)?.place ?? .max < end }
     }
 
     /// Ends that came at once may be told in another order than that in which one led to the other.

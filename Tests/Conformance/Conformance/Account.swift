@@ -68,7 +68,7 @@ package struct Account {
     private(set) var times: [Int: Int] = [:]
     let hasKills: Bool
     /// By node: with whom it is tried again.
-    let scopes: [Int: Int]
+    private(set) var scopes: [Int: Int]
 
     package init(_ plan: GraphPlan, _ history: History) {
         self.plan = plan
@@ -88,6 +88,18 @@ package struct Account {
         }
         hasKills = !killed.isEmpty
         for (place, event) in events.enumerated() { note(event, at: place, killed) }
+    }
+
+    /// The same; who was decided about before what it was to wait for was over does not count among those who wait.
+    var withoutBystanders: Account? {
+        let decided = plan.nodes.indices.map { node in
+            [over[node], cancelAsked[node], finish(of: node)?.place].compactMap { $0 }.min() ?? .max
+        }
+        let scopes = plan.scopes { waiter, node in decided[waiter] < over[node] ?? .max }
+        guard scopes != self.scopes else { return nil }
+        var other = self
+        other.scopes = scopes
+        return other
     }
 
     private mutating func note(_ event: Event, at place: Int, _ killed: [String: Int]) {

@@ -26,9 +26,7 @@ extension GraphGenerator {
         /// Cancellations by the program inside of groups that stop.
         package static let cancellationsUnderStop = Features(rawValue: 32768)
 
-        /// Operations that deliver and that others wait for without receiving, where something may be cancelled. The local
-        /// library overlooks who waits and is in no queue yet, and cancels the producer of a cancelled receiver: not
-        /// among ``settled`` until it does not.
+        /// Operations that deliver and that others wait for without receiving, where something may be cancelled.
         package static let dependentsOfProducers = Features(rawValue: 65536)
 
         /// Groups that stop and are not ordered, or have children whose deadlines may pass together: of several ends at once
@@ -131,7 +129,7 @@ extension GraphGenerator {
 
         package static let all = Features(rawValue: 1 << bits - 1)
         /// All but the kinds of graphs of which it is known that something is not as the model says.
-        package static let settled = all.subtracting([.dependentsOfProducers]).subtracting(distributed)
+        package static let settled = all.subtracting(distributed)
 
         /// Those of which a queue of one process knows nothing.
         private static let distributed: Features = [.atMostOnce, .placement, .partialPauses, .submissionKeys]

@@ -9,7 +9,7 @@ extension GraphGenerator {
     }
 
     private func mayPrepare(_ node: Int) -> Bool {
-        let scopes = plan.scopes
+        let scopes = plan.widestScopes
         return mayCompose(node) && !streams(node) && scopes[node] == nil && !scopes.values.contains(node)
     }
 

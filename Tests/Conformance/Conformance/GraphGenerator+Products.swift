@@ -25,6 +25,6 @@ extension GraphGenerator {
     private func mayProduce(_ node: Int) -> Bool {
         let planned = plan.nodes[node]
         return isThereFromTheBeginning(node) && planned.script != nil && planned.attempts > 1 && planned.unique == nil && !streams(node)
-            && plan.scopes[node] == nil && !plan.isTail(node)
+            && plan.widestScopes[node] == nil && !plan.isTail(node)
     }
 }

@@ -5,8 +5,10 @@ extension GraphGenerator {
         let planned = plan.nodes[node]
         guard features.contains(.scopes), planned.attempts == 1, !planned.producers.isEmpty, laterRandom.chance(0.6) else { return }
         plan.nodes[node].attempts = 2 + laterRandom.below(2)
-        let scopes = plan.scopes
-        if !scopes.allSatisfy({ mayBegin($0.key, anewWith: $0.value) }) || cancelsAtStart(in: scopes) { plan.nodes[node].attempts = 1 }
+        let isDrawn =
+            plan.widestScopes.allSatisfy { isAlone($0.key, in: $0.value) } && plan.scopes.allSatisfy { mayBegin($0.key, anewWith: $0.value) }
+            && !cancelsAtStart(in: plan.scopes)
+        if !isDrawn { plan.nodes[node].attempts = 1 }
     }
 
     private func cancelsAtStart(in scopes: [Int: Int]) -> Bool {
@@ -17,10 +19,13 @@ extension GraphGenerator {
             }
     }
 
+    /// The children of a group that begins anew on a queue are others.
+    private func isAlone(_ member: Int, in tail: Int) -> Bool {
+        plan.nodes[member].script != nil && plan.nodes[member].parent == plan.nodes[tail].parent
+    }
+
     private func mayBegin(_ member: Int, anewWith tail: Int) -> Bool {
-        // The children of a group that begins anew on a queue are others.
-        guard plan.nodes[member].script != nil, plan.nodes[member].parent == plan.nodes[tail].parent else { return false }
-        return features.contains(.scopesOfAnything) || (isPlain(member) && isPlain(tail))
+        features.contains(.scopesOfAnything) || (isPlain(member) && isPlain(tail))
     }
 
     /// Whether a cluster may try it again with others.

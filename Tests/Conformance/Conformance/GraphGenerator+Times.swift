@@ -32,6 +32,6 @@ extension GraphGenerator {
     /// Whether it is such an operation, and nothing but the loss of a worker lets it begin again.
     private func isTriedOnce(_ node: Int) -> Bool {
         let planned = plan.nodes[node]
-        return isThereFromTheBeginning(node) && planned.attempts == 1 && planned.source == nil && plan.scopes[node] == nil
+        return isThereFromTheBeginning(node) && planned.attempts == 1 && planned.source == nil && plan.widestScopes[node] == nil
     }
 }

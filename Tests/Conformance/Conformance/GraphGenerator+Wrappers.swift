@@ -31,7 +31,7 @@ extension GraphGenerator {
 
     private func mayWrap(_ node: Int) -> Bool {
         let planned = plan.nodes[node]
-        let scopes = plan.scopes
+        let scopes = plan.widestScopes
         guard let parent = planned.parent, let group = plan.nodes[parent].group, !group.decides, group.sequence == nil else { return false }
         return planned.unique == nil && planned.attempts == 1 && !streams(node) && plan.streamReceivers(of: node).isEmpty
             && scopes[node] == nil && !plan.isTail(node) && plan.receivers(of: node).allSatisfy { !plan.isTail($0) }
