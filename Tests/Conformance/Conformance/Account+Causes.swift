@@ -42,7 +42,9 @@ extension Account {
         let end = finish(of: node)?.place ?? .max
         let receivers = plan.receivers(of: node) + plan.streamReceivers(of: node)
         return receivers.contains { outcome($0)?.isCancelled == true }
-            && (receivers + plan.dependents(of: node)).allSatisfy { outcome($0)?.isCancelled == true || finish(of: $0)?.place ?? .max < end }
+            && (receivers + plan.dependents(of: node)).allSatisfy {
+                outcome($0)?.isCancelled == true || finish(of: $0)?.place ?? .max < end
+            }
     }
 
     /// Ends that came at once may be told in another order than that in which one led to the other.

@@ -6,8 +6,8 @@ extension GraphGenerator {
         guard features.contains(.scopes), planned.attempts == 1, !planned.producers.isEmpty, laterRandom.chance(0.6) else { return }
         plan.nodes[node].attempts = 2 + laterRandom.below(2)
         let isDrawn =
-            plan.widestScopes.allSatisfy { isAlone($0.key, in: $0.value) } && plan.scopes.allSatisfy { mayBegin($0.key, anewWith: $0.value) }
-            && !cancelsAtStart(in: plan.scopes)
+            plan.widestScopes.allSatisfy { isAlone($0.key, in: $0.value) }
+            && plan.scopes.allSatisfy { mayBegin($0.key, anewWith: $0.value) } && !cancelsAtStart(in: plan.scopes)
         if !isDrawn { plan.nodes[node].attempts = 1 }
     }
 
