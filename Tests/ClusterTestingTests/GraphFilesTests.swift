@@ -20,7 +20,7 @@ import Wire
     /// What a file can say.
     private static let features: GraphGenerator.Features = [
         .retries, .timeouts, .deadlines, .conditions, .groupConditions, .keys, .uniqueness, .delivery, .dependencies, .limits, .stops,
-        .outsiders, .unorderedStops, .delays, .queueTimeouts, .atMostOnce, .placement,
+        .outsiders, .unorderedStops, .delays, .queueTimeouts, .atMostOnce, .placement, .recomputable,
     ]
 
     @Test func whatIsReadFromAFile_isTheGraphThatIsMadeInSwift() throws {
@@ -100,6 +100,7 @@ private struct GraphFileText {
         if planned.hasDeadline { found["deadline"] = text(limits.deadline) }
         if planned.hasQueueTimeout { found["queueTimeout"] = text(limits.queueTimeout) }
         if planned.isAtMostOnce { found["atMostOnce"] = true }
+        if planned.isRecomputable { found["recomputable"] = true }
         if !planned.keys.isEmpty { found["exclusive"] = planned.keys.map { ["key": salt + $0.name, "limit": $0.limit] } }
         if let unique = planned.unique {
             found["unique"] = salt + unique.id

@@ -106,7 +106,11 @@ extension GraphGenerator {
         /// Graphs that are submitted twice under one key.
         package static let submissionKeys = Features(rawValue: 1 << 42)
 
-        static let bits = 43
+        /// Operations, and whole groups, that may be computed again: on a cluster one begins where the one before has succeeded. On a queue
+        /// of one process that says nothing.
+        package static let recomputable = Features(rawValue: 1 << 43)
+
+        static let bits = 44
         /// Those that say how others are drawn, and have no part in graphs by themselves.
         static let always: Features = [
             .cancellationsUnderStop, .dependentsOfProducers, .unorderedStops, .racingCancellations, .earlyCancellations,
@@ -121,7 +125,7 @@ extension GraphGenerator {
 
         /// Those that came later still: each has random numbers of its own, for whether it is drawn and for what is drawn of it.
         package static let apart: Features = [
-            .delays, .queueTimeouts, .atMostOnce, .placement, .pauses, .partialPauses, .products, .submissionKeys,
+            .delays, .queueTimeouts, .atMostOnce, .placement, .pauses, .partialPauses, .products, .submissionKeys, .recomputable,
         ]
 
         /// What graphs of seeds had that were noted before there were others.
@@ -132,7 +136,7 @@ extension GraphGenerator {
         package static let settled = all.subtracting(distributed)
 
         /// Those of which a queue of one process knows nothing.
-        private static let distributed: Features = [.atMostOnce, .placement, .partialPauses, .submissionKeys]
+        private static let distributed: Features = [.atMostOnce, .placement, .partialPauses, .submissionKeys, .recomputable]
 
         /// What a cluster does as the model says.
         package static let clustered = settled.subtracting([

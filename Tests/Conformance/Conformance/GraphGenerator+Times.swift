@@ -23,6 +23,15 @@ extension GraphGenerator {
         for node in plan.leaves where isTriedOnce(node) && random.chance(0.4) { plan.nodes[node].isAtMostOnce = true }
     }
 
+    /// Lets operations, and what is in groups, run again at will.
+    mutating func runAtWill() {
+        guard features.contains(.recomputable) else { return }
+        var random = numbers(of: .recomputable)
+        for node in plan.nodes.indices where isThereFromTheBeginning(node) && random.chance(0.5) {
+            plan.nodes[node].isRecomputable = !plan.leaves.contains { plan.isInside($0, node) && plan.nodes[$0].isAtMostOnce }
+        }
+    }
+
     /// Whether it is a part of the graph that is added, and nothing is added beside it.
     func isThereFromTheBeginning(_ node: Int) -> Bool {
         guard plan.isPresent(node), let parent = plan.nodes[node].parent, let group = plan.nodes[parent].group else { return false }

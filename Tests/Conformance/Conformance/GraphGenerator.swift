@@ -67,6 +67,7 @@ package struct GraphGenerator {
         generator.delay()
         generator.limitWaits()
         generator.runOnce()
+        generator.runAtWill()
         generator.place()
         generator.pause()
         generator.produce()

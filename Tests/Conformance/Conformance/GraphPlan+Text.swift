@@ -49,6 +49,7 @@ extension GraphPlan: CustomStringConvertible {
         if plan.hasQueueTimeout { words.append("queue timeout") }
         if let start = plan.start { words.append("\(start)") }
         if plan.isAtMostOnce { words.append("at most once") }
+        if plan.isRecomputable { words.append("recomputable") }
         if let required = plan.requires { words.append("requires \(required.label ?? "any") permits \(required.permits)") }
         if plan.asksAboutRetry { words.append("asks") }
         if plan.holdsEnd { words.append(plan.holdsForEver ? "holds for ever" : "holds") }

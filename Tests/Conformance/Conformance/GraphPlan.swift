@@ -65,6 +65,8 @@ package struct NodePlan: Codable, Sendable, Hashable {
     package var start: StartPlan?
     /// Whatever becomes of its worker, it does not run twice. On a queue of one process that says nothing.
     package var isAtMostOnce = false
+    /// It may run again without harm, or what is in it may. On a queue of one process that says nothing.
+    package var isRecomputable = false
     /// What its worker must have. On a queue of one process that says nothing.
     package var requires: RequirementPlan?
 

@@ -138,6 +138,7 @@ struct OperationBuilder {
         if planned.hasDeadline { operation.deadline(limits.deadline) }
         if planned.hasQueueTimeout { operation.queueTimeout(limits.queueTimeout) }
         if planned.isAtMostOnce { operation.atMostOnce() }
+        if planned.isRecomputable { operation.recomputable() }
         if let required = planned.requires {
             operation.requires(
                 labels: required.label.map { [$0] } ?? [], resources: required.permits > 0 ? ["permits": required.permits] : [:])
