@@ -113,6 +113,10 @@ check-api:  ## the HTTP API and the metrics of the test build, tried by other pe
 check-dashboard:  ## the dashboard of the test build in a real browser, with screenshots in .build/screenshots
 	scripts/check-dashboard.sh
 
+.PHONY: screenshots
+screenshots:  ## the same, and the pictures of docs/dashboard.md are written anew
+	scripts/check-dashboard.sh .build/debug/aop .build/screenshots docs/images
+
 .PHONY: check-flood
 check-flood: dependencies  ## measure how much connections with garbage slow a client; FLOOD_SECONDS=n, FLOOD_PAIRS=n, FLOOD_RATE=n
 	scripts/check-flood.sh
