@@ -140,9 +140,22 @@ def check_keyboard(page, server):
     page.reload()
     expect(page.locator(".graph[data-ready]")).to_be_visible()
     page.unroute("**/operations?*")
+    # Timeline: from attempt to attempt.
+    tab_to(page, "Timeline")
+    page.keyboard.press("Enter")
+    expect(page.locator(".timeline canvas[data-axis]")).to_be_visible()
+    tab_to(page, "The timeline.")
+    plain = page.evaluate("document.querySelector('main canvas').toDataURL()")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#timeline-selection strong")).to_have_text("one")
+    assert page.evaluate("document.querySelector('main canvas').toDataURL()") != plain, "it is seen which one it is"
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("one")
+    page.go_back()
+    expect(page.locator(".timeline canvas[data-axis]")).to_be_visible()
     # From tab to tab by the arrows; the focus stays there.
-    tab_to(page, "Graph")
-    for name in ["Timeline", "Operations", "Failures", "Log", "Graph"]:
+    tab_to(page, "Timeline")
+    for name in ["Operations", "Failures", "Log", "Graph"]:
         page.keyboard.press("ArrowRight")
         expect(page.get_by_role("tab", selected=True)).to_have_text(name)
         expect(page.get_by_role("tab", selected=True)).to_be_focused()

@@ -11,13 +11,16 @@ export class TimelineView {
   constructor(work, onOpen) {
     this.work = work;
     this.onOpen = onOpen;
-    this.canvas = h("canvas", { role: "img", "aria-label": "The timeline of the operations; the list of operations has the same as text." });
-    this.info = h("p", { class: "graph-info", "aria-live": "off" }, h("span", { class: "muted" }, "Point at a bar to see what it is."));
+    this.canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "The timeline. Left and right go from attempt to attempt as they began, Enter opens the operation of one; the list of operations has the same as text.", "aria-describedby": "timeline-selection" });
+    this.info = h("p", { class: "graph-info", id: "timeline-selection", "aria-live": "off" }, h("span", { class: "muted" }, "Point at a bar to see what it is."));
     this.scroll = h("div", { class: "timeline-scroll" }, this.canvas);
     this.empty = h("p", { class: "empty", hidden: true }, "Nothing has begun yet.");
     this.legend = h("div", { class: "legend" });
     this.element = h("div", { class: "timeline" }, this.scroll, this.empty, this.info, this.legend);
     this.bars = [];
+    /** The attempt that the keyboard has come to. */
+    this.chosen = null;
+    this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.observer = new ResizeObserver(() => this.update());
     this.observer.observe(this.scroll);
     this.timer = setInterval(() => { if (this.isMoving) this.update(); }, 1000);
@@ -119,9 +122,36 @@ export class TimelineView {
         const w = row.isMarks ? MARK : Math.max(bar.kind in MARKED ? 2.5 : 1.5, end - x - 0.5);
         fill(bar);
         context.fillRect(x, y + 2, w, ROW - 5);
-        this.bars.push({ ...bar, x, y, w: Math.max(w, 3) });
+        this.bars.push({ ...bar, x, y, w: Math.max(w, 3), isMark: row.isMarks });
       }
     });
+    this.outline(context, colour("--accent"));
+  }
+
+  outline(context, colour) {
+    const bar = this.chosen && this.bars.find((one) => !one.isMark && isSame(one, this.chosen));
+    if (!bar) return;
+    context.lineWidth = 2;
+    context.strokeStyle = colour;
+    context.strokeRect(bar.x - 2, bar.y, bar.w + 4, ROW - 1);
+  }
+
+  key(event) {
+    const all = this.bars.filter((bar) => !bar.isMark).sort((a, b) => a.from - b.from || a.y - b.y);
+    const index = all.findIndex((bar) => this.chosen && isSame(bar, this.chosen));
+    const next = { ArrowRight: index + 1, ArrowLeft: index < 0 ? all.length - 1 : index - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === "Enter" && index >= 0) this.onOpen(all[index].node);
+    else if (next === undefined) return;
+    else if (all[next]) this.choose(all[next]);
+    event.preventDefault();
+  }
+
+  choose(bar) {
+    this.chosen = { node: bar.node, attempt: bar.attempt };
+    this.info.setAttribute("aria-live", "polite");
+    this.update();
+    this.show(bar);
+    this.scroll.scrollTop = Math.max(0, Math.min(this.scroll.scrollTop, bar.y - ROW), bar.y + 3 * ROW - this.scroll.clientHeight);
   }
 
   at(event) {
@@ -137,6 +167,8 @@ export class TimelineView {
     replace(this.info, state(bar.node.state), h("strong", {}, bar.node.path), h("span", { class: "muted" }, facts.filter(Boolean).join(" · ")));
   }
 }
+
+const isSame = (a, b) => a.node.unit === b.node.unit && a.attempt === b.attempt;
 
 /** The colours of attempts that did not count. */
 const ENDED = { failed: "retrying", lost: "stopping", cancelled: "cancelled", succeeded: "cancelled" };
