@@ -38,7 +38,7 @@ tour: build  ## every command and screen on a run of 5,000 operations; writes do
 	scripts/tour.sh
 
 .PHONY: site
-site:  ## the documentation as a site that needs no network, with checked links, in .build/site
+site:  ## the documentation as a site that needs no network, with checked links, in .build/site; `make test` makes it, too
 	scripts/site.sh
 
 .PHONY: test
@@ -58,6 +58,7 @@ test: dependencies  ## build and run every test
 	scripts/run-tests.sh --filter '$(SIMULATION_TESTS)'
 	scripts/run-tests.sh --skip '$(LIBRARY_TESTS)' --skip '$(MEMORY_TESTS)' --skip '$(SIMULATION_TESTS)'
 	scripts/check-manuals.sh "$$($(SWIFT) build --show-bin-path)/aop"
+	scripts/site.sh
 	scripts/check-api.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-dashboard.sh "$$($(SWIFT) build --show-bin-path)/aop"
 	scripts/check-cluster.sh "$$($(SWIFT) build --show-bin-path)/aop"
@@ -112,6 +113,10 @@ check-api:  ## the HTTP API and the metrics of the test build, tried by other pe
 .PHONY: check-dashboard
 check-dashboard:  ## the dashboard of the test build in a real browser, with screenshots in .build/screenshots
 	scripts/check-dashboard.sh
+
+.PHONY: screenshots
+screenshots:  ## the same, and the pictures of docs/dashboard.md are written anew
+	scripts/check-dashboard.sh .build/debug/aop .build/screenshots docs/images
 
 .PHONY: check-flood
 check-flood: dependencies  ## measure how much connections with garbage slow a client; FLOOD_SECONDS=n, FLOOD_PAIRS=n, FLOOD_RATE=n

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The coordinator's HTTP, tried by others' tools: the OpenAPI file is validated, a schema-driven tester (schemathesis) sends it what it
-# describes and what it does not, and Prometheus' parser reads /metrics.
+# describes and what it does not, Prometheus' parser reads /metrics, and the queries of deploy/grafana-dashboard.json find there what they ask for.
 #   scripts/check-api.sh [AOP]
 # Says what it has skipped where PyPI cannot be had. EXAMPLES=n: requests per operation of the API (default 20).
 set -euo pipefail
@@ -24,14 +24,16 @@ address=$(sed -E 's/.*"http":"([^"]+)".*/\1/' "$files/said")
 token=$(cat "$(sed -E 's/.*"httpToken":"([^"]+)".*/\1/' "$files/said")")
 "$aop" worker --connect "$AOP_COORDINATOR" --slots 2 >"$files/worker.log" 2>&1 &
 pids+=($!)
-printf 'name: sample\nordered:\n  - {id: one, run: echo 1}\n  - {id: two, run: "exit 3"}\n' >"$files/graph.yaml"
+printf 'name: sample\nordered:\n  - {id: one, run: echo 1, exclusive: key}\n  - {id: two, run: "exit 3"}\n' >"$files/graph.yaml"
 "$aop" submit "$files/graph.yaml" --wait >/dev/null 2>&1 || true
 
 python_tools prometheus_client
 if [ -n "$PYTHON" ]; then
     # Requests are counted when they have been answered.
     curl --silent --show-error --fail --output /dev/null "http://$address/metrics"
-    curl --silent --show-error --fail "http://$address/metrics" | "$PYTHON" Tests/Browser/metrics.py docs/monitoring.md
+    curl --silent --show-error --fail "http://$address/metrics" >"$files/metrics"
+    "$PYTHON" Tests/Browser/metrics.py docs/monitoring.md <"$files/metrics"
+    "$PYTHON" Tests/Browser/grafana.py deploy/grafana-dashboard.json <"$files/metrics"
 fi
 
 python_tools schemathesis openapi-spec-validator

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# The dashboard in a real Chromium (Debian: chromium), driven by playwright (PyPI): live counts, the graph of 2,000 operations, logs,
-# cancelling with and without the token, a narrow screen; with screenshots.
-#   scripts/check-dashboard.sh [AOP] [SCREENSHOTS]
+# The dashboard in a real Chromium (Debian: chromium), driven by playwright (PyPI): live counts and rates, the graph of 2,000 operations,
+# failures, logs, progress, the timeline, cancel, pause and retry with and without the token, light and dark, a phone, the keyboard; with
+# screenshots.
+#   scripts/check-dashboard.sh [AOP] [SCREENSHOTS] [IMAGES]
+# The pictures in docs/dashboard.md are of this run: with IMAGES (docs/images) they are written anew.
 # Says so where it is skipped, because one of them cannot be had.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +15,9 @@ if [ -z "$chromium" ]; then
     exit 0
 fi
 . scripts/python-tools.sh
-python_tools playwright
+python_tools playwright pillow
 [ -n "$PYTHON" ] || exit 0
 mkdir -p "$shots"
-CHROMIUM="$chromium" "$PYTHON" Tests/Browser/dashboard.py "$aop" "$shots"
+export PYTHONDONTWRITEBYTECODE=1
+CHROMIUM="$chromium" "$PYTHON" Tests/Browser/dashboard.py "$aop" "$shots" docs/dashboard.md ${3:+"$3"}
 echo "screenshots: $shots"

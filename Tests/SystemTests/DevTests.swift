@@ -71,6 +71,48 @@ extension SystemTests {
             }
         }
 
+        /// A desktop's opener that keeps the address it was given, and then ends as it is told.
+        private func writeOpener(_ harness: ProcessHarness, exitCode: Int) throws {
+            let path = try harness.write("xdg-open", "#!/bin/sh\necho \"$@\" >\(harness.directory)/opened\nexit \(exitCode)\n")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+
+        @Test(arguments: ["DISPLAY", "WAYLAND_DISPLAY"]) func open_givesTheDashboardToTheDesktop(_ display: String) async throws {
+            try await ProcessHarness.with { harness in
+                try writeOpener(harness, exitCode: 0)
+                let graph = try harness.write("one.yaml", "group: [{id: one, run: echo one}]\n")
+                let environment = [display: ":7", "PATH": "\(harness.directory):/usr/bin:/bin"]
+                let dev = harness.startAOP("dev", graph, "--open", environment: environment)
+                try await eventually("it stays", last: { dev.stderr }) { dev.stderr.contains("stays until Ctrl-C") }
+                let opened = try await eventually("it is opened") { harness.lines(of: "opened").first }
+                #expect(opened.hasPrefix("http://127.0.0.1:") && dev.stdout.hasPrefix("dashboard at \(opened)\n"), "\(dev.stdout)")
+                #expect(!dev.stderr.contains("--open"), "\(dev.stderr)")
+                try await dev.send(SIGINT)
+                #expect(try await dev.finish().status == 0)
+                expectNothing(harness)
+            }
+        }
+
+        /// What cannot be opened is said, and nothing fails by it.
+        @Test(arguments: ["no display", "opener fails", "no opener"]) func open_whereThatCannotBe_saysWhatToDo(_ why: String) async throws {
+            try await ProcessHarness.with { harness in
+                if why != "no opener" { try writeOpener(harness, exitCode: 3) }
+                let path = why == "no opener" ? harness.directory : "\(harness.directory):/usr/bin:/bin"
+                let dev = harness.startAOP("dev", "--open", environment: ["DISPLAY": why == "no display" ? "" : ":7", "PATH": path])
+                let expected =
+                    switch why {
+                    case "no display": "--open: there is no display here (DISPLAY, WAYLAND_DISPLAY are not set); open http://127.0.0.1:"
+                    case "opener fails": "--open: xdg-open exited with 3; open http://127.0.0.1:"
+                    default: "--open: xdg-open could not be started (Debian: xdg-utils); open http://127.0.0.1:"
+                    }
+                try await eventually("it says so", last: { dev.stderr }) { dev.stderr.contains(expected) }
+                #expect(harness.lines(of: "opened").isEmpty == (why != "opener fails"))
+                try await dev.send(SIGINT)
+                #expect(try await dev.finish().status == 0)
+                expectNothing(harness)
+            }
+        }
+
         @Test func ctrlCWhileItRuns_endsTheWorkToo_with130() async throws {
             try await ProcessHarness.with { harness in
                 let graph = try harness.write("long.yaml", "group: [{run: 'touch begun; sleep 600 & sleep 600; wait'}]\n")
@@ -116,6 +158,8 @@ extension SystemTests {
                 #expect(address.status == 64 && address.stderr.contains("--http is `nonsense`; write HOST:PORT"), "\(address)")
                 let lone = try await harness.aop("dev", "--set", "a=b")
                 #expect(lone.status == 64 && lone.stderr.contains("--set a=b is for a graph"), "\(lone)")
+                let unseen = try await harness.aop("dev", "--http", "off", "--open")
+                #expect(unseen.status == 64 && unseen.stderr.contains("--http off leaves it out"), "\(unseen)")
                 let workers = try await harness.aop("dev", "--workers", "0")
                 #expect(workers.status == 64 && workers.stderr.contains("--workers 0: use 1 to 256"), "\(workers)")
                 let wrong = try await harness.aop("dev", try harness.write("wrong.yaml", Graphs.wrong))

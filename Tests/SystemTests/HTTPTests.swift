@@ -221,8 +221,7 @@ import Testing
             _ = harness.startWorker("--slots", "1")
             _ = try await harness.waitForExecutors(1)
             let gate = "\(harness.directory)/gate"
-            // Who comes back when all has ended is told that there is nothing more: it goes on for a moment.
-            let two = "until [ -e \(gate) ]; do sleep 0.05; done; sleep 2; echo 2"
+            let two = "until [ -e \(gate) ]; do sleep 0.05; done; echo 2"
             let text = "ordered:\n  - {id: one, run: 'echo 1'}\n  - {id: two, run: '\(two)'}\n"
             let submitted = try http.send("POST", "/api/v1/submissions", served.authorized, body: text)
             let id = try #require(try JSON(parsing: submitted.text)["id"].string)
@@ -230,13 +229,20 @@ import Testing
             let before = try http.stream("/api/v1/submissions/\(id)/events") {
                 $0.contains("event: submission") && ($0.contains(#""path":"two","state":"running""#) || $0.contains(#""running":1"#))
             }
-            let last = try #require(before.split(separator: "\n").last { $0.hasPrefix("id: ") }?.dropFirst(4))
+            func lastID(_ events: String) throws -> String {
+                String(try #require(events.split(separator: "\n").last { $0.hasPrefix("id: ") }?.dropFirst(4)))
+            }
+            let last = try lastID(before)
             try "".write(toFile: gate, atomically: true, encoding: .utf8)
-            let after = try http.stream("/api/v1/submissions/\(id)/events", ["Last-Event-ID": String(last)]) { $0.contains("event: end") }
-            #expect(after.contains(#""path":"two","state":"succeeded""#))
+            // It comes back when all has ended: the last events are still to be told.
+            #expect(try await harness.aop("wait", id).status == 0)
+            let after = try http.stream("/api/v1/submissions/\(id)/events", ["Last-Event-ID": last]) { _ in false }
+            #expect(after.contains(#""path":"two","state":"succeeded""#) && after.contains("event: end"), "\(after)")
             #expect(!after.contains("event: submission"), "nothing was missed, and nothing begins anew")
-            // Who has had the end is told that there is nothing more.
-            #expect(try http.send("GET", "/api/v1/submissions/\(id)/events", ["Last-Event-ID": "x"]).status == 204)
+            // Who has had the end is told that there is nothing more, and who has something else, all of it.
+            #expect(try http.send("GET", "/api/v1/submissions/\(id)/events", ["Last-Event-ID": lastID(after)]).status == 204)
+            let anew = try http.stream("/api/v1/submissions/\(id)/events", ["Last-Event-ID": "x"]) { _ in false }
+            #expect(anew.contains("event: submission") && anew.contains("event: end"), "\(anew)")
             let log = try http.stream("/api/v1/submissions/\(id)/logs/events?path=two") { $0.contains("event: end") }
             #expect(log.contains(#""text":"2\n""#))
         }

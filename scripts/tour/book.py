@@ -1,6 +1,5 @@
 """The tour as a document: words, commands with what they really printed, pictures."""
 
-import re
 import textwrap
 
 # Of transcripts, and of words.
@@ -19,12 +18,10 @@ class Book:
         paragraphs = text.strip("\n").split("\n\n")
         self.parts.append(("words", "\n\n".join(one if one[0] in "#-!" else textwrap.fill(one, LINE) for one in paragraphs)))
 
-    def transcript(self, command, output, code=0, head=None, tail=0, keep=None):
-        """A command and its output: of `head` and `tail` lines where there are more, or of the lines with `keep` in them."""
+    def transcript(self, command, output, code=0, head=None, tail=0):
+        """A command and its output: of `head` and `tail` lines where there are more."""
         self.commands.append(command)
         lines = [line.rstrip() for line in output.rstrip("\n").split("\n")] if output.strip() else []
-        if keep:
-            lines = [line for line in lines if re.search(keep, line)]
         if head is not None and len(lines) > head + tail + 1:
             lines = lines[:head] + [f"… {len(lines) - head - tail:,} lines …"] + (lines[-tail:] if tail else [])
         self.parts.append(("transcript", (command, lines, code)))

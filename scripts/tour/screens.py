@@ -1,7 +1,9 @@
-"""The dashboard's screens as pictures, in a real Chromium; none where that cannot be had."""
+"""The dashboard's screens as pictures, in the Chromium of its tests (Tests/Browser); none where that cannot be had."""
 
-import io
 import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Tests/Browser"))
 
 # Names that differ from run to run are drawn as the document has them, in the page's text and on its canvases.
 NAMES = """
@@ -17,17 +19,29 @@ NAMES = """
         const original = CanvasRenderingContext2D.prototype[method];
         CanvasRenderingContext2D.prototype[method] = function (text, ...rest) { return original.call(this, named(String(text)), ...rest) };
     }
-    window.tourRename = () => {
+    // A time is moved once; what the page writes anew meanwhile is renamed before it is drawn.
+    const written = new WeakMap();
+    const rename = () => {
         const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-        for (let node; (node = walk.nextNode());) { const text = named(node.data); if (text !== node.data) node.data = text; }
+        for (let node; (node = walk.nextNode());) {
+            if (written.get(node) === node.data) continue;
+            const text = named(node.data);
+            written.set(node, text);
+            if (text !== node.data) node.data = text;
+        }
+    };
+    window.tourRename = () => {
+        rename();
+        new MutationObserver(rename).observe(document.body, { subtree: true, childList: true, characterData: true });
     };
 """
-COLOURS = 256
 WIDTH = 1180
 
 
 class NoScreens:
     """Pictures stay as they are."""
+
+    complaints = ()
 
     def open(self, place): return None
 
@@ -40,13 +54,15 @@ class NoScreens:
 
 class Screens:
     def __init__(self, address, folder, neutral, environment):
-        from playwright.sync_api import sync_playwright
+        from chromium import Chromium
 
         self.address, self.folder, self.neutral = address, folder, neutral
-        self.playwright = sync_playwright().start()
-        self.browser = self.playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=["--no-sandbox"], env=environment)
-        self.page = self.browser.new_page(viewport={"width": WIDTH, "height": 720})
+        self.chromium = Chromium(WIDTH, 720, environment)
+        self.page = self.chromium.page()
         self.page.add_init_script(NAMES)
+
+    @property
+    def complaints(self): return self.chromium.complaints
 
     def open(self, place):
         """A place of the dashboard, `/#/…`. Returns the page."""
@@ -67,7 +83,7 @@ class Screens:
 
     def drawn(self, svg, name):
         """A picture that a command has drawn, as pixels."""
-        page = self.browser.new_page(viewport={"width": WIDTH, "height": 720})
+        page = self.chromium.page()
         page.goto(f"file://{svg}")
         page.wait_for_timeout(200)
         size = page.evaluate("(() => { const box = document.documentElement.viewBox.baseVal; return [box.width, box.height] })()")
@@ -76,11 +92,8 @@ class Screens:
         page.close()
 
     def keep(self, data, name):
-        from PIL import Image
+        from chromium import keep
 
-        picture = Image.open(io.BytesIO(data)).convert("RGB").quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        picture.save(f"{self.folder}/{name}", optimize=True)
+        keep(data, f"{self.folder}/{name}")
 
-    def close(self):
-        self.browser.close()
-        self.playwright.stop()
+    def close(self): self.chromium.close()

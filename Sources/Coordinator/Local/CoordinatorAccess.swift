@@ -42,7 +42,7 @@ package struct CoordinatorAccess: Sendable {
         return health?.epoch
     }
 
-    /// Waits until something durable, or who is connected, is not as it was at `version`.
+    /// Waits until something durable, what runs, or who is connected and heard, is not as it was at `version`.
     ///
     /// - Returns: the version that it is now; nil: the coordinator has ended, or the task was cancelled.
     package func change(since version: UInt64) async -> UInt64? {

@@ -59,6 +59,8 @@ final class CoordinatorLoop {
     /// Join tokens that are being exchanged.
     var enrolling: Set<PublicKey> = []
     var stepNumber: UInt64 = 0
+    /// Steps in which operations have begun, which is shown, and not journaled.
+    private var stepsWithStarts: UInt64 = 0
     /// Submissions that are known no more, until that is on the disk.
     private var forgotten: [(number: SubmissionNumber, after: JournalSequence)] = []
     /// The reading of time of this round.
@@ -376,6 +378,7 @@ final class CoordinatorLoop {
 
     private func step() {
         stepNumber += 1
+        if inputs.contains(where: { if case .started = $0 { true } else { false } }) { stepsWithStarts += 1 }
         outputs.removeAll()
         let began = LoopMeter.now()
         scheduler.step(inputs, at: now, into: &outputs)
@@ -409,8 +412,9 @@ final class CoordinatorLoop {
     /// Facts decided and not yet on the disk.
     var factsInFlight: UInt64 { scheduler.sequence.rawValue - durable.rawValue }
 
-    /// Another one whenever something became durable, or somebody came or went.
-    private var version: UInt64 { durable.rawValue &+ peers.changes << 40 }
+    /// Another one whenever what is shown may be: something became durable, an operation has begun, somebody came, went or is not heard. None
+    /// of these numbers ever falls.
+    private var version: UInt64 { durable.rawValue &+ stepsWithStarts &+ scheduler.lastWorkerEvent &+ peers.changes << 40 }
 
     /// Everything that was decided is on the disk.
     var isAllDurable: Bool { durable == scheduler.sequence }

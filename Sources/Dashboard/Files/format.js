@@ -10,6 +10,34 @@ export function duration(seconds) {
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
 }
 
+const SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
+/** Between two marks of an axis of time, in milliseconds: what people count in. */
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500], ...[1, 2, 5, 10, 15, 30].map((one) => one * SECOND), ...[1, 2, 5, 10, 15, 30].map((one) => one * MINUTE),
+  ...[1, 2, 3, 6, 12].map((one) => one * HOUR), ...[1, 2, 7, 14, 30, 60, 120, 365, 730, 3650].map((one) => one * DAY),
+];
+
+/** The marks of an axis of `span` milliseconds, at most `count` and the first one. */
+export function ticks(span, count) {
+  const step = STEPS.find((one) => one * count >= span) ?? Math.ceil(span / count);
+  return Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => index * step);
+}
+
+/** `0`, `250 ms`, `1.5 s`, `1 min 30 s`, `2 h`, `3 d`. */
+export function tick(milliseconds) {
+  if (milliseconds === 0) return "0";
+  if (milliseconds < SECOND) return `${milliseconds} ms`;
+  if (milliseconds < MINUTE) return `${milliseconds / SECOND} s`;
+  const parts = [[DAY, "d"], [HOUR, "h"], [MINUTE, "min"], [SECOND, "s"]];
+  let rest = milliseconds;
+  const words = [];
+  for (const [unit, name] of parts) {
+    if (rest >= unit) words.push(`${Math.floor(rest / unit)} ${name}`);
+    rest %= unit;
+  }
+  return words.slice(0, 2).join(" ");
+}
+
 export function ago(time) {
   if (!time) return "–";
   const seconds = (Date.now() - Date.parse(time)) / 1000;

@@ -386,6 +386,8 @@ export class GraphView {
 
   key(event) {
     const node = this.selected ?? this.work.root;
+    // Nothing is there yet.
+    if (!node) return;
     const side = (by) => { const all = node.up?.children ?? []; return all[all.indexOf(node) + by]; };
     const isOpen = isGroup(node) && !this.isFolded(node);
     const actions = {

@@ -121,7 +121,14 @@ whenRefused(() => {
 });
 
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
-addEventListener("hashchange", () => { route(); main.focus({ preventScroll: true }); scrollTo(0, 0); });
+addEventListener("hashchange", () => {
+  const wasTab = document.activeElement?.getAttribute("role") === "tab";
+  route();
+  // Who goes from tab to tab stays there.
+  const tab = wasTab ? main.querySelector('[role="tab"][aria-selected="true"]') : null;
+  (tab ?? main).focus({ preventScroll: true });
+  if (!tab) scrollTo(0, 0);
+});
 showToken();
 route();
 follow();

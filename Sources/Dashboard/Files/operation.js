@@ -38,7 +38,8 @@ export function operation(main, id, path) {
 
   function show({ operation: one, explain }) {
     replace(mark, state(one.state));
-    steer.show(one.state);
+    // It may be paused itself before it has its turn, and what pauses it is to be taken back here.
+    steer.show(explain.blockers.some((blocker) => blocker.kind === "paused" && blocker.operation === `${explain.id}/${path}`) ? "paused" : one.state);
     const end = one.finishedAt ? Date.parse(one.finishedAt) : Date.now();
     const rows = [
       ["Type", one.type], ["Worker", one.worker ?? "–"], ["Attempts", one.attempts],

@@ -40,7 +40,7 @@ export function overview(main, cluster) {
 
   function row(one) {
     const name = h("strong"), place = h("span", { class: "muted mono" }), mark = h("span"), count = h("span", { class: "count" });
-    const speed = h("span", { class: "muted" }), when = h("span", { class: "muted" }), progress = bar();
+    const speed = h("span", { class: "muted speed" }), when = h("span", { class: "muted" }), progress = bar();
     const link = h("a", { href: `#/s/${encodeURIComponent(one.id)}`, data: { id: one.id } },
       h("span", { class: "name" }, name, place), mark, progress.element, count, speed, when);
     let word = "";

@@ -21,15 +21,25 @@ export function submission(main, id, tab, cluster) {
   const name = h("h1"), mark = h("span"), facts = h("p", { class: "lead" }), progress = bar(), counts = h("p", { class: "counts" });
   const steer = actions(id, "", (other) => { location.hash = `#/s/${encodeURIComponent(other)}`; });
   const failedBadge = h("span", { class: "badge bad", hidden: true });
-  const tabs = h("div", { class: "tabs", role: "tablist" }, TABS.map((one) => h("a", {
-    href: `#/s/${encodeURIComponent(id)}/${one}`, role: "tab", "aria-selected": String(one === tab),
+  const place = (tab) => `#/s/${encodeURIComponent(id)}/${tab}`;
+  const step = (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    location.hash = place(TABS[(TABS.indexOf(tab) + by + TABS.length) % TABS.length]);
+  };
+  const tabs = h("div", { class: "tabs", role: "tablist", onkeydown: step }, TABS.map((one) => h("a", {
+    href: place(one), role: "tab", "aria-selected": String(one === tab),
   }, one[0].toUpperCase() + one.slice(1), one === "failures" ? failedBadge : null)));
-  const body = h("section", { class: `pane ${tab}`, role: "tabpanel", "aria-label": tab });
+  const body = h("section", { class: "pane", role: "tabpanel", "aria-label": tab });
   append(main, [
     h("p", { class: "crumbs" }, h("a", { href: "#/" }, "Submissions"), " / ", h("span", { class: "mono" }, id)),
     h("div", { class: "title" }, h("div", {}, h("div", { class: "row" }, name, mark), facts), steer.element),
     progress.element, counts, tabs, body,
   ]);
+  // On a phone the tabs are wider than the screen.
+  const reveal = () => tabs.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  reveal();
 
   const open = (node) => { location.hash = operationLink(work.id, node.path); };
   let view = null;
@@ -54,8 +64,11 @@ export function submission(main, id, tab, cluster) {
     progress.show(one.counts);
     replace(counts, ["succeeded", "failed", "cancelled", "running", "pending"].filter((key) => one.counts[key] > 0 || key === "succeeded")
       .map((key) => h("span", { data: { state: key } }, h("b", {}, number(one.counts[key])), ` ${key}`)), h("span", { class: "muted" }, `of ${number(one.counts.total)}`));
-    failedBadge.hidden = one.counts.failed === 0;
-    setText(failedBadge, String(one.counts.failed));
+    const failed = one.counts.failed ? String(one.counts.failed) : "";
+    if (failed === failedBadge.textContent) return;
+    failedBadge.hidden = !failed;
+    setText(failedBadge, failed);
+    reveal();
   }
 
   const update = throttle(100, () => { if (!isClosed) view.update(); });

@@ -3,6 +3,8 @@
 import { get, submissionPath } from "./api.js";
 import { FINAL } from "./format.js";
 
+const BEGUN = new Set(["running", "stopping"]);
+
 export const isGroup = (node) => node.kind !== "operation" && node.kind !== "decisions";
 
 export class Work {
@@ -73,6 +75,8 @@ export class Work {
     for (const event of events) {
       const node = this.nodes.get(event.unit);
       if (!node) { isStrange = true; continue; }
+      // An attempt is over, of which events do not say how.
+      if (BEGUN.has(node.state) && !BEGUN.has(event.state) && event.state !== "retrying" && !FINAL.has(event.state) && !isGroup(node)) isStrange = true;
       if (node.state !== event.state) {
         if (!isGroup(node)) { this.count(node, node.state, -1); this.count(node, event.state, 1); }
         node.state = event.state;

@@ -22,8 +22,8 @@ struct StreamRoutes: Sendable {
             let lastID = Self.lastID(of: request)
             // That there is such a submission, and that it may be looked at, is said with a status.
             let view = try await clients.client(of: context).show(try context.submission)
-            // A reader that has had the end and connects again is told that there is nothing more.
-            if view.state.isFinal, lastID != nil { return Response(status: .noContent) }
+            // A reader that has had the end and connects again is told that there is nothing more; others may have missed the last events.
+            if view.state.isFinal, lastID == SubmissionFeed.endID(of: view.id) { return Response(status: .noContent) }
             let feed = try feeds.feed(of: view.id)
             return try streams.stream { try await feed.write(to: $0, after: lastID) }
         }

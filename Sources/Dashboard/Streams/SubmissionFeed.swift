@@ -38,6 +38,9 @@ final class SubmissionFeed: Sendable {
 
     var readerCount: Int { signal.count }
 
+    /// Of the last event of a submission: also when the coordinator has been started anew, or this has been forgotten, its reader needs no more.
+    static func endID(of submission: String) -> String { "\(submission)-end" }
+
     /// Follows it until it has ended.
     func run(_ connection: ClusterConnection) async {
         do {
@@ -68,7 +71,7 @@ final class SubmissionFeed: Sendable {
         if let failure {
             try await sink.write(ServerSentEvent("failure", id: nil, APIFailure(failure).json).bytes)
         } else if let view, view.state.isFinal {
-            try await sink.write(ServerSentEvent("end", id: nil, .shape(view.shownMembers)).bytes)
+            try await sink.write(ServerSentEvent("end", id: Self.endID(of: id), .shape(view.shownMembers)).bytes)
         }
     }
 

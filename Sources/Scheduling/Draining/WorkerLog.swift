@@ -62,6 +62,9 @@ extension Deque {
 }
 
 extension Scheduler {
+    /// The number of the last event of a worker.
+    public var lastWorkerEvent: UInt64 { workerLog.last }
+
     /// Processes of submitters are no workers.
     mutating func note(_ kind: WorkerEvent.Kind, _ number: WorkerNumber, _ text: String) {
         let identity = durable.workers[number.index].identity

@@ -16,6 +16,7 @@ struct DevCommand: ToolCommand {
             Examples:
               aop dev
               aop dev examples/word-count.yaml
+              aop dev examples/film.yaml --open
               aop dev nightly.yaml --workers 4 --http 127.0.0.1:8080 --data ~/nightly
             """)
 
@@ -28,12 +29,15 @@ struct DevCommand: ToolCommand {
     var set: [Assignment] = []
     @Option(help: "Where the dashboard, its JSON API, /metrics and /healthz are; port 0: any free one. off: nowhere.")
     var http: String = "127.0.0.1:0"
+    @Flag(help: "Open the dashboard in the desktop's browser (xdg-open), where there is a display.")
+    var open = false
     @OptionGroup var cluster: PrivateClusterOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         let problems = Setting.http.problems(ofFlag: [http])
         guard problems.isEmpty else { throw ValidationError(problems.text) }
+        if open, http == "off" { throw ValidationError("--open opens the dashboard, and --http off leaves it out; leave out one of them") }
         if file == nil, let first = set.first {
             throw ValidationError("--set \(first.name)=\(first.value) is for a graph, and none is named; name its file")
         }
@@ -86,7 +90,9 @@ struct DevCommand: ToolCommand {
             },
         ]
         defer { for watcher in watchers { watcher.cancel() } }
-        try await announce(try await cluster.announcement(), cluster, console)
+        let announcement = try await cluster.announcement()
+        try await announce(announcement, cluster, console)
+        if open, let http = announcement.http { Browser.open("http://\(http)/", console) }
         var outcome = ExitStatus.success
         if let loaded {
             var run = GraphRun(

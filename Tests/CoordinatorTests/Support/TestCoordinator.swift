@@ -13,7 +13,8 @@ struct TestCoordinator: Sendable {
 
     @discardableResult
     static func run<Value: Sendable>(
-        in directory: String, logger: Logger = TestCoordinator.quiet, _ configure: (inout CoordinatorConfiguration) -> Void = { _ in },
+        in directory: String, http: (any CoordinatorHTTP)? = nil, logger: Logger = TestCoordinator.quiet,
+        _ configure: (inout CoordinatorConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (TestCoordinator) throws -> Value
     ) async throws -> Value {
         var configuration = CoordinatorConfiguration(dataDirectory: directory)
@@ -21,7 +22,7 @@ struct TestCoordinator: Sendable {
         configuration.leaseMilliseconds = 600_000  // the peers of tests send no heartbeats
         configure(&configuration)
         let context = try ZMQContext()
-        let service = try CoordinatorService(configuration, context: context, logger: logger)
+        let service = try CoordinatorService(configuration, context: context, http: http, logger: logger)
         async let running: Void = service.run()
         let addresses: CoordinatorService.Addresses
         do { addresses = try await service.addresses } catch {
