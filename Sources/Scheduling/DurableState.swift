@@ -184,9 +184,9 @@ struct DurableState {
             let index = try self.index(of: unit)
             guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }
             try submissions[index].noteStray(unit.index, attempt, worker, &effects)
-        case .strayEnded(let unit, let attempt, let at):
+        case .strayEnded(let unit, let attempt, let isUnbegun, let at):
             let index = try self.index(of: unit)
-            try submissions[index].endStray(unit.index, attempt, at: at, &effects)
+            try submissions[index].endStray(unit.index, attempt, isUnbegun: isUnbegun, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             let index = try self.index(of: unit)

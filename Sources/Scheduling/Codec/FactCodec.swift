@@ -86,6 +86,8 @@ private enum Kind {
     static let attemptEndedBefore: UInt8 = 121
     /// As `attemptLost`, with how long before that it began.
     static let begunAttemptLost: UInt8 = 122
+    /// As `strayEnded`, of what has never begun.
+    static let unbegunStrayEnded: UInt8 = 123
 }
 
 extension ByteWriter {
@@ -305,8 +307,8 @@ extension ByteWriter {
             write(attempt.rawValue)
             write(UInt64(worker.rawValue))
             write(at)
-        case .strayEnded(let unit, let attempt, let at):
-            write(Kind.strayEnded)
+        case .strayEnded(let unit, let attempt, let isUnbegun, let at):
+            write(isUnbegun ? Kind.unbegunStrayEnded : Kind.strayEnded)
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
@@ -509,8 +511,8 @@ extension ByteReader {
             return .linked(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptStrayed:
             return .attemptStrayed(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
-        case Kind.strayEnded:
-            return .strayEnded(try unit(), try attempt(), at: try signed())
+        case Kind.strayEnded, Kind.unbegunStrayEnded:
+            return .strayEnded(try unit(), try attempt(), isUnbegun: kind == Kind.unbegunStrayEnded, at: try signed())
         case Kind.deathProven:
             return .deathProven(
                 try unit(), try attempt(), WorkerNumber(try unsigned32()), try named(LossCause.self), isEvaluation: try flag(),
