@@ -179,7 +179,7 @@ extension SystemTests {
                 #expect(try await values("shell", hub) == [": off"])
                 #expect(try await effective("shell", hub).first?["because"].string == "default, as tcp://hub:1 is not on this host")
                 #expect(try await values("shell", ["AOP_SHELL": "on"]).isEmpty, "what is said holds as it is")
-                #expect(try await values("log-level") == ["coordinator, workers: notice", "clients: warning"])
+                #expect(try await values("log-level") == ["coordinator: info", "workers: notice", "clients: warning"])
                 #expect(try await values("log-level", ["AOP_LOG_LEVEL": "info"]).isEmpty)
                 // In a directory that is named each has its own; nobody has one over ipc.
                 let here = ["AOP_COORDINATOR": "tcp://127.0.0.1:7600"]

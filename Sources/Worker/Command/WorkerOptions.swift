@@ -66,6 +66,8 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("What running operations get when the worker is told to end, e.g. 30s.", valueName: "duration"))
     public var grace = Settings.text(.grace) ?? "30s"
 
+    package static let defaultLogLevel = Logger.Level.notice
+
     @Option(
         name: .long,
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical; notice by default.", valueName: "level"))

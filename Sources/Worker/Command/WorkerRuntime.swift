@@ -32,7 +32,7 @@ public enum WorkerRuntime {
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
         _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
-        let logger = WorkerLog.make("aop.worker", level: level ?? .notice, options.logFormat)
+        let logger = WorkerLog.make("aop.worker", level: level ?? WorkerOptions.defaultLogLevel, options.logFormat)
         let key: PeerKey?
         do throws(KeyError) {
             key = try KeyChoice(file: options.keyFile, directory: options.keys, environment: Settings.keyEnvironment).key(

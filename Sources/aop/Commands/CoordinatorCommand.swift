@@ -25,7 +25,7 @@ struct CoordinatorCommand: ToolCommand {
 
     // The service group has the signals.
     static let handlesInterruption = true
-    static let defaultLogLevel = Logger.Level.notice
+    static let defaultLogLevel = Logger.Level.info
 
     /// In bytes.
     enum Defaults {
