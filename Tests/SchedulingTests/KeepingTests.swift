@@ -46,6 +46,23 @@ import Testing
         #expect(cluster.operations(of: first ?? "").first { $0.path == "b" }?.state == .failed)
     }
 
+    @Test func whatIsKept_isNotCountedOnceMore() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.drain { $0.path == "b" ? failure("no") : .success(.void) }
+        func count(_ end: Tally.End) -> UInt64 {
+            let tally = cluster.scheduler.tally
+            return tally.types.indices.reduce(0) { $0 + tally.count(ofType: $1, end) }
+        }
+        #expect([count(.succeeded), count(.failed)] == [1, 1])
+        let isRetried = retry(&cluster)
+        #expect(isRetried && cluster.state("a") == .succeeded)
+        #expect([count(.succeeded), count(.failed)] == [1, 1])
+        cluster.drain()
+        #expect([count(.succeeded), count(.failed)] == [2, 1])
+    }
+
     @Test func whatCameAfterSomethingThatFailed_runsAgain_withAllThatIsInIt() throws {
         let after = try rerun(
             [.op("a"), .op("b", after: ["a"]), .group("g", [.op("x"), .op("y")], after: ["a"]), .op("z")], failing: ["a"])

@@ -235,6 +235,7 @@ public struct Scheduler {
         case .changed(let unit, let at, let errors):
             count(unit, at: at)
             noteChange(unit, at: at, errors: errors)
+        case .kept(let unit, let at): noteChange(unit, at: at, errors: [])
         case .grown(let count): unfinishedUnits += count
         case .submissionEnded(let number):
             unfinishedUnits -= durable.submissions[durable.index(of: number)].units.count

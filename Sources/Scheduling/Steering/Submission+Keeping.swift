@@ -61,8 +61,16 @@ extension Submission {
         for node in first.keptNodes().reversed() {
             let unit = Int(layout.offset[node])
             guard case .success(let payload)? = first.units[unit].outcome, !units[unit].hasEnded else { continue }
-            finish(unit, .success(payload), at, &effects)
+            keep(unit, payload, at, &effects)
         }
         settle(at: at, &effects)
+    }
+
+    private mutating func keep(_ unit: Int, _ payload: Payload, _ at: Int64, _ effects: inout [Effect]) {
+        let before = effects.count
+        finish(unit, .success(payload), at, &effects)
+        for place in before..<effects.count {
+            if case .changed(id(unit), _, _) = effects[place] { effects[place] = .kept(id(unit), at: at) }
+        }
     }
 }
