@@ -163,12 +163,13 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].refuseLateResult(unit.index, attempt, at: at, &effects)
             resources.releaseOrphans { $0.attempt == attempt }
-        case .outcomesKept(let number, let first, let at):
+        case .outcomesKept(let number, let first, let withElements, let at):
             guard submissions.contains(index(of: number)), submissions.contains(index(of: first)) else {
                 throw FactMismatch("submission \(number.rawValue) or \(first.rawValue) does not exist")
             }
             let index = index(of: number)
-            try submissions[index].keepOutcomes(of: submissions[self.index(of: first)], at: at, &effects)
+            try submissions[index].keepOutcomes(
+                of: submissions[self.index(of: first)], withElements: withElements, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .forgotten(let number, _):
             try forget(number)

@@ -70,8 +70,9 @@ public enum Fact: Hashable, Sendable {
     case lockSeized(UnitID, key: String, reason: String, at: Int64)
     /// Something came from an attempt whose lock had been released under it.
     case lateResultRefused(UnitID, Attempt, at: Int64)
-    /// The first of these runs the graph of the second one again, and what has succeeded there does not.
-    case outcomesKept(SubmissionNumber, from: SubmissionNumber, at: Int64)
+    /// The first of these runs the graph of the second one again, and what has succeeded there does not. `withElements`: nor does a
+    /// forEach that has; journals from before that was kept have it run again.
+    case outcomesKept(SubmissionNumber, from: SubmissionNumber, withElements: Bool = true, at: Int64)
     /// Nothing runs any more of an attempt under which a lock was released, and nothing came of it.
     case orphanEnded(UnitID, Attempt, at: Int64)
     /// The attempt, which is the current one and is given up next, may go on at the worker, which is not heard.

@@ -45,7 +45,7 @@ extension EventLog {
             return line(unit.index == 0 ? "submission is cancelled" : "operation is cancelled", metadata)
         case .paused(let unit, _): return line(unit.index == 0 ? "submission paused" : "operation paused", of(unit))
         case .resumed(let unit, _): return line(unit.index == 0 ? "submission resumed" : "operation resumed", of(unit))
-        case .outcomesKept(let number, let first, _):
+        case .outcomesKept(let number, let first, _, _):
             return line("submission keeps what has succeeded", ["submission": "\(id(number) ?? "")", "from": "\(id(first) ?? "")"])
         case .forgotten(let number, _): return line("submission pruned", ["submission": "\(id(number) ?? "")"])
         case .quarantineLifted(let unit, _): return line("quarantine lifted", of(unit))

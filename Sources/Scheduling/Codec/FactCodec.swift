@@ -88,6 +88,8 @@ private enum Kind {
     static let begunAttemptLost: UInt8 = 122
     /// As `strayEnded`, of what has never begun.
     static let unbegunStrayEnded: UInt8 = 123
+    /// As `outcomesKept`, with those of forEachs.
+    static let outcomesKeptWithElements: UInt8 = 124
 }
 
 extension ByteWriter {
@@ -281,8 +283,8 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
-        case .outcomesKept(let number, let first, let at):
-            write(Kind.outcomesKept)
+        case .outcomesKept(let number, let first, let withElements, let at):
+            write(withElements ? Kind.outcomesKeptWithElements : Kind.outcomesKept)
             write(UInt64(number.rawValue))
             write(UInt64(first.rawValue))
             write(at)
@@ -501,8 +503,9 @@ extension ByteReader {
             return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
         case Kind.lateResultRefused:
             return .lateResultRefused(try unit(), try attempt(), at: try signed())
-        case Kind.outcomesKept:
-            return .outcomesKept(try submissionNumber(), from: try submissionNumber(), at: try signed())
+        case Kind.outcomesKept, Kind.outcomesKeptWithElements:
+            return .outcomesKept(
+                try submissionNumber(), from: try submissionNumber(), withElements: kind == Kind.outcomesKeptWithElements, at: try signed())
         case Kind.forgotten:
             return .forgotten(try submissionNumber(), at: try signed())
         case Kind.orphanEnded:
