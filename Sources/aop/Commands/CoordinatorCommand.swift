@@ -216,7 +216,8 @@ struct CoordinatorCommand: ToolCommand {
         case .text:
             try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
             if let keys {
-                console.hint("keys: only who is listed in \(keys) gets in; `aop keys list --dir \(KeyDirectory.of(keys))` shows them")
+                let flag = "--dir \(KeyDirectory.of(keys).shellWord)"
+                console.hint("keys: only who is listed in \(keys) gets in; `aop keys list \(flag)` shows them")
             }
             console.hint("data in \(dataDirectory)")
             if let http = addresses.http, let token {
@@ -235,7 +236,7 @@ struct CoordinatorCommand: ToolCommand {
             endpoint == .standard || endpoint.isForListeners && endpoint.port == Endpoint.standard.port
         }
         guard !endpoints.contains(where: isFound), let endpoint = endpoints.first else { return "aop worker · aop submit FILE --watch" }
-        let address = endpoint.isForListeners ? endpoint.onLoopback : endpoint
+        let address = "\(endpoint.isForListeners ? endpoint.onLoopback : endpoint)".shellWord
         return "aop worker --connect \(address) · aop submit FILE --watch --coordinator \(address)"
     }
 

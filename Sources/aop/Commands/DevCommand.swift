@@ -3,6 +3,7 @@ import GraphFile
 import Settings
 import Shapes
 import UnixSignals
+import Wire
 
 struct DevCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -119,7 +120,7 @@ struct DevCommand: ToolCommand {
         case .text:
             if let http = announcement.http { try await console.write("dashboard at http://\(http)/\n") }
             if let token = announcement.httpToken { console.hint("to cancel, retry or pause there: the token in \(token)") }
-            console.hint("in other terminals: export AOP_COORDINATOR=\(cluster.endpoint)")
+            console.hint("in other terminals: export AOP_COORDINATOR=\(cluster.endpoint.shellWord)")
             console.hint("then e.g.: aop submit FILE --watch · aop list; Ctrl-C here ends it all")
         }
     }
