@@ -261,7 +261,7 @@ extension ToolError {
         case .keys: self.init(.notPermitted, "key", error.description)
         case .keysRequired: self.init(.notPermitted, "keysRequired", error.description)
         case .noEndpoint: self.init(.usage, "usage", error.description)
-        case .addressInUse: self.init(.toolError, "addressInUse", error.description)
+        case .addressInUse, .httpAddressInUse: self.init(.toolError, "addressInUse", error.description)
         case .cannotListen, .cannotServeHTTP, .httpToken, .dataDirectory, .journal, .blobs, .transport, .system:
             self.init(.toolError, "coordinator", error.description)
         }
