@@ -37,7 +37,7 @@ import Wire
     private struct NoSettings: Error {}
 
     private func exporter(_ settings: ExportSettings, _ collector: Collector) -> SpanExporter {
-        SpanExporter(settings, SpanResource(service: "test")) { text in collector.told.withLock { $0.append(text) } }
+        SpanExporter(settings, SpanResource(service: "test")) { level, text in collector.told.withLock { $0.append("\(level): \(text)") } }
     }
 
     private func record(_ name: String) -> SpanRecord {
@@ -133,7 +133,7 @@ import Wire
         try await eventually("the collector has been asked") { collector.requests.withLock { $0.count } == 1 }
         for _ in 0..<(SpanExporter.queueMax + 7) { exporter.take(record("one")) }
         #expect(exporter.counts.dropped == 7)
-        #expect(collector.told.withLock { $0 } == ["aop: warning: spans are dropped: more than 2048 wait to be sent (queueMax)\n"])
+        #expect(collector.told.withLock { $0 } == ["warning: spans are dropped: more than 2048 wait to be sent (queueMax)"])
     }
 
     private func eventually(_ what: String, _ isSo: () -> Bool) async throws {

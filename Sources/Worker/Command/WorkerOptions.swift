@@ -97,7 +97,9 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     public mutating func validate() throws {
         // A worker of `aop run` has that one's environment, and that one has told it.
         if !passesEverything {
-            for variable in Settings.takeMisspeltVariables() { FileHandle.standardError.write(Data("warning: \(variable)\n".utf8)) }
+            for variable in Settings.takeMisspeltVariables() {
+                ServiceNotice.write(.warning, "\(variable)", logger: "aop.worker", text: "warning: \(variable)")
+            }
         }
         let problems = problems()
         guard problems.isEmpty else { throw ValidationError(problems.text) }

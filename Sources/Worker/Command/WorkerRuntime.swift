@@ -32,6 +32,7 @@ public enum WorkerRuntime {
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
         _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
+        ServiceNotice.format = options.logFormat
         let logger = WorkerLog.make("aop.worker", level: level ?? WorkerOptions.defaultLogLevel, options.logFormat)
         let key: PeerKey?
         do throws(KeyError) {
@@ -87,6 +88,7 @@ public enum WorkerRuntime {
                 logger.error("an executor is started by `worker`, not by hand")
                 exit(ExecutorExit.refused)
             }
+            ServiceNotice.format = configuration.logFormat
             logger = WorkerLog.make(
                 "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning,
                 configuration.logFormat)

@@ -47,7 +47,7 @@ struct DevCommand: ToolCommand {
         // From here on a signal ends nothing by itself. The graph's run has signals of its own.
         let (signals, ends) = (await EndSignals.sequence(), await EndSignals.sequence())
         let (messages, message) = AsyncStream<String>.makeStream()
-        let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
+        let relay = Task { for await line in messages { await reporter.relay(line) } }
         let cluster = try PrivateCluster(cluster.cluster(http: http == "off" ? nil : http, logLevel: level, logFormat: output.logFormat)) {
             message.yield($0)
         }

@@ -52,7 +52,7 @@ final class SpanExporter: SpanSink {
     private let settings: ExportSettings
     private let resource: SpanResource
     private let session: URLSession
-    private let tell: @Sendable (String) -> Void
+    private let tell: SpanNotice.Teller
     private let state = Mutex(State())
     private let work = DispatchQueue(label: "aop.spans", qos: .utility)
     /// Ends the wait for another try.
@@ -61,7 +61,7 @@ final class SpanExporter: SpanSink {
     /// - Parameter tell: is told why spans are dropped, at most once.
     init(
         _ settings: ExportSettings, _ resource: SpanResource,
-        tell: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+        tell: @escaping SpanNotice.Teller = SpanNotice.tell
     ) {
         (self.settings, self.resource, self.tell) = (settings, resource, tell)
         let configuration = URLSessionConfiguration.ephemeral
@@ -164,7 +164,7 @@ final class SpanExporter: SpanSink {
             defer { state.hasTold = true }
             return !state.hasTold
         }
-        if isFirst { tell("aop: warning: spans are dropped: \(reason)\n") }
+        if isFirst { tell(.warning, "spans are dropped: \(reason)") }
     }
 
     private func post(_ body: Data) -> Answer {

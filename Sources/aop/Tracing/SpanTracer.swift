@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Tracing
 import Wire
+import Worker
 
 /// A tracer that hands each finished span on, and knows W3C Trace Context.
 ///
@@ -17,7 +18,9 @@ struct SpanTracer: Tracer {
         if let path = environment[TraceFile.variable], !path.isEmpty { sinks.append(FileSink(file: TraceFile(path), resource: resource)) }
         switch ExportSettings.of(environment) {
         case .off: break
-        case .unusable(let problem): FileHandle.standardError.write(Data("aop: warning: spans are not exported: \(problem)\n".utf8))
+        case .unusable(let problem):
+            let message = "spans are not exported: \(problem)"
+            ServiceNotice.write(.warning, message, logger: "aop.spans", text: "aop: warning: \(message)")
         case .export(let settings): sinks.append(SpanExporter.start(settings, resource))
         }
         guard !sinks.isEmpty else { return }
