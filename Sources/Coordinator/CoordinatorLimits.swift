@@ -1,5 +1,9 @@
 /// Bounds of what the coordinator holds, beside those of the protocol (`Limits`). Each has its unit and its reason.
 enum CoordinatorLimits {
+    /// Failed attempts of one submission that have a line in the log below level debug: a flood of failures is not one of lines, too.
+    static let failureLinesPerSubmission = 100
+    /// Characters of a name or a message in a line of the log; the rest is cut off.
+    static let logTextCharacters = 300
     /// Members, and texts to choose from, in the shape of an operation's parameters; of a larger one nothing is known.
     static let shapeFields = 2000
     /// Connections that are let in, or not, in one round of the loop.

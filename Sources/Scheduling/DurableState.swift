@@ -163,12 +163,13 @@ struct DurableState {
             let index = try self.index(of: unit)
             try submissions[index].refuseLateResult(unit.index, attempt, at: at, &effects)
             resources.releaseOrphans { $0.attempt == attempt }
-        case .outcomesKept(let number, let first, let at):
+        case .outcomesKept(let number, let first, let withElements, let at):
             guard submissions.contains(index(of: number)), submissions.contains(index(of: first)) else {
                 throw FactMismatch("submission \(number.rawValue) or \(first.rawValue) does not exist")
             }
             let index = index(of: number)
-            try submissions[index].keepOutcomes(of: submissions[self.index(of: first)], at: at, &effects)
+            try submissions[index].keepOutcomes(
+                of: submissions[self.index(of: first)], withElements: withElements, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .forgotten(let number, _):
             try forget(number)
@@ -184,9 +185,9 @@ struct DurableState {
             let index = try self.index(of: unit)
             guard workers.indices.contains(worker.index) else { throw FactMismatch("worker \(worker.rawValue) is unknown") }
             try submissions[index].noteStray(unit.index, attempt, worker, &effects)
-        case .strayEnded(let unit, let attempt, let at):
+        case .strayEnded(let unit, let attempt, let isUnbegun, let at):
             let index = try self.index(of: unit)
-            try submissions[index].endStray(unit.index, attempt, at: at, &effects)
+            try submissions[index].endStray(unit.index, attempt, isUnbegun: isUnbegun, at: at, &effects)
             passLocksOn(from: index, at: at, &effects)
         case .stopBegun(let unit, let attempt, let isForced, let since, let at):
             let index = try self.index(of: unit)

@@ -70,14 +70,15 @@ public enum Fact: Hashable, Sendable {
     case lockSeized(UnitID, key: String, reason: String, at: Int64)
     /// Something came from an attempt whose lock had been released under it.
     case lateResultRefused(UnitID, Attempt, at: Int64)
-    /// The first of these runs the graph of the second one again, and what has succeeded there does not.
-    case outcomesKept(SubmissionNumber, from: SubmissionNumber, at: Int64)
+    /// The first of these runs the graph of the second one again, and what has succeeded there does not. `withElements`: nor does a
+    /// forEach that has; journals from before that was kept have it run again.
+    case outcomesKept(SubmissionNumber, from: SubmissionNumber, withElements: Bool = true, at: Int64)
     /// Nothing runs any more of an attempt under which a lock was released, and nothing came of it.
     case orphanEnded(UnitID, Attempt, at: Int64)
     /// The attempt, which is the current one and is given up next, may go on at the worker, which is not heard.
     case attemptStrayed(UnitID, Attempt, WorkerNumber, at: Int64)
-    /// Nothing runs any more of an attempt that was given up and might go on.
-    case strayEnded(UnitID, Attempt, at: Int64)
+    /// Nothing runs any more of an attempt that was given up and might go on. `isUnbegun`: nothing ever has, and it was a link.
+    case strayEnded(UnitID, Attempt, isUnbegun: Bool = false, at: Int64)
     /// The attempt's executor has told it to stop, at `since`, or has ended it by force.
     case stopBegun(UnitID, Attempt, forced: Bool, since: Int64, at: Int64)
     /// The process of the worker is proven to have died by itself while this attempt ran in it, which was lost before that was

@@ -13,6 +13,8 @@ public struct Outputs: Sendable {
     public var ended: [SubmissionNumber] = []
     /// How long operations had waited whose attempts have begun; empty unless ``Scheduler/tellsWaits``.
     public var waits: [OperationWait] = []
+    /// What has come about; empty unless ``Scheduler/telling`` says otherwise.
+    public var happenings: [Happening] = []
     /// Boot time at which the next step is wanted even without an input; nil: none.
     public var wakeAt: Int64?
 
@@ -24,6 +26,7 @@ public struct Outputs: Sendable {
         sends.removeAll(keepingCapacity: true)
         ended.removeAll(keepingCapacity: true)
         waits.removeAll(keepingCapacity: true)
+        happenings.removeAll(keepingCapacity: true)
         wakeAt = nil
     }
 }

@@ -16,7 +16,7 @@ public struct MisspeltVariable: Sendable, Hashable, CustomStringConvertible {
         // What a command of a graph gets, and may have about it when it submits something itself.
         "AOP_SUBMISSION", "AOP_PATH", "AOP_ATTEMPT", "AOP_IDEMPOTENCY_KEY", "AOP_FENCES", "AOP_WORKER",
         // Where spans go.
-        "AOP_TRACE_FILE",
+        "AOP_TRACE_FILE", "AOP_SPANS_LOST",
         // A supervisor's word to its executors.
         "AOP_EXECUTOR",
         // Of this project's scripts.

@@ -99,7 +99,7 @@ final class Witness {
             case .linked(_, let attempt, let worker, _):
                 executors[attempt.rawValue] = workers[worker]
                 linked.insert(attempt.rawValue)
-            case .strayEnded(_, let attempt, _) where linked.contains(attempt.rawValue): linkEnded(attempt)
+            case .strayEnded(_, let attempt, _, _) where linked.contains(attempt.rawValue): linkEnded(attempt)
             case .assigned(_, let attempt, _, _) where linked.contains(attempt.rawValue): adopted.insert(attempt.rawValue)
             case .assigned(let unit, let attempt, let worker, _):
                 executors[attempt.rawValue] = workers[worker]

@@ -36,8 +36,10 @@ import Wire
 
     private struct NoSettings: Error {}
 
-    private func exporter(_ settings: ExportSettings, _ collector: Collector) -> SpanExporter {
-        SpanExporter(settings, SpanResource(service: "test")) { text in collector.told.withLock { $0.append(text) } }
+    private func exporter(_ settings: ExportSettings, _ collector: Collector, _ losses: SpanLosses? = nil) -> SpanExporter {
+        SpanExporter(settings, SpanResource(service: "test"), losses: losses ?? SpanLosses(path: nil) { 0 }) { level, text in
+            collector.told.withLock { $0.append("\(level): \(text)") }
+        }
     }
 
     private func record(_ name: String) -> SpanRecord {
@@ -113,6 +115,44 @@ import Wire
         #expect(collector.requests.withLock { $0.count } == 2 && collector.told.withLock { $0 }.isEmpty)
     }
 
+    /// As the processes of one run: they know of each other by a file.
+    @Test func collectorThatGoesAwayAndComesBack_isToldOnceEach_withHowManyWereLost() throws {
+        let path = NSTemporaryDirectory() + "aop-spans-test-\(UInt64.random(in: 0 ... .max))"
+        defer { unlink(path) }
+        let refusal = LocalHTTPServer.answer(400, "no")
+        let collector = Collector([refusal, refusal, refusal, Self.taken])
+        let server = try LocalHTTPServer { collector.answer($0) }
+        let settings = try settings(server.address)
+        let exporters = (0..<3).map { _ in exporter(settings, collector, SpanLosses(path: path) { 0 }) }
+        for exporter in exporters {
+            exporter.take(record("one"))
+            exporter.take(record("two"))
+            exporter.flush()
+        }
+        #expect(collector.told.withLock { $0 }.count == 1, "\(collector.told.withLock { $0 })")
+        for exporter in exporters {
+            exporter.take(record("three"))
+            exporter.flush()
+        }
+        let told = collector.told.withLock { $0 }
+        #expect(
+            told.count == 2 && told.last?.hasPrefix("notice: ") == true && told.last?.hasSuffix("again; 6 were lost") == true, "\(told)")
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func collectorThatComesAndGoes_isNotToldWithEachBatch() {
+        let time = Mutex<Int64>(0)
+        let losses = SpanLosses(path: nil) { time.withLock { $0 } }
+        #expect(losses.takeBack() == nil, "nothing was lost")
+        #expect(losses.note(1) && !losses.note(2))
+        #expect(losses.takeBack() == 3)
+        #expect(losses.note(4))
+        #expect(losses.takeBack() == nil, "it has just been told")
+        #expect(!losses.note(1))
+        time.withLock { $0 = SpanLosses.quietMilliseconds }
+        #expect(losses.takeBack() == 5)
+    }
+
     @Test func nobodyThere_keepsNobodyWaiting() throws {
         let collector = Collector([])
         // Somebody had the port, and is gone.
@@ -133,7 +173,7 @@ import Wire
         try await eventually("the collector has been asked") { collector.requests.withLock { $0.count } == 1 }
         for _ in 0..<(SpanExporter.queueMax + 7) { exporter.take(record("one")) }
         #expect(exporter.counts.dropped == 7)
-        #expect(collector.told.withLock { $0 } == ["aop: warning: spans are dropped: more than 2048 wait to be sent (queueMax)\n"])
+        #expect(collector.told.withLock { $0 } == ["warning: spans are dropped: more than 2048 wait to be sent (queueMax)"])
     }
 
     private func eventually(_ what: String, _ isSo: () -> Bool) async throws {

@@ -19,7 +19,7 @@ import Wire
     }
 
     private func tracer(bytesMax: Int = TraceFile.bytesMax) -> SpanTracer {
-        let file = TraceFile(path, bytesMax: bytesMax) { [told] in told.add($0) }
+        let file = TraceFile(path, bytesMax: bytesMax) { [told] in told.add($1) }
         return SpanTracer(sinks: [FileSink(file: file, resource: SpanResource(service: "test"))])
     }
 
@@ -131,11 +131,11 @@ import Wire
     }
 
     @Test func fileThatCannotBeWritten_isSaidOnce() {
-        let file = TraceFile("/nowhere/at/all") { [told] in told.add($0) }
+        let file = TraceFile("/nowhere/at/all") { [told] in told.add($1) }
         let tracer = SpanTracer(sinks: [FileSink(file: file, resource: SpanResource(service: "test"))])
         for _ in 0..<3 { tracer.startSpan("one").end() }
         #expect(
-            told.all == ["aop: warning: spans are dropped: /nowhere/at/all (AOP_TRACE_FILE) cannot be written: No such file or directory\n"]
+            told.all == ["spans are dropped: /nowhere/at/all (AOP_TRACE_FILE) cannot be written: No such file or directory"]
         )
     }
 }

@@ -34,6 +34,39 @@ import Testing
         #expect(explained.history.map(\.event) == ["submitted", "ended"])
     }
 
+    private func fail(_ path: String, times: Int, _ cluster: inout FakeCluster) {
+        for number in 1...times {
+            cluster.end(path, failure("no \(number)"), lasting: 10)
+            cluster.advance(600_000)
+        }
+    }
+
+    @Test func failedAttempts_areNamedWithTheirErrors_whateverTheOperationHasEndedWith() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 2), .op("b", retries: 2)]).graph())
+        fail("a", times: 3, &cluster)
+        fail("b", times: 2, &cluster)
+        cluster.end("b", lasting: 10)
+        for path in ["a", "b"] {
+            let history = try cluster.explained(path).history
+            #expect(
+                history.filter { $0.event == "failed" }.map(\.text) == ["attempt 1 on h/1 failed: no 1", "attempt 2 on h/1 failed: no 2"])
+            #expect(history.map(\.event).suffix(2) == ["started", "ended"])
+        }
+        #expect(try cluster.explained("a").history.last?.text == "failed: no 3")
+    }
+
+    @Test func ofManyFailedAttempts_theLastAreNamed_andTheOthersCounted() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.op("a", retries: 40)]).graph())
+        fail("a", times: 30, &cluster)
+        let texts = try cluster.explained("a").history.filter { $0.event == "failed" }.map(\.text)
+        #expect(texts.count == 11 && texts.first == "and 20 more attempts failed before", "\(texts)")
+        #expect(texts[1] == "attempt 21 on h/1 failed: no 21" && texts.last == "attempt 30 on h/1 failed: no 30", "\(texts)")
+    }
+
     /// One that received the failure, ran, and passed it on.
     @Test func failureThatAReceiverPassedOn_leadsToItsOrigin() {
         var cluster = FakeCluster()

@@ -155,7 +155,9 @@ import Testing
             .attemptStrayed(unit, attempt, WorkerNumber(3), at: 12),
             .linked(unit, attempt, WorkerNumber(3), at: 12),
             .strayEnded(unit, attempt, at: 13),
+            .strayEnded(unit, attempt, isUnbegun: true, at: 13),
             .outcomesKept(SubmissionNumber(3), from: SubmissionNumber(2), at: 12),
+            .outcomesKept(SubmissionNumber(3), from: SubmissionNumber(2), withElements: false, at: 12),
             .stopBegun(unit, attempt, forced: true, since: 12, at: 13),
             .submitted(
                 Admission(

@@ -46,6 +46,23 @@ import Testing
         #expect(cluster.operations(of: first ?? "").first { $0.path == "b" }?.state == .failed)
     }
 
+    @Test func whatIsKept_isNotCountedOnceMore() {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b")]).graph())
+        cluster.drain { $0.path == "b" ? failure("no") : .success(.void) }
+        func count(_ end: Tally.End) -> UInt64 {
+            let tally = cluster.scheduler.tally
+            return tally.types.indices.reduce(0) { $0 + tally.count(ofType: $1, end) }
+        }
+        #expect([count(.succeeded), count(.failed)] == [1, 1])
+        let isRetried = retry(&cluster)
+        #expect(isRetried && cluster.state("a") == .succeeded)
+        #expect([count(.succeeded), count(.failed)] == [1, 1])
+        cluster.drain()
+        #expect([count(.succeeded), count(.failed)] == [2, 1])
+    }
+
     @Test func whatCameAfterSomethingThatFailed_runsAgain_withAllThatIsInIt() throws {
         let after = try rerun(
             [.op("a"), .op("b", after: ["a"]), .group("g", [.op("x"), .op("y")], after: ["a"]), .op("z")], failing: ["a"])
@@ -80,7 +97,38 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
-    @Test func forEachs_runAgainAsAWhole_withWhatComesAfterThem() throws {
+    @Test func forEachThatHasSucceeded_isKept_withItsElementsAndTheirValues() throws {
+        let each = Sketch.forEach("each", of: nil, list: ["1", "2"], body: .op("body"))
+        #expect(try rerun([each, .op("bad"), .op("sum", receives: ["each", "bad"])], failing: ["bad"]) == ["bad", "sum"])
+        let nested = Sketch.forEach(
+            "each", of: nil, list: ["1", "2"],
+            body: .group("g", [.op("x"), .forEach("inner", of: nil, list: ["3"], body: .op("y"))], ordered: true), max: 1)
+        #expect(try rerun([nested, .op("bad")], failing: ["bad"]) == ["bad"])
+    }
+
+    @Test func forEachOverAValue_isKept_withTheElementsThatTheValueHad() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        let each = Sketch.forEach("each", of: "list", list: nil, body: .op("body"))
+        cluster.submit(Sketch.group("root", [.op("list"), each, .op("bad"), .op("sum", receives: ["each", "bad"])]).graph())
+        cluster.drain { unit in
+            if unit.kind == .decide { return .elements([[0x31], [0x32]]) }
+            return unit.path == "bad" ? failure("no") : .success(text(unit.path))
+        }
+        let isRetried = retry(&cluster)
+        #expect(isRetried && cluster.heldPaths == ["bad"])
+        try cluster.restart()
+        cluster.reattach(1, slots: 8)
+        cluster.end("bad", .success(text("good")))
+        #expect(
+            cluster.find("sum", on: nil)?.1.inputs == [.list([.value(text("each/0")), .value(text("each/1"))]), .value(text("good"))])
+        #expect(cluster.operations().filter { $0.path.hasPrefix("each/") }.map(\.state) == [.succeeded, .succeeded])
+        cluster.end("sum")
+        #expect(cluster.view()?.state == .succeeded)
+        #expect(cluster.view()?.counts.succeeded == 5)
+    }
+
+    @Test func forEachsThatFailed_runAgainAsAWhole_withWhatComesAfterThem() throws {
         let each = Sketch.forEach("each", of: nil, list: ["1", "2"], body: .op("body"))
         #expect(try rerun([each, .op("sum", receives: ["each"]), .op("fine")], failing: ["each/1"]) == ["each/0", "each/1", "sum"])
     }

@@ -135,7 +135,7 @@ import Testing
         scheduler.writeSnapshot { sections.append($0) }
         // Numbers of seven bits each: layout, sequence, epoch, how many there were, how many follow.
         let ends = sections[0].indices.filter { sections[0][$0] < 0x80 }
-        #expect(sections[0][...ends[0]] == [7] && sections[0][ends[4]] == 2)
+        #expect(sections[0][...ends[0]] == [8] && sections[0][ends[4]] == 2)
         var first = sections[0]
         first.removeSubrange(ends[3] + 1...ends[4])
         first[0] = 1

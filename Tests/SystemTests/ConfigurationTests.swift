@@ -179,7 +179,7 @@ extension SystemTests {
                 #expect(try await values("shell", hub) == [": off"])
                 #expect(try await effective("shell", hub).first?["because"].string == "default, as tcp://hub:1 is not on this host")
                 #expect(try await values("shell", ["AOP_SHELL": "on"]).isEmpty, "what is said holds as it is")
-                #expect(try await values("log-level") == ["coordinator, workers: notice", "clients: warning"])
+                #expect(try await values("log-level") == ["coordinator: info", "workers: notice", "clients: warning"])
                 #expect(try await values("log-level", ["AOP_LOG_LEVEL": "info"]).isEmpty)
                 // In a directory that is named each has its own; nobody has one over ipc.
                 let here = ["AOP_COORDINATOR": "tcp://127.0.0.1:7600"]
@@ -208,7 +208,7 @@ extension SystemTests {
                     environment: ["AOP_LOG_FORMAT": "json"])
                 _ = try await harness.waitForExecutors(1)
                 func events(_ process: RunningProcess) throws -> [JSON] {
-                    let lines = process.stderr.split(separator: "\n").filter { $0.hasPrefix("{") }
+                    let lines = process.stderr.split(separator: "\n")
                     // The last one may be on its way.
                     return try lines.dropLast(process.stderr.hasSuffix("\n") ? 0 : 1).map { try JSON(parsing: String($0)) }
                 }
@@ -222,6 +222,30 @@ extension SystemTests {
                 try await worker.send(SIGTERM)
                 _ = try await worker.finish()
                 #expect(worker.stderr.split(separator: "\n").allSatisfy { $0.hasPrefix("{") }, "\(worker.stderr)")
+                _ = harness.startWorker()
+                _ = try await harness.waitForExecutors(1)
+                // What is said to people as well: where data is, what to do next, progress, usage, errors.
+                let data = try await eventually("the coordinator has said all") {
+                    try events(coordinator).first { $0["message"].string?.hasPrefix("data in ") == true }
+                }
+                #expect(data.keys == ["at", "level", "logger", "message", "metadata"])
+                let file = try harness.write("bad.yaml", "group:\n  - {id: a, run: exit 3}\n  - {id: b, run: echo hi}\n")
+                for (arguments, status) in [
+                    (["run", file, "--log-format", "json"], 2), (["submit", file, "--wait", "--log-format=json"], 2),
+                    (["show", "none", "--log-format", "json"], 5), (["show", "--log-format", "json"], 64),
+                    (["run", file, "--workers", "0", "--log-format", "json"], 64), (["submit", file, "--log-format", "json"], 0),
+                    (["worker", "--slots", "0", "--log-format", "json"], 64),
+                ] {
+                    var environment: [String: String] = ["OTEL_EXPORTER_OTLP_ENDPOINT": "nowhere"]
+                    environment["AOP_COORDINATOR"] = harness.endpoint
+                    let ended = try await harness.start(BuiltProducts.aop, arguments, environment: environment).finish()
+                    #expect(ended.status == status, "\(ended)")
+                    #expect(!ended.stderr.isEmpty)
+                    for line in ended.stderr.split(separator: "\n") {
+                        #expect(throws: Never.self, "\(arguments): \(line)") { try JSON(parsing: String(line)) }
+                        #expect(line.hasPrefix("{"), "\(arguments): \(line)")
+                    }
+                }
                 let refused = try await harness.aop("list", environment: ["AOP_LOG_FORMAT": "xml"])
                 #expect(refused.status == 64, "\(refused)")
                 #expect(refused.stderr.contains("AOP_LOG_FORMAT is `xml`; it must be one of text, json"))

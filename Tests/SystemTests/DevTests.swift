@@ -171,7 +171,7 @@ extension SystemTests {
                     coordinator.stderr.firstMatch(of: /http:\/\/([0-9.:]+)\//).map { String($0.output.1) }
                 }
                 let second = try await harness.aop("dev", "--http", taken)
-                #expect(second.status == 1 && second.stderr.contains("cannot serve HTTP on \(taken)"), "\(second)")
+                #expect(second.status == 1 && second.stderr.contains("another process listens on \(taken), where HTTP is"), "\(second)")
                 #expect(harness.temporaryFiles.isEmpty, "\(harness.temporaryFiles)")
             }
         }

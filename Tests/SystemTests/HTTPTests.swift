@@ -55,6 +55,24 @@ import Testing
         }
     }
 
+    @Test func takenAddress_isSaid_withTheRemedy() async throws {
+        try await withServer { harness, served in
+            let other = harness.start(
+                BuiltProducts.aop,
+                [
+                    "coordinator", "--listen", "ipc://\(harness.directory)/other", "--http", served.address, "--data",
+                    "\(harness.directory)/other-data",
+                ])
+            let ended = try await other.finish()
+            #expect(ended.status == 1, "\(ended)")
+            #expect(
+                ended.stderr.contains(
+                    "another process listens on \(served.address), where HTTP is to be served; stop it, choose another address with --http, or serve "
+                        + "none with --no-http"), "\(ended)")
+            #expect(!ended.stderr.contains("bind("), "\(ended)")
+        }
+    }
+
     @Test func offLoopback_everythingTakesTheToken() async throws {
         try await ProcessHarness.with { harness in
             let coordinator = harness.start(

@@ -103,10 +103,18 @@ extension SystemTests {
                     (["graph", "last", "--depth", "0"], "--depth 0: use a number from 1 on"),
                     (["graph", "last", "--format", "svg", "-o", "json"], "-o json and --format svg contradict each other"),
                     (["graph", "last", "--set", "a=b"], "`last` is no file"), (["timeline", "last", "--format", "dot"], "dot"),
+                    (
+                        ["timeline", "last", "--to", "\(harness.directory)/x.pdf"],
+                        "there is no format for .pdf; name a file that ends with one of .svg, .json"
+                    ),
+                    (["graph", "last", "--to", "x.PNG"], "there is no format for .PNG"),
                 ] {
                     let refused = try await harness.start(BuiltProducts.aop, arguments).finish()
                     #expect(refused.status == 64 && (refused.stderr + refused.text).contains(words), "\(refused)")
                 }
+                #expect(!FileManager.default.fileExists(atPath: "\(harness.directory)/x.pdf"))
+                let named = try await harness.aop("graph", "last", "--format", "dot", "--to", "\(harness.directory)/x.txt")
+                #expect(named.status == 0, "who says the format may call the file as he likes: \(named)")
                 let nowhere = try await harness.aop("graph", "last", "--to", "\(harness.directory)/none/x.svg")
                 #expect(nowhere.status == 1 && nowhere.stderr.contains("its directory is not there"), "\(nowhere)")
             }

@@ -79,6 +79,17 @@ extension SystemTests {
             }
         }
 
+        @Test func collectorThatIsNotThere_isOneWarningOfARun() async throws {
+            try await ProcessHarness.with { harness in
+                let file = try harness.write("work.yaml", "group:\n  - {id: a, run: echo 1}\n  - {id: b, run: echo 2}\n")
+                let ended = try await harness.start(
+                    BuiltProducts.aop, ["run", file, "--workers", "2"], environment: ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"]
+                ).finish()
+                #expect(ended.status == 0, "\(ended)")
+                #expect(ended.stderr.components(separatedBy: "spans are dropped").count == 2, "\(ended)")
+            }
+        }
+
         @Test func traceFile_hasTheSpansOfAllProcesses_andCommandsAreBelowTheirs() async throws {
             try await ProcessHarness.with { harness in
                 let file = "\(harness.directory)/spans.jsonl"

@@ -1,4 +1,5 @@
 import Foundation
+import Wire
 
 /// The folder that holds everything a coordinator must not lose, locked for as long as this object lives.
 ///
@@ -114,13 +115,13 @@ public enum DataDirectoryError: Error, Equatable, CustomStringConvertible {
             "cannot use the data directory \(path): \(reason); name another with --data, or change its owner"
         case .writableByOthers(let path, let mode):
             "the data directory \(path) has mode \(String(mode, radix: 8)): other users could change the journal; "
-                + "name a directory of your own with --data, or: chmod go-w \(path)"
+                + "name a directory of your own with --data, or: chmod go-w \(path.shellWord)"
         case .inUse(let path, let holder):
             "the data directory \(path) is in use by another coordinator\(holder.map { " (process \($0))" } ?? ""); "
                 + "stop that one, or name another directory with --data"
         case .restoring(let path):
             "a backup was being put in the place of the data directory \(path), which was interrupted; nothing is lost: "
-                + "repeat the same aop journal restore --data \(path)"
+                + "repeat the same aop journal restore --data \(path.shellWord)"
         }
     }
 }

@@ -27,10 +27,10 @@ extension CoordinatorLoop {
         let directory = gatekeeper.directory
         if let enrolment = request.key.flatMap({ gatekeeper.enrolment(of: $0) }) {
             return "the join token \(key) for `\(enrolment.name)`, from \(request.address), has expired: it was valid until "
-                + "\(enrolment.untilText); `aop keys token \(enrolment.name) --dir \(directory)` makes another one"
+                + "\(enrolment.untilText); `aop keys token \(enrolment.name) --dir \(directory.shellWord)` makes another one"
         }
         return "the key \(key), from \(request.address), is not authorised; "
-            + "`aop keys authorize NAME '\(key)' --role ROLE --dir \(directory)` lets it in"
+            + "`aop keys authorize NAME '\(key)' --role ROLE --dir \(directory.shellWord)` lets it in"
     }
 
     /// Who is connected with a key that is not authorised any more goes at once; who may do something else says hello again.
@@ -83,7 +83,7 @@ extension CoordinatorLoop {
 
     /// What a peer is told, for the log: with the directory that its commands have to name.
     func logged(_ refusal: String) -> String {
-        gatekeeper.map { refusal.replacing(KeyDirectory.unnamed, with: "with --dir \($0.directory)") } ?? refusal
+        gatekeeper.map { refusal.replacing(KeyDirectory.unnamed, with: "with --dir \($0.directory.shellWord)") } ?? refusal
     }
 
     /// Whether the message is from whom its connection belongs to: routing ids can be chosen by those who connect.

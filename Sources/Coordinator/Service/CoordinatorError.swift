@@ -12,6 +12,8 @@ public enum CoordinatorError: Error, CustomStringConvertible {
     case addressInUse(String)
     case cannotListen(ZMQError)
     case cannotServeHTTP(HTTPAddress, reason: String)
+    /// Another process has the address for HTTP.
+    case httpAddressInUse(HTTPAddress)
     /// The file with the token for HTTP cannot be made, or is not this user's alone.
     case httpToken(String)
     case dataDirectory(DataDirectoryError)
@@ -33,6 +35,9 @@ public enum CoordinatorError: Error, CustomStringConvertible {
         case .cannotListen(let error), .transport(let error): error.description
         case .cannotServeHTTP(let address, let reason):
             "cannot serve HTTP on \(address): \(reason); choose another address with --http"
+        case .httpAddressInUse(let address):
+            "another process listens on \(address), where HTTP is to be served; stop it, choose another address with --http, or serve none with "
+                + "--no-http"
         case .httpToken(let reason): "the token for HTTP cannot be used: \(reason)"
         case .dataDirectory(let error): error.description
         case .journal(let error): error.description

@@ -40,7 +40,7 @@ struct AttemptLabels {
         case .submitted(let admission): submissionIDs[admission.number] = admission.id
         case .forgotten(let number, _): submissionIDs[number] = nil
         case .attemptEnded(let unit, let attempt, _, _, _, _), .attemptLost(let unit, let attempt, _, _, _),
-            .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _), .strayEnded(let unit, let attempt, _):
+            .lateResultRefused(let unit, let attempt, _), .orphanEnded(let unit, let attempt, _), .strayEnded(let unit, let attempt, _, _):
             if labels[unit]?.attempt == attempt { labels[unit] = nil }
         case .epochStarted, .typesRegistered, .workerMet, .workerEnded, .assigned, .cancelRequested, .timedOut,
             .groupRestarted, .scopeRestarted, .delayEnded, .locksAsked, .locksReturned, .deadlinePassed, .queueTimedOut, .judged,

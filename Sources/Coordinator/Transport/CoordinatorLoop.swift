@@ -76,6 +76,7 @@ final class CoordinatorLoop {
     private var phase = Phase.running
     private var held = HeldSends()
     private var historyFeed = HistoryFeed()
+    var eventLog: EventLog
     private var outputs: Outputs
     private var durable: JournalSequence
     private var wakeAt: Int64?
@@ -143,6 +144,7 @@ final class CoordinatorLoop {
         self.configuration = configuration
         diskReserve = DiskReserve(bytes: configuration.diskReserveBytes, directory: configuration.dataDirectory)
         self.logger = logger
+        eventLog = EventLog(logger)
         self.mailbox = mailbox
         self.journal = journal
         self.blobs = blobs
@@ -171,6 +173,7 @@ final class CoordinatorLoop {
         routerToken = poller.add(router)
         outputs.removeAll()
         scheduler.tellsWaits = configuration.whenBegun != nil
+        scheduler.telling = eventLog.telling
         if let database = recovery.history {
             for (number, id) in scheduler.endedSubmissions where !database.holds(number, id: id) {
                 historyFeed.append(number, after: durable)
@@ -389,12 +392,15 @@ final class CoordinatorLoop {
         wakeAt = outputs.wakeAt
         if !outputs.facts.isEmpty {
             for fact in outputs.facts {
+                if let level = EventLog.level(of: fact), eventLog.isOn(level) { log(fact, level) }
                 labels.observe(fact)
                 if case .lockSeized = fact { labels.forget(where: scheduler.isFenced) }
                 if case .forgotten(let number, _) = fact { forgotten.append((number, scheduler.sequence)) }
             }
             journal.append(outputs.facts)
         }
+        if !outputs.happenings.isEmpty { log(outputs.happenings) }
+        if !outputs.ended.isEmpty { log(ended: outputs.ended) }
         if history != nil { for number in outputs.ended { historyFeed.append(number, after: scheduler.sequence) } }
         var sends: [Outputs.Send] = []
         sends.reserveCapacity(outputs.sends.count)
@@ -420,6 +426,7 @@ final class CoordinatorLoop {
     var isAllDurable: Bool { durable == scheduler.sequence }
 
     private func release() {
+        eventLog.release(upTo: durable)
         for send in held.release(upTo: durable) { deliver(send) }
         // To hand the scheduler over counts references to all that it has: not in each round.
         if historyFeed.isDue(upTo: durable), let page = historyFeed.page(upTo: durable, of: scheduler) { history?.post(page) }
@@ -434,7 +441,6 @@ final class CoordinatorLoop {
         forgotten = []
         output.post(.forget(numbers))
         elements.post(.forget(numbers))
-        logger.info("\(numbers.count) submissions that ended long ago are forgotten")
     }
 
     /// Large values that nothing in a snapshot names, and that nobody has stored or asked about for a day, are removed. A worker

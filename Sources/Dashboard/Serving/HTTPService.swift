@@ -62,9 +62,18 @@ package struct HTTPService: CoordinatorHTTP {
             }
         } catch is CancellationError {} catch {
             await clients.close()
-            throw CoordinatorError.cannotServeHTTP(address, reason: "\(error)")
+            throw Self.failure(error, on: address)
         }
         await clients.close()
+    }
+
+    /// The server says why it could not listen in words for those who made it: it is tried once more, for better ones.
+    private static func failure(_ error: any Error, on address: HTTPAddress) -> CoordinatorError {
+        switch SocketTrial.listen(host: address.host, port: UInt16(clamping: address.port)) {
+        case .taken: .httpAddressInUse(address)
+        case .impossible(let why): .cannotServeHTTP(address, reason: why)
+        case .free: .cannotServeHTTP(address, reason: "\(error)")
+        }
     }
 
     private func router(

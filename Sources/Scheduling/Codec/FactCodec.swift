@@ -86,6 +86,10 @@ private enum Kind {
     static let attemptEndedBefore: UInt8 = 121
     /// As `attemptLost`, with how long before that it began.
     static let begunAttemptLost: UInt8 = 122
+    /// As `strayEnded`, of what has never begun.
+    static let unbegunStrayEnded: UInt8 = 123
+    /// As `outcomesKept`, with those of forEachs.
+    static let outcomesKeptWithElements: UInt8 = 124
 }
 
 extension ByteWriter {
@@ -279,8 +283,8 @@ extension ByteWriter {
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
-        case .outcomesKept(let number, let first, let at):
-            write(Kind.outcomesKept)
+        case .outcomesKept(let number, let first, let withElements, let at):
+            write(withElements ? Kind.outcomesKeptWithElements : Kind.outcomesKept)
             write(UInt64(number.rawValue))
             write(UInt64(first.rawValue))
             write(at)
@@ -305,8 +309,8 @@ extension ByteWriter {
             write(attempt.rawValue)
             write(UInt64(worker.rawValue))
             write(at)
-        case .strayEnded(let unit, let attempt, let at):
-            write(Kind.strayEnded)
+        case .strayEnded(let unit, let attempt, let isUnbegun, let at):
+            write(isUnbegun ? Kind.unbegunStrayEnded : Kind.strayEnded)
             write(unit.rawValue)
             write(attempt.rawValue)
             write(at)
@@ -499,8 +503,9 @@ extension ByteReader {
             return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
         case Kind.lateResultRefused:
             return .lateResultRefused(try unit(), try attempt(), at: try signed())
-        case Kind.outcomesKept:
-            return .outcomesKept(try submissionNumber(), from: try submissionNumber(), at: try signed())
+        case Kind.outcomesKept, Kind.outcomesKeptWithElements:
+            return .outcomesKept(
+                try submissionNumber(), from: try submissionNumber(), withElements: kind == Kind.outcomesKeptWithElements, at: try signed())
         case Kind.forgotten:
             return .forgotten(try submissionNumber(), at: try signed())
         case Kind.orphanEnded:
@@ -509,8 +514,8 @@ extension ByteReader {
             return .linked(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
         case Kind.attemptStrayed:
             return .attemptStrayed(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
-        case Kind.strayEnded:
-            return .strayEnded(try unit(), try attempt(), at: try signed())
+        case Kind.strayEnded, Kind.unbegunStrayEnded:
+            return .strayEnded(try unit(), try attempt(), isUnbegun: kind == Kind.unbegunStrayEnded, at: try signed())
         case Kind.deathProven:
             return .deathProven(
                 try unit(), try attempt(), WorkerNumber(try unsigned32()), try named(LossCause.self), isEvaluation: try flag(),

@@ -41,10 +41,13 @@ struct WorkerLog {
     /// - Parameter epoch: of the start. Whatever another one has noted has a lower number.
     mutating func begin(epoch: UInt32) { last = UInt64(epoch) << 32 }
 
-    mutating func note(_ kind: WorkerEvent.Kind, _ worker: String, _ text: String, at: Int64) {
+    @discardableResult
+    mutating func note(_ kind: WorkerEvent.Kind, _ worker: String, _ text: String, at: Int64) -> WorkerEvent {
         last += 1
         if events.count == Self.eventsMax { events.removeFirst() }
-        events.append(WorkerEvent(number: last, at: at, worker: worker, kind: kind, text: text))
+        let event = WorkerEvent(number: last, at: at, worker: worker, kind: kind, text: text)
+        events.append(event)
+        return event
     }
 
     /// Those with a higher number.
@@ -69,12 +72,12 @@ extension Scheduler {
     mutating func note(_ kind: WorkerEvent.Kind, _ number: WorkerNumber, _ text: String) {
         let identity = durable.workers[number.index].identity
         guard !identity.isSubmitter else { return }
-        workerLog.note(kind, identity.name, text, at: now.wall)
+        tell(.worker(workerLog.note(kind, identity.name, text, at: now.wall)))
     }
 
     /// What an operator did.
     mutating func note(_ kind: WorkerEvent.Kind, named name: String, by authority: Authority, reason: String = "") {
         let who = authority.principal.isEmpty ? "an operator" : "`\(authority.principal)`"
-        workerLog.note(kind, name, "by \(who)\(reason.isEmpty ? "" : ": \(reason)")", at: now.wall)
+        tell(.worker(workerLog.note(kind, name, "by \(who)\(reason.isEmpty ? "" : ": \(reason)")", at: now.wall)))
     }
 }

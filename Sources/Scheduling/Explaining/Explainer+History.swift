@@ -46,14 +46,43 @@ extension Explainer {
         if let failure = submission.lastFailures[Int32(unit)] {
             switch state.phase {
             case .retryWait, .provisional: text += ", and failed: \(failure.message)"
-            default: text += "; the one before it failed: \(failure.message)"
+            // The one before it is named by itself.
+            default: break
             }
         }
+        events += failedAttempts(of: unit)
         note(state.startedAt, "started", text)
         note(submission.pauses[Int32(unit)] ?? 0, "paused", "it was paused")
         for stage in submission.histories[Int32(unit)] ?? [] { note(stage.at, stage.event.rawValue, stage.text) }
         note(state.finishedAt, "ended", endText(of: unit))
         return events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+
+    /// Failed attempts that are named: the last ones.
+    static let failedAttemptsMax = 10
+
+    /// What failed before the newest attempt began; a failure that is not an outcome yet is told with the begin of its attempt.
+    private func failedAttempts(of unit: Int) -> [ExplainedEvent] {
+        guard let earlier = submission.earlierAttempts[Int32(unit)] else { return [] }
+        let state = submission.units[unit]
+        let isNewestShown = state.startedAt > 0
+        let failed = earlier.filter { $0.ending == .failed && !(isNewestShown && $0.number == state.attempts) }
+        guard let first = failed.suffix(Self.failedAttemptsMax).first else { return [] }
+        // Of those that are not kept any more only how many there were is known.
+        let hasFailedLast: Bool
+        switch state.phase {
+        case .ended(.failure), .retryWait: hasFailedLast = true
+        default: hasFailedLast = false
+        }
+        let all = max(failed.count, Int(state.failedAttempts) - (hasFailedLast ? 1 : 0))
+        let more = all - min(failed.count, Self.failedAttemptsMax)
+        let named = failed.suffix(Self.failedAttemptsMax).map { attempt in
+            let worker = scheduler.durable.workers[attempt.worker.index].identity.name
+            let text = attempt.text.isEmpty ? "" : ": \(attempt.text)"
+            return ExplainedEvent(at: attempt.endedAt, event: "failed", text: "attempt \(attempt.number) on \(worker) failed\(text)")
+        }
+        guard more > 0 else { return named }
+        return [ExplainedEvent(at: first.startedAt, event: "failed", text: "and \(more) more attempts failed before")] + named
     }
 
     private func endText(of unit: Int) -> String {

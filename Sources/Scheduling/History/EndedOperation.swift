@@ -51,7 +51,7 @@ extension Scheduler {
             next: end < durable.submissions[index].units.count ? end : nil)
     }
 
-    private func endedOperation(_ unit: Int, _ index: Int) -> EndedOperation? {
+    func endedOperation(_ unit: Int, _ index: Int) -> EndedOperation? {
         let state = durable.submissions[index].units[unit]
         guard state.phase != .dropped else { return nil }
         var operation = EndedOperation(

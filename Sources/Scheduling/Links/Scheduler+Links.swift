@@ -53,7 +53,7 @@ extension Scheduler {
     mutating func breakLinks(after name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
         var last = name
         while let link = workers.sessions[number.index].links.removeValue(forKey: last) {
-            endStray(link.unit, link.attempt, on: number, &outputs)
+            endStray(link.unit, link.attempt, isUnbegun: true, on: number, &outputs)
             last = link
         }
     }

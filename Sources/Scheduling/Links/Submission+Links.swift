@@ -46,7 +46,7 @@ extension Submission {
         }
         // What it prints and sends is kept under its number, whether it counts or not.
         units[unit].attempts += 1
-        strays.append(Stray(unit: Int32(unit), attempt: attempt, worker: worker))
+        strays.append(Stray(unit: Int32(unit), attempt: attempt, number: units[unit].attempts, worker: worker))
         effects.append(.strayed(id(unit), attempt, worker))
     }
 

@@ -72,8 +72,13 @@ extension Submission {
 
     /// Its worker gave the unit back before its only attempt had begun: nothing has happened under its locks.
     mutating func unuseLocks(_ unit: Int, after cause: LossCause) {
-        guard cause == .released || cause == .neverArrived, units[unit].attempts == 1, units[unit].locks == .held(isUsed: true)
-        else { return }
+        let earlier: Int32
+        switch cause {
+        case .released: earlier = units[unit].attempts
+        case .neverArrived: earlier = units[unit].attempts - 1
+        case .leaseOver, .crashed, .processEnded, .orphanLimitOver, .suspected, .lockLeaseOver, .revoked, .limited: return
+        }
+        guard earlier == 0, units[unit].locks == .held(isUsed: true) else { return }
         units[unit].locks = .held(isUsed: false)
     }
 

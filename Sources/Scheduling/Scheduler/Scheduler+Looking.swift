@@ -38,6 +38,9 @@ extension Scheduler {
     /// Submission and path.
     public func name(of unit: UnitID) -> String { durable.name(of: unit) }
 
+    /// As users see it.
+    public func name(of worker: WorkerNumber) -> String { durable.workers[worker.index].identity.name }
+
     private func submission(_ id: String) -> Submission? {
         guard let number = durable.submissionByID[id], !durable.isForgotten(number) else { return nil }
         return durable.submission(number)

@@ -159,6 +159,8 @@ extension Scheduler {
         followers.remove(peer)
         if let number = workers.silentByPeer[peer] { workers.forgetSilence(of: number) }
         guard let number = workers.number(of: peer) else { return }
+        let identity = durable.workers[number.index].identity
+        if !workers.sessions[number.index].isSuspected, !identity.isSubmitter { tell(.workerSuspected(identity.name)) }
         workers.sessions[number.index].isSuspected = true
     }
 

@@ -93,6 +93,8 @@ public struct Scheduler {
     public internal(set) var tally = Tally()
     /// Somebody wants to know how long operations of submissions with a trace have waited (``Outputs/waits``).
     public var tellsWaits = false
+    /// What somebody wants to know of what comes about (``Outputs/happenings``).
+    public var telling = Happening.Telling.nothing
     /// Those that have ended, while there is a limit to what they take.
     var kept = KeptSubmissions()
 
@@ -104,6 +106,7 @@ public struct Scheduler {
 
     // What the current step has gathered.
     var pending = PendingSends()
+    var happenings: [Happening] = []
     private var effects: [Effect] = []
     var now = Instant(boot: 0, wall: 0)
     private var promisedWake: Int64?
@@ -232,6 +235,7 @@ public struct Scheduler {
         case .changed(let unit, let at, let errors):
             count(unit, at: at)
             noteChange(unit, at: at, errors: errors)
+        case .kept(let unit, let at): noteChange(unit, at: at, errors: [])
         case .grown(let count): unfinishedUnits += count
         case .submissionEnded(let number):
             unfinishedUnits -= durable.submissions[durable.index(of: number)].units.count
@@ -300,6 +304,10 @@ public struct Scheduler {
     private mutating func finishStep(_ outputs: inout Outputs) {
         answerExplanations()
         flushSends(&outputs)
+        if !happenings.isEmpty {
+            outputs.happenings += happenings
+            happenings.removeAll(keepingCapacity: true)
+        }
         outputs.wakeAt = nextWake
         promisedWake = nextWake
     }

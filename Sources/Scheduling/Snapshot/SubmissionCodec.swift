@@ -25,7 +25,8 @@ extension Submission {
             writer.write(UInt64(stray.worker.rawValue))
         }
         writer.write(trace: trace)
-        if !earlierAttempts.isEmpty { writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) } }
+        if !earlierAttempts.isEmpty || !strays.isEmpty { writer.write(table: earlierAttempts) { $0.write(earlierAttempts: $1) } }
+        if !strays.isEmpty { writer.write(list: strays) { $0.write($1.number) } }
     }
 
     private func additionGraph(_ index: Int) -> Graph {
@@ -121,7 +122,7 @@ extension Submission {
         if !reader.isAtEnd {
             strays = try reader.list { reader throws(DecodingFailure) in
                 Stray(
-                    unit: try reader.signed32(), attempt: Attempt(rawValue: try reader.unsigned()),
+                    unit: try reader.signed32(), attempt: Attempt(rawValue: try reader.unsigned()), number: 0,
                     worker: WorkerNumber(try reader.unsigned32()))
             }
         }
@@ -129,6 +130,16 @@ extension Submission {
         if !reader.isAtEnd { trace = try reader.trace() }
         // Since layout 7, and only where there is something.
         if !reader.isAtEnd { earlierAttempts = try reader.table { reader throws(DecodingFailure) in try reader.earlierAttempts() } }
+        // Since layout 8, and only where there are strays.
+        if !reader.isAtEnd { try readStrayNumbers(from: &reader) }
+    }
+
+    private mutating func readStrayNumbers(from reader: inout ByteReader) throws(DecodingFailure) {
+        let numbers = try reader.list { reader throws(DecodingFailure) in try reader.signed32() }
+        guard numbers.count == strays.count else {
+            throw DecodingFailure("submission \(id) has not a number for each attempt that may go on")
+        }
+        strays = zip(strays, numbers).map { Stray(unit: $0.unit, attempt: $0.attempt, number: $1, worker: $0.worker) }
     }
 
     private mutating func readGroups(from reader: inout ByteReader) throws(DecodingFailure) {

@@ -56,7 +56,7 @@ extension Scheduler {
     /// before it is kept.
     private func claimedByOthers(_ submission: Submission) -> (unit: Int, holder: UnitID)? {
         guard submission.graph.nodes.contains(where: { $0.unique != nil }) else { return nil }
-        for node in submission.keptNodes() {
+        for node in submission.keptNodes(withElements: true) {
             let unit = Int(submission.layout.offset[node])
             guard let id = submission.uniqueID(of: unit) else { continue }
             if let holder = durable.ids.holder(of: .init(principal: submission.principal, id: id)) { return (unit, holder) }

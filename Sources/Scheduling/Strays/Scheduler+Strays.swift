@@ -18,11 +18,15 @@ extension Scheduler {
     func hasStrays(_ worker: Int) -> Bool { workers.sessions[worker].strays.contains { isStray($0.unit, $0.attempt) } }
 
     /// Nothing of the attempt runs any more.
-    mutating func endStray(_ unit: UnitID, _ attempt: Attempt, on number: WorkerNumber, _ outputs: inout Outputs) {
+    ///
+    /// - Parameter isUnbegun: nothing ever has.
+    mutating func endStray(
+        _ unit: UnitID, _ attempt: Attempt, isUnbegun: Bool = false, on number: WorkerNumber, _ outputs: inout Outputs
+    ) {
         let name = AttemptName(unit: unit, attempt: attempt)
         guard let place = workers.sessions[number.index].strays.firstIndex(of: name) else { return }
         workers.sessions[number.index].strays.remove(at: place)
-        if isStray(unit, attempt) { emit(.strayEnded(unit, attempt, at: now.wall), &outputs) }
+        if isStray(unit, attempt) { emit(.strayEnded(unit, attempt, isUnbegun: isUnbegun, at: now.wall), &outputs) }
     }
 
     /// Nothing but these runs on the executor.

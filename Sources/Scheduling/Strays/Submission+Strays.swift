@@ -2,6 +2,8 @@
 struct Stray: Hashable {
     let unit: Int32
     let attempt: Attempt
+    /// Among those of its unit; 0: not known, in a snapshot from before it was kept.
+    let number: Int32
     let worker: WorkerNumber
 }
 
@@ -25,16 +27,19 @@ extension Submission {
         guard units[unit].phase == .assigned(attempt, worker) else {
             throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) may go on, and is not the current one")
         }
-        strays.append(Stray(unit: Int32(unit), attempt: attempt, worker: worker))
+        strays.append(Stray(unit: Int32(unit), attempt: attempt, number: units[unit].attempts, worker: worker))
         effects.append(.strayed(id(unit), attempt, worker))
     }
 
     /// Nothing of the attempt runs any more: what has waited for that alone is cancelled now.
-    mutating func endStray(_ unit: Int, _ attempt: Attempt, at: Int64, _ effects: inout [Effect]) throws(FactMismatch) {
+    mutating func endStray(
+        _ unit: Int, _ attempt: Attempt, isUnbegun: Bool, at: Int64, _ effects: inout [Effect]
+    ) throws(FactMismatch) {
         guard let place = strays.firstIndex(where: { Int($0.unit) == unit && $0.attempt == attempt }) else {
             throw FactMismatch("\(path(of: unit)): attempt \(attempt.rawValue) has ended, and was not known to go on")
         }
-        strays.remove(at: place)
+        let number = strays.remove(at: place).number
+        if isUnbegun, number == units[unit].attempts { giveBackNumber(of: unit) }
         var current = unit
         while current >= 0 {
             if units[current].phase == .lingering, strays(in: current).isEmpty { endLingering(current, at, &effects) }

@@ -131,6 +131,11 @@ extension Submission {
 
     /// Makes the children of a forEach and opens it.
     mutating func expand(_ unit: Int, count: Int, _ at: Int64, _ effects: inout [Effect]) {
+        appendInstances(ofForEach: unit, count: count, &effects)
+        open(unit, at, &effects)
+    }
+
+    mutating func appendInstances(ofForEach unit: Int, count: Int, _ effects: inout [Effect]) {
         let body = Int(layout.children[Int(units[unit].node)].first ?? 0)
         let template = Int(layout.template[body])
         units[unit].firstInstance = Int32(units.count)
@@ -140,7 +145,6 @@ extension Submission {
         let before = units.count
         for position in 0..<count { appendInstance(of: template, parent: unit, position: position) }
         effects.append(.grown(units.count - before))
-        open(unit, at, &effects)
     }
 
     // MARK: The end

@@ -57,6 +57,7 @@ extension Submission {
         }
         units[unit].startedAt = startedAt
         noteStopped(unit, outcome: outcome, at: at)
+        if outcome == .stopped, startedAt == 0, units[unit].stop != .streamVoided { giveBackNumber(of: unit) }
         if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
         switch (units[unit].stop, outcome) {
         case (.streamVoided?, _):
@@ -125,12 +126,14 @@ extension Submission {
         let standard = crashLimit
         let crashLimit = self.crashLimit(unit, standard: standard)
         if isDecider(unit) {
+            giveBackNumber(of: unit, after: cause)
             loseDecision(unit, crashLimit: crashLimit, at: at, &effects)
             settle(at: at, &effects)
             return false
         }
         noteLoss(of: unit, cause, worker: worker, at: at)
         noteEarlierAttempt(lost: unit, cause, startedAt: startedAt, at: at)
+        giveBackNumber(of: unit, after: cause)
         let wasEvaluating = units[unit].isEvaluating
         units[unit].isEvaluating = false
         if wasEvaluating {

@@ -195,5 +195,7 @@ enum Effect {
     case opened(UnitID, at: Int64)
     /// The unit's state changed in a way that followers are told.
     case changed(UnitID, at: Int64, errors: [Failure])
+    /// As `changed`, of what has its end from another submission: that was counted there.
+    case kept(UnitID, at: Int64)
     case submissionEnded(SubmissionNumber)
 }

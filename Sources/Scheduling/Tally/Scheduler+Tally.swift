@@ -31,6 +31,7 @@ extension Scheduler {
         guard case .operation(let operation) = durable.submissions[index].layout.graph.nodes[node].kind else { return false }
         let isHosted = durable.submissions[index].layout.graph.nodes[node].isHosted
         tally.note(end, ofClass: nodeClasses[index][node]) { isHosted ? Self.hostedType : operation.type }
+        tell(unit, end)
         return true
     }
 

@@ -137,7 +137,7 @@ public struct AuthorizedKeys: Sendable, Hashable {
 
     /// What to tell where nobody is.
     package static func nobodyText(_ path: String) -> String {
-        "no key is in \(path), so that nobody is let in; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path))` lets somebody in"
+        "no key is in \(path), so that nobody is let in; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path).shellWord)` lets somebody in"
     }
 
     /// What a key is called; nil: it is not in the list.

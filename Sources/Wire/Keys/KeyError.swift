@@ -59,13 +59,13 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .mode(let path, let mode):
-            "the key file \(path) has mode \(Self.octal(mode)), and must have 0600; if nobody else has used it: chmod 600 \(path), else make new keys"
+            "the key file \(path) has mode \(Self.octal(mode)), and must have 0600; if nobody else has used it: chmod 600 \(path.shellWord), else make new keys"
         case .foreign(let path, let owner):
             "the key file \(path) belongs to user \(owner), not to you (\(geteuid())); give every user a copy of their own (mode 0600), "
                 + "or run as that user"
         case .notARegularFile(let path): "the key file \(path) is not a regular file; put the file itself there"
         case .directoryMode(let path, let mode):
-            "the directory of keys \(path) has mode \(Self.octal(mode)), so that others than its owner could change what is in it; chmod go-w \(path)"
+            "the directory of keys \(path) has mode \(Self.octal(mode)), so that others than its owner could change what is in it; chmod go-w \(path.shellWord)"
         case .foreignLock(let path, let owner):
             "\(path) belongs to user \(owner), not to you (\(geteuid())), and keeps you from changing keys; it holds nothing: remove it, as that user"
         case .malformed(let path, 0, let problem): "\(path): \(problem)"
@@ -85,12 +85,12 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(endpoint) is off the loopback interface, where nobody is let in without a key, and there is no \(Self.list(names)) in "
                 + "\(directory); `aop keys token NAME` on the coordinator's host and `aop keys join -` here make one, or name one with --key-file FILE (AOP_KEY)"
         case .noCoordinatorKey(let directory):
-            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory)` makes a cluster's keys; "
+            "there is no \(KeyDirectory.coordinatorFile) in \(directory); `aop keys init --dir \(directory.shellWord)` makes a cluster's keys; "
                 + "where they are elsewhere, AOP_KEYS names their directory"
         case .noList(let path):
-            "the list of authorised keys \(path) is missing; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path))` makes it"
+            "the list of authorised keys \(path) is missing; `aop keys authorize NAME --role ROLE --dir \(KeyDirectory.of(path).shellWord)` makes it"
         case .listMode(let path, let mode):
-            "the list of authorised keys \(path) has mode \(Self.octal(mode)), and must have 0600; chmod 600 \(path)"
+            "the list of authorised keys \(path) has mode \(Self.octal(mode)), and must have 0600; chmod 600 \(path.shellWord)"
                 + (mode & 0o022 == 0 ? "" : ", and see with `aop keys list\(Self.flag(path))` whether all in it are to be let in")
         case .foreignList(let path, let owner):
             "the list of authorised keys \(path) belongs to user \(owner), not to you (\(geteuid())); run as that user, which is to be the one "
@@ -99,7 +99,7 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(path) has a `server-key`, so it is a peer's key and no coordinator's; put the coordinator's own one there, or choose another directory"
         case .listsOwnKey(let key, let name, let path):
             "\(path) lists the coordinator's own key, as `\(name)`, and who has that is the coordinator; "
-                + "`aop keys revoke --dir \(KeyDirectory.of(path)) -- '\(key)'` takes it out, `aop keys generate NAME` makes another one"
+                + "`aop keys revoke --dir \(KeyDirectory.of(path).shellWord) -- '\(key)'` takes it out, `aop keys generate NAME` makes another one"
         case .ownKey(let key): "\(key) is the coordinator's own key, which no peer may have; `aop keys generate NAME` makes another one"
         case .name(Enrolment.word): "`\(Enrolment.word)` cannot name a key: the lines of join tokens begin with it"
         case .name(let name):
@@ -121,7 +121,7 @@ public enum KeyError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What makes a command work on the directory of this file.
-    private static func flag(_ path: String) -> String { path.isEmpty ? "" : " --dir \(KeyDirectory.of(path))" }
+    private static func flag(_ path: String) -> String { path.isEmpty ? "" : " --dir \(KeyDirectory.of(path).shellWord)" }
 
     private static func list(_ names: [String]) -> String { names.joined(separator: " or ") }
 

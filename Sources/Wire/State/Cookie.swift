@@ -124,7 +124,7 @@ public enum CookieError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .mode(let path, let mode):
-            "the cookie file \(path) has mode \(Self.octal(mode)), and must have 0600; if nobody else has read it: chmod 600 \(path), else remove it and restart the coordinator"
+            "the cookie file \(path) has mode \(Self.octal(mode)), and must have 0600; if nobody else has read it: chmod 600 \(path.shellWord), else remove it and restart the coordinator"
         case .foreign(let path, let owner):
             "the cookie file \(path) belongs to user \(owner), not to you (\(geteuid())); set XDG_STATE_HOME to a directory of your own"
         case .notARegularFile(let path):

@@ -16,6 +16,9 @@ package enum ServiceLog {
     /// What stands before a line of an error that is not logged.
     package static var errorPrefix: String { isJournal ? prefix(of: .error) : "" }
 
+    /// What stands before a line that is an object.
+    package static func journalPrefix(of level: Logger.Level) -> String { isJournal ? prefix(of: level) : "" }
+
     /// Whether standard error is what `JOURNAL_STREAM` names: a process of a service may have another one.
     private static let isJournal: Bool = {
         var status = stat()
@@ -60,27 +63,34 @@ struct JSONLogHandler<Stream: TextOutputStream & Sendable>: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    private struct Line: Encodable {
-        var at: String
-        var level: String
-        var logger: String
-        var message: String
-        var metadata: [String: String]
-    }
-
     func log(event: LogEvent) {
         var known = metadata.merging(event.metadata ?? [:]) { $1 }
         if let error = event.error { known["error"] = "\(error)" }
-        let line = Line(
-            at: Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), level: event.level.rawValue, logger: label,
-            message: event.message.description, metadata: known.mapValues(\.description))
+        let line = JSONLogLine(event.level, event.message.description, logger: label, metadata: known.mapValues(\.description))
+        var stream = stream
+        stream.write("\(isJournal ? ServiceLog.prefix(of: event.level) : "")\(line.text)\n")
+    }
+}
+
+/// One line of a log that programs collect.
+struct JSONLogLine: Encodable {
+    private let at: String
+    private let level: String
+    private let logger: String
+    private let message: String
+    private let metadata: [String: String]
+
+    init(_ level: Logger.Level, _ message: String, logger: String, metadata: [String: String] = [:]) {
+        at = Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        self.level = level.rawValue
+        (self.message, self.logger, self.metadata) = (message, logger, metadata)
+    }
+
+    /// Without the end of the line.
+    var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            let text = String(decoding: try encoder.encode(line), as: UTF8.self)
-            var stream = stream
-            stream.write("\(isJournal ? ServiceLog.prefix(of: event.level) : "")\(text)\n")
-        } catch {
+        do { return String(decoding: try encoder.encode(self), as: UTF8.self) } catch {
             preconditionFailure("a line of texts has no JSON: \(error)")
         }
     }

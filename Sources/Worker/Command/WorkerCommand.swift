@@ -51,6 +51,12 @@ extension WorkerCommand {
             try command.run()
         } catch {
             let settings = WorkerProgram<Self>.settingsText(beside: error)
+            let code = WorkerProgram<Self>.exitCode(for: error)
+            if ServiceNotice.format == .json, !(error is ExitCode), code != .success {
+                let message = WorkerProgram<Self>.fullMessage(for: error)
+                ServiceNotice.write(.error, settings.isEmpty ? message : "\(settings)\n\(message)", logger: "aop.worker")
+                exit(code.rawValue)
+            }
             if !settings.isEmpty { FileHandle.standardError.write(Data("Error: \(settings)\n".utf8)) }
             WorkerProgram<Self>.exit(withError: error)
         }

@@ -66,6 +66,8 @@ public struct WorkerOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("What running operations get when the worker is told to end, e.g. 30s.", valueName: "duration"))
     public var grace = Settings.text(.grace) ?? "30s"
 
+    package static let defaultLogLevel = Logger.Level.notice
+
     @Option(
         name: .long,
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical; notice by default.", valueName: "level"))
@@ -95,7 +97,9 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     public mutating func validate() throws {
         // A worker of `aop run` has that one's environment, and that one has told it.
         if !passesEverything {
-            for variable in Settings.takeMisspeltVariables() { FileHandle.standardError.write(Data("warning: \(variable)\n".utf8)) }
+            for variable in Settings.takeMisspeltVariables() {
+                ServiceNotice.write(.warning, "\(variable)", logger: "aop.worker", text: "warning: \(variable)")
+            }
         }
         let problems = problems()
         guard problems.isEmpty else { throw ValidationError(problems.text) }

@@ -32,7 +32,8 @@ public enum WorkerRuntime {
         let endpoint = try options.endpoint()
         let shell = try options.allowsShell()
         _ = try OperationRegistry(operations, conditions: conditions, withShell: shell)
-        let logger = WorkerLog.make("aop.worker", level: level ?? .notice, options.logFormat)
+        ServiceNotice.format = options.logFormat
+        let logger = WorkerLog.make("aop.worker", level: level ?? WorkerOptions.defaultLogLevel, options.logFormat)
         let key: PeerKey?
         do throws(KeyError) {
             key = try KeyChoice(file: options.keyFile, directory: options.keys, environment: Settings.keyEnvironment).key(
@@ -87,6 +88,7 @@ public enum WorkerRuntime {
                 logger.error("an executor is started by `worker`, not by hand")
                 exit(ExecutorExit.refused)
             }
+            ServiceNotice.format = configuration.logFormat
             logger = WorkerLog.make(
                 "aop.executor.\(configuration.index)", level: Logger.Level(rawValue: configuration.logLevel) ?? .warning,
                 configuration.logFormat)

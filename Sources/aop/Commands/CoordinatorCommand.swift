@@ -25,7 +25,7 @@ struct CoordinatorCommand: ToolCommand {
 
     // The service group has the signals.
     static let handlesInterruption = true
-    static let defaultLogLevel = Logger.Level.notice
+    static let defaultLogLevel = Logger.Level.info
 
     /// In bytes.
     enum Defaults {
@@ -216,7 +216,8 @@ struct CoordinatorCommand: ToolCommand {
         case .text:
             try await console.write(addresses.endpoints.map { "listening on \($0)\n" }.joined())
             if let keys {
-                console.hint("keys: only who is listed in \(keys) gets in; `aop keys list --dir \(KeyDirectory.of(keys))` shows them")
+                let flag = "--dir \(KeyDirectory.of(keys).shellWord)"
+                console.hint("keys: only who is listed in \(keys) gets in; `aop keys list \(flag)` shows them")
             }
             console.hint("data in \(dataDirectory)")
             if let http = addresses.http, let token {
@@ -235,7 +236,7 @@ struct CoordinatorCommand: ToolCommand {
             endpoint == .standard || endpoint.isForListeners && endpoint.port == Endpoint.standard.port
         }
         guard !endpoints.contains(where: isFound), let endpoint = endpoints.first else { return "aop worker · aop submit FILE --watch" }
-        let address = endpoint.isForListeners ? endpoint.onLoopback : endpoint
+        let address = "\(endpoint.isForListeners ? endpoint.onLoopback : endpoint)".shellWord
         return "aop worker --connect \(address) · aop submit FILE --watch --coordinator \(address)"
     }
 
@@ -260,7 +261,7 @@ extension ToolError {
         case .keys: self.init(.notPermitted, "key", error.description)
         case .keysRequired: self.init(.notPermitted, "keysRequired", error.description)
         case .noEndpoint: self.init(.usage, "usage", error.description)
-        case .addressInUse: self.init(.toolError, "addressInUse", error.description)
+        case .addressInUse, .httpAddressInUse: self.init(.toolError, "addressInUse", error.description)
         case .cannotListen, .cannotServeHTTP, .httpToken, .dataDirectory, .journal, .blobs, .transport, .system:
             self.init(.toolError, "coordinator", error.description)
         }

@@ -3,6 +3,7 @@ import GraphFile
 import Settings
 import Shapes
 import UnixSignals
+import Wire
 
 struct DevCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -50,7 +51,7 @@ struct DevCommand: ToolCommand {
         // From here on a signal ends nothing by itself. The graph's run has signals of its own.
         let (signals, ends) = (await EndSignals.sequence(), await EndSignals.sequence())
         let (messages, message) = AsyncStream<String>.makeStream()
-        let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
+        let relay = Task { for await line in messages { await reporter.relay(line) } }
         let cluster = try PrivateCluster(cluster.cluster(http: http == "off" ? nil : http, logLevel: level, logFormat: output.logFormat)) {
             message.yield($0)
         }
@@ -125,7 +126,7 @@ struct DevCommand: ToolCommand {
         case .text:
             if let http = announcement.http { try await console.write("dashboard at http://\(http)/\n") }
             if let token = announcement.httpToken { console.hint("to cancel, retry or pause there: the token in \(token)") }
-            console.hint("in other terminals: export AOP_COORDINATOR=\(cluster.endpoint)")
+            console.hint("in other terminals: export AOP_COORDINATOR=\(cluster.endpoint.shellWord)")
             console.hint("then e.g.: aop submit FILE --watch · aop list; Ctrl-C here ends it all")
         }
     }

@@ -27,7 +27,8 @@ struct EffectiveSetting: Equatable {
 
     private static var logLevels: [EffectiveSetting] {
         [
-            EffectiveSetting(users: "coordinator, workers", value: CoordinatorCommand.defaultLogLevel.rawValue, reason: "default"),
+            EffectiveSetting(users: "coordinator", value: CoordinatorCommand.defaultLogLevel.rawValue, reason: "default"),
+            EffectiveSetting(users: "workers", value: WorkerOptions.defaultLogLevel.rawValue, reason: "default"),
             EffectiveSetting(users: "clients", value: ListCommand.defaultLogLevel.rawValue, reason: "default"),
         ]
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordinator
 import Foundation
 import Shapes
+import Wire
 
 struct JournalBackupCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -29,7 +30,7 @@ struct JournalBackupCommand: ToolCommand {
         case .quiet: break
         case .text:
             try await console.write(JournalText.text(backup.verification, path: backup.path, hashed: true))
-            console.hint("to put it in the place of the data, with the coordinator stopped: aop journal restore \(backup.path)")
+            console.hint("to put it in the place of the data, with the coordinator stopped: aop journal restore \(backup.path.shellWord)")
         }
         return .success
     }

@@ -29,16 +29,19 @@ enum Program {
     /// What is wrong with settings is told together with flags that cannot be used. For a program that reads JSON a usage error is JSON, too.
     private static func reportUsage(_ error: any Error) async {
         // A command that ends with a code has told why.
-        guard !(error is ExitCode), AOP.exitCode(for: error) == .validationFailure else { return }
+        let code = AOP.exitCode(for: error)
+        let isUsage = code == .validationFailure
+        guard !(error is ExitCode), isUsage || code != .success && ServiceNotice.format == .json else { return }
         let settings = AOP.settingsText(beside: error)
-        guard asksForJSON else {
+        guard asksForJSON || ServiceNotice.format == .json else {
             if !settings.isEmpty { FileHandle.standardError.write(Data("Error: \(settings)\n".utf8)) }
             return
         }
-        let console = Console(output: .json)
+        let console = Console(output: asksForJSON ? .json : .text, logFormat: ServiceNotice.format)
         let message = AOP.fullMessage(for: error)
-        await console.report(ToolError(.usage, "usage", settings.isEmpty ? message : "\(settings)\n\(message)"))
-        exit(ExitStatus.usage.rawValue)
+        let status: ExitStatus = isUsage ? .usage : .toolError
+        await console.report(ToolError(status, isUsage ? "usage" : "internal", settings.isEmpty ? message : "\(settings)\n\(message)"))
+        exit(status.rawValue)
     }
 
     private static var asksForJSON: Bool {

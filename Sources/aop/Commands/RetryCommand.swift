@@ -8,7 +8,7 @@ struct RetryCommand: ToolCommand {
         abstract: "Submit the graph of a submission that has ended again; prints the new id.",
         discussion: """
             All of it runs again, as a new submission. With --failed what has succeeded, and came after nothing that has not, keeps
-            its value and does not run. With --force operations of it that are kept from workers, because their
+            its value and does not run; a forEach is kept as a whole, or runs again as a whole. With --force operations of it that are kept from workers, because their
             like has ended too many worker processes, are let go; so are others like them.
 
             Examples:

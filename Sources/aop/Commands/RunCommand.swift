@@ -27,7 +27,7 @@ struct RunCommand: ToolCommand {
         // From here on a signal ends nothing by itself: it becomes an event of the run.
         let signals = await EndSignals.sequence()
         let (messages, message) = AsyncStream<String>.makeStream()
-        let relay = Task { for await line in messages { await reporter.note(line + "\n") } }
+        let relay = Task { for await line in messages { await reporter.relay(line) } }
         let cluster = try PrivateCluster(cluster.cluster(http: nil, logLevel: level, logFormat: output.logFormat)) { message.yield($0) }
         let run = GraphRun(loaded: loaded, cluster: cluster, console: console, reporter: reporter)
         let result: Result<ExitStatus, any Error>

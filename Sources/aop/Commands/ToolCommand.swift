@@ -34,6 +34,7 @@ extension ToolCommand {
     func run() async throws {
         let level = output.effectiveLogLevel(default: Self.defaultLogLevel)
         let format = output.logFormat
+        ServiceNotice.format = format
         LoggingSystem.bootstrap { label in
             var handler = ServiceLog.handler(label: label, format)
             handler.logLevel = level

@@ -1,4 +1,5 @@
 import Foundation
+import Wire
 
 /// Whether a coordinator can keep its data, and for how long.
 struct DataCheck {
@@ -42,7 +43,7 @@ struct DataCheck {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             return Finding(
                 .data, .error, "\(path) has mode \(mode): other users could change the journal",
-                remedy: "chmod go-w \(path), or name a directory of your own with --data (AOP_DATA)")
+                remedy: "chmod go-w \(path.shellWord), or name a directory of your own with --data (AOP_DATA)")
         }
         guard access(place, W_OK | X_OK) == 0 else {
             return Finding(

@@ -24,7 +24,10 @@ struct KeyCheck {
     private func findings(inFolder path: String) -> [Finding] {
         guard access(path, F_OK) == 0 else {
             if case .directory = choice {
-                return [Finding(.keys, .error, "there is no folder \(path), where keys are to be", remedy: "aop keys init --dir \(path)")]
+                return [
+                    Finding(
+                        .keys, .error, "there is no folder \(path), where keys are to be", remedy: "aop keys init --dir \(path.shellWord)")
+                ]
             }
             return [Finding(.keys, .ok, "none in \(path); they are needed off the loopback interface only")]
         }

@@ -5,13 +5,6 @@ import Wire
 
 /// Whether a coordinator on this host could listen where it is to, or does.
 struct PortCheck: Sendable {
-    /// What became of listening at an address for a moment.
-    enum Trial: Hashable, Sendable {
-        case free
-        case taken
-        case impossible(String)
-    }
-
     /// Where a coordinator answers; nil: none does.
     let running: Endpoint?
 
@@ -28,7 +21,7 @@ struct PortCheck: Sendable {
 
     private func finding(_ endpoint: Endpoint) -> Finding? {
         guard let host = endpoint.host, let port = endpoint.port, port != 0 else { return nil }
-        switch Self.listen(host: host, port: port) {
+        switch SocketTrial.listen(host: host, port: port) {
         case .free: return Finding(.ports, .ok, "\(endpoint) is free for a coordinator")
         case .taken where Self.isAnswered(at: endpoint, by: running): return Finding(.ports, .ok, "\(endpoint) is the coordinator's")
         case .taken:
@@ -43,7 +36,7 @@ struct PortCheck: Sendable {
     }
 
     private func finding(_ address: HTTPAddress) -> Finding {
-        switch Self.listen(host: address.host, port: UInt16(clamping: address.port)) {
+        switch SocketTrial.listen(host: address.host, port: UInt16(clamping: address.port)) {
         case .free: return Finding(.ports, .ok, "http://\(address)/ is free for a dashboard")
         case .taken where Self.isCoordinator(address): return Finding(.ports, .ok, "http://\(address)/ is a coordinator's dashboard")
         case .taken:
@@ -64,25 +57,13 @@ struct PortCheck: Sendable {
         guard let host = running.host, running.port == endpoint.port else { return false }
         guard endpoint.isForListeners else { return running.isLoopback && endpoint.isLoopback }
         // What can be listened on is an address of this host.
-        return running.isLoopback || listen(host: host, port: 0) == .free
-    }
-
-    /// Listens there and stops at once.
-    static func listen(host: String, port: UInt16) -> Trial {
-        withSocket(host: host, port: port, passive: true) { descriptor, address, length in
-            var yes: Int32 = 1
-            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-            guard bind(descriptor, address, length) == 0, Glibc.listen(descriptor, 1) == 0 else {
-                return errno == EADDRINUSE ? .taken : .impossible(String(cString: strerror(errno)))
-            }
-            return .free
-        }
+        return running.isLoopback || SocketTrial.listen(host: host, port: 0) == .free
     }
 
     /// Whether what answers there is a coordinator's HTTP. Blocks for some seconds at most.
     private static func isCoordinator(_ address: HTTPAddress) -> Bool {
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
-        let trial = withSocket(host: host, port: UInt16(clamping: address.port), passive: false) { descriptor, target, length in
+        let trial = SocketTrial.with(host: host, port: UInt16(clamping: address.port), passive: false) { descriptor, target, length in
             var patience = timeval(tv_sec: 2, tv_usec: 0)
             for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
                 setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -103,23 +84,5 @@ struct PortCheck: Sendable {
             return text.contains("\"status\"") && (text.contains("\"epoch\"") || text.contains("unavailable")) ? .taken : .free
         }
         return trial == .taken
-    }
-
-    private static func withSocket(
-        host: String, port: UInt16, passive: Bool, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Trial
-    ) -> Trial {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = passive ? AI_PASSIVE : 0
-        var found: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host == "*" ? nil : host, "\(port)", &hints, &found)
-        guard code == 0, let entry = found, let address = entry.pointee.ai_addr else {
-            return .impossible(String(cString: gai_strerror(code)))
-        }
-        defer { freeaddrinfo(found) }
-        let descriptor = socket(entry.pointee.ai_family, entry.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return .impossible(String(cString: strerror(errno))) }
-        defer { close(descriptor) }
-        return body(descriptor, address, entry.pointee.ai_addrlen)
     }
 }

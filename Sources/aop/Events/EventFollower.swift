@@ -20,6 +20,7 @@ struct EventFollower: Sendable {
     let since: Int64?
     private let isAway = Flag()
     private let workers: WorkerFollower
+    private let held = HeldCollection()
 
     init(_ connection: ClusterConnection, _ console: Console, since: Int64?) {
         (self.connection, self.console, self.since) = (connection, console, since)
@@ -80,6 +81,14 @@ struct EventFollower: Sendable {
 
     /// Goes on until it is cancelled.
     func follow() async throws {
+        do { try await followAll() } catch {
+            // What was heard is told, whoever ends this.
+            try await write(held.withLock { $0.all() })
+            throw error
+        }
+    }
+
+    private func followAll() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             var known: Set<String> = []
             var past: [ClusterEvent] = []
@@ -94,10 +103,11 @@ struct EventFollower: Sendable {
             }
             try add(try await workers.news(), to: &past)
             try await write(Self.sorted(past))
+            group.addTask { try await writeHeld() }
             while true {
-                try await write(try await watched { try await workers.news() })
+                try await hold(try await watched { try await workers.news() })
                 for view in try await watched({ try await newcomers(&known) }) {
-                    try await write([SubmissionEvents.submitted(view)])
+                    try await hold([SubmissionEvents.submitted(view)])
                     group.addTask { try await tell(connection.followDetails(of: view.id), SubmissionEvents(view)) }
                 }
                 try await Task.sleep(for: .milliseconds(Self.pollMilliseconds))
@@ -143,9 +153,9 @@ struct EventFollower: Sendable {
                 case .view(let view):
                     if isAway.lower() { console.note("the coordinator is back\n") }
                     guard let events = try await catchUp(view, &told) else { return }
-                    try await write(events + told.ended(view))
+                    try await hold(events + told.ended(view))
                 case .events(let events, let view):
-                    try await write(told.happened(events) + told.ended(view))
+                    try await hold(told.happened(events) + told.ended(view))
                 }
             }
         } catch let error as ClusterError where error.code == .notFound {
@@ -153,6 +163,24 @@ struct EventFollower: Sendable {
             return
         }
     }
+
+    /// They are told in the order of their times. Where too many wait for that they are told at once, and who hears of them waits.
+    private func hold(_ events: [ClusterEvent]) async throws {
+        let told = held.withLock { held -> [ClusterEvent] in
+            held.add(events, now: BootClock.milliseconds())
+            return held.isFull ? held.all() : []
+        }
+        try await write(told)
+    }
+
+    private func writeHeld() async throws {
+        while true {
+            try await Task.sleep(for: .milliseconds(Self.tickMilliseconds))
+            try await write(held.withLock { $0.due(now: BootClock.milliseconds()) })
+        }
+    }
+
+    private static let tickMilliseconds = 100
 
     func write(_ events: [ClusterEvent]) async throws {
         guard !events.isEmpty else { return }
@@ -183,4 +211,11 @@ private final class Flag: Sendable {
             return state
         }
     }
+}
+
+/// What is held, for all who hear of something.
+private final class HeldCollection: Sendable {
+    private let held = Mutex(HeldEvents())
+
+    func withLock<Value: Sendable>(_ body: (inout sending HeldEvents) -> sending Value) -> Value { held.withLock(body) }
 }

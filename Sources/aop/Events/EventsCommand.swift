@@ -10,7 +10,8 @@ struct EventsCommand: ToolCommand {
         discussion: """
             What was submitted, began, is tried again, is being stopped and has ended, and which workers joined, are draining, left or were
             lost, a line each. Without -f what has happened in the last hour, or since --since; with -f what happens from now on, until Ctrl-C,
-            and with --since what has happened since then before it. The coordinator keeps how everything stands, and no list of events: of what
+            and with --since what has happened since then before it. Lines are in the order of their times: with -f each is held for a second, and
+            what is heard of even later comes when it is heard of. The coordinator keeps how everything stands, and no list of events: of what
             has happened already it is the attempts of operations (of each the last 20) of submissions that are still known, and of workers
             the last 1000 events since the coordinator's start.
 

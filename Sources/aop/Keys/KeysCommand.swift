@@ -47,7 +47,7 @@ struct KeyDirectoryOptions: ParsableArguments, Sendable {
     }
 
     /// What makes a command that is copied work on the same directory; empty: it does so by itself.
-    var flag: String { path == KeyDirectory.standard() ? "" : " --dir \(path)" }
+    var flag: String { path == KeyDirectory.standard() ? "" : " --dir \(path.shellWord)" }
 
     /// Whether there is something that says who is let in.
     var hasList: Bool { access(authorizedPath, F_OK) == 0 }
@@ -131,7 +131,7 @@ struct KeysInitCommand: ToolCommand {
 
     private var text: String {
         let isStandard = directory.path == KeyDirectory.standard()
-        let flag = isStandard ? "" : " --keys \(directory.path)"
+        let flag = isStandard ? "" : " --keys \(directory.path.shellWord)"
         let host = HostName.current
         return """
             keys in \(directory.path), each file of the mode 0600:
@@ -143,9 +143,9 @@ struct KeysInitCommand: ToolCommand {
 
             next:
               aop coordinator\(flag) --listen tcp://0.0.0.0:7600
-              scp -p \(directory.file("worker.key")) WORKER:.config/aop/keys/      # the directory has to be there; or: aop keys token WORKER\(directory.flag)
+              scp -p \(directory.file("worker.key").shellWord) WORKER:.config/aop/keys/      # the directory has to be there; or: aop keys token WORKER\(directory.flag)
               aop worker --connect tcp://\(host):7600 --shell on                   # on WORKER
-              scp -p \(directory.file("submit.key")) HOST:.config/aop/keys/
+              scp -p \(directory.file("submit.key").shellWord) HOST:.config/aop/keys/
               aop submit FILE --wait --coordinator tcp://\(host):7600              # on HOST
 
             """

@@ -119,7 +119,7 @@ struct KeysJoinCommand: ToolCommand {
         let isInPlace = directory.path == KeyDirectory.standard() && !joined.endpoint.isLoopback
         func key(_ names: [String]) -> String {
             let isFound = isInPlace && names.contains { joined.path.hasSuffix("/\($0)") }
-            return isFound ? "" : " --key-file \(joined.path)"
+            return isFound ? "" : " --key-file \(joined.path.shellWord)"
         }
         func has(_ roles: KeyRole...) -> Bool { roles.contains { joined.roles.contains($0.rawValue) } }
         var lines: [String] = []

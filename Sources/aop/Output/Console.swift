@@ -1,5 +1,6 @@
 import Cluster
 import Foundation
+import Logging
 import Shapes
 import Synchronization
 import Worker
@@ -12,6 +13,8 @@ final class Console: Sendable {
     }
 
     let mode: OutputMode
+    /// What is said on standard error: as text, or an object a line, as log lines are.
+    let logFormat: LogFormat
     let out = FileOutput.standardOutput
     let err = FileOutput.standardError
     /// For text on standard output.
@@ -22,13 +25,15 @@ final class Console: Sendable {
 
     init(_ options: OutputOptions) {
         mode = options.output
+        logFormat = options.logFormat
         outStyle = options.style(for: .standardOutput)
-        errStyle = options.style(for: .standardError)
+        errStyle = logFormat == .json ? Style(isEnabled: false) : options.style(for: .standardError)
     }
 
     /// Without colours, for errors that come before any options.
-    init(output: OutputMode) {
+    init(output: OutputMode, logFormat: LogFormat = .text) {
         mode = output
+        self.logFormat = logFormat
         outStyle = Style(isEnabled: false)
         errStyle = Style(isEnabled: false)
     }
@@ -52,8 +57,25 @@ final class Console: Sendable {
     /// Text on standard output.
     func write(_ text: String) async throws { try await out.write(Data(text.utf8)) }
 
-    /// A message on standard error, some time soon and in order.
-    func note(_ text: String) { err.enqueue(text) }
+    /// A message on standard error, some time soon and in order. Of several lines each is one.
+    func note(_ text: String, _ level: Logger.Level = .info) {
+        switch logFormat {
+        case .text: err.enqueue(text)
+        case .json: for line in text.split(whereSeparator: \.isNewline) { note(level, String(line)) }
+        }
+    }
+
+    /// As `note`, where log lines are objects.
+    func note(_ level: Logger.Level, _ message: String, _ metadata: [String: String] = [:]) {
+        err.enqueue(ServiceNotice.line(level, message, logger: Self.logger, metadata: metadata))
+    }
+
+    private static let logger = "aop"
+
+    /// What a process has said that this one has started, in the same form, without the end of the line.
+    func relay(_ line: String) {
+        if logFormat == .json, line.hasPrefix("{") { err.enqueue(line + "\n") } else { note(line + "\n") }
+    }
 
     /// Hints are for people.
     func hint(_ text: String) {
@@ -62,7 +84,9 @@ final class Console: Sendable {
 
     /// Something that is no error, and that nobody should miss.
     func warn(_ text: String) async {
-        guard isJSON else { return note("\(errStyle.yellow("warning:")) \(text)\n") }
+        guard isJSON else {
+            return logFormat == .json ? note(.warning, text) : note("\(errStyle.yellow("warning:")) \(text)\n")
+        }
         var writer = JSONWriter(err)
         await say { try await writer.writeLine(.shape([("warning", .string(text))])) }
     }
@@ -79,8 +103,11 @@ final class Console: Sendable {
             }
             return
         }
-        for fault in error.faults { note("\(fault.text)\n") }
-        note("\(ServiceLog.errorPrefix)\(errStyle.red("aop:")) \(error.message)\n")
+        for fault in error.faults { note("\(fault.text)\n", .error) }
+        switch logFormat {
+        case .text: note("\(ServiceLog.errorPrefix)\(errStyle.red("aop:")) \(error.message)\n")
+        case .json: note(.error, error.message, ["code": error.code])
+        }
         await err.flush()
     }
 
@@ -89,7 +116,7 @@ final class Console: Sendable {
             try await body()
         } catch {
             // The place for errors is gone itself; the exit code still tells.
-            note("aop: \(error)\n")
+            note("aop: \(error)\n", .error)
         }
     }
 }

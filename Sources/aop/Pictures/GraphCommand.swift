@@ -89,7 +89,7 @@ struct GraphCommand: ToolCommand {
             case .mermaid: .text(GraphMermaid(graph, depth: depth ?? .fitting).text)
             case .json: .json(.shape(head + GraphShape(graph, depth: depth ?? .everything).members))
             }
-        try await FinishedPicture(content: content, format: format.rawValue).write(picture, console, example: "aop graph \(name)")
+        try await FinishedPicture(content: content, format: format.rawValue).write(picture, console, example: "aop graph \(name.shellWord)")
     }
 
     private func fetch(_ reference: OperationReference) async throws -> (WireSubmissionView, PictureGraph) {

@@ -6,7 +6,7 @@ import Shapes
 struct PictureOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
-            "Write the picture to this file, and not to standard output; its ending says the format, if --format does not.",
+            "Write the picture to this file, and not to standard output; its ending says the format, if --format does not; one that is none of a format is refused.",
             valueName: "file"),
         completion: .file())
     var to: String?
@@ -43,10 +43,23 @@ struct FinishedPicture: Sendable {
     /// Whether standard output may carry it in this mode: with `-o json` there is one JSON value and nothing else.
     static func check<Format: PictureFormat>(_ format: Format?, _ options: PictureOptions, _ mode: OutputMode) throws {
         if let to = options.to, to.isEmpty { throw ValidationError("--to is empty; name a file, or leave it out for standard output") }
+        try checkEnding(format, options)
         guard mode == .json || mode == .jsonl, let format, format != .json, options.to == nil else { return }
         throw ValidationError(
             "-o \(mode.rawValue) and --format \(format.rawValue) contradict each other on standard output; leave one out, or write the picture to a "
                 + "file with --to FILE")
+    }
+
+    /// An ending that no format has is taken for a wish that cannot be met. A name without one says nothing.
+    private static func checkEnding<Format: PictureFormat>(_ format: Format?, _ options: PictureOptions) throws {
+        guard format == nil, let to = options.to else { return }
+        let ending = (to as NSString).pathExtension
+        guard !ending.isEmpty, !Format.allCases.contains(where: { $0.endings.contains(ending.lowercased()) }) else { return }
+        let endings = Format.allCases.flatMap(\.endings).map { ".\($0)" }.joined(separator: ", ")
+        let formats = Format.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError(
+            "--to \(to): there is no format for .\(ending); name a file that ends with one of \(endings), or say with --format which it is to be"
+                + " (\(formats))")
     }
 
     func write(_ options: PictureOptions, _ console: Console, example: String) async throws {

@@ -59,7 +59,7 @@ struct TimelineCommand: ToolCommand {
                         [("id", .string(view.id)), ("name", .string(view.name)), ("state", .string(view.state.word))] + timeline.members))
             }
         try await FinishedPicture(content: content, format: format.rawValue).write(
-            picture, console, example: "aop timeline \(reference.text)")
+            picture, console, example: "aop timeline \(reference.text.shellWord)")
         return .success
     }
 }

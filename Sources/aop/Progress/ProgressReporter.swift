@@ -27,7 +27,7 @@ actor ProgressReporter {
         form =
             switch console.mode {
             case .quiet: .none
-            case .text where console.err.isTerminal && Environment["TERM"] != "dumb": .live
+            case .text where console.logFormat == .text && console.err.isTerminal && Environment["TERM"] != "dumb": .live
             case .text, .json: .lines
             case .jsonl: .connection
             }
@@ -89,6 +89,13 @@ actor ProgressReporter {
         redraw()
     }
 
+    /// A line of a process that belongs to this one, above the live area.
+    func relay(_ line: String) {
+        erase()
+        console.relay(line)
+        redraw()
+    }
+
     private func handle(_ event: FollowEvent) {
         let wasInterrupted = model.interruption != nil
         let changes = model.apply(event, now: WallClock.milliseconds())
@@ -98,7 +105,10 @@ actor ProgressReporter {
             noteConnection(event, wasInterrupted: wasInterrupted)
         case .lines:
             noteConnection(event, wasInterrupted: wasInterrupted)
-            console.note(changes.map(line).joined())
+            switch console.logFormat {
+            case .text: console.note(changes.map(line).joined())
+            case .json: for change in changes { noteAsObject(change) }
+            }
         case .live:
             let failures = changes.filter { $0.state == .failed && !$0.errors.isEmpty }
             guard !failures.isEmpty else { return }
@@ -114,6 +124,14 @@ actor ProgressReporter {
         } else if wasInterrupted {
             console.note("the coordinator is back\n")
         }
+    }
+
+    private func noteAsObject(_ event: WireEvent) {
+        var metadata = ["operation": event.path, "attempt": "\(event.attempt)"]
+        if !event.worker.isEmpty { metadata["worker"] = event.worker }
+        if event.state == .stopping, let stage = event.history.last { metadata["stage"] = stage.text }
+        if let error = event.errors.first { metadata["error"] = error.message }
+        console.note(event.state == .failed ? .notice : .info, event.state.word, metadata)
     }
 
     /// `running   count/3  (host/0)`

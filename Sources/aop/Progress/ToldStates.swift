@@ -1,3 +1,4 @@
+import Shapes
 import Wire
 
 /// Which states of a submission's operations a watcher has been told, so that it is told each change once, also of those that
@@ -71,6 +72,8 @@ struct ToldStates: Sendable {
 
     /// An event from before the list in which `known` was.
     private static func isOver(_ event: WireEvent, _ known: Told) -> Bool {
+        // What was told to stop before it had begun has had no attempt.
+        if known.state == .stopping, event.state.isFinal, event.attempt + 1 == known.attempt { return false }
         if event.attempt != known.attempt { return event.attempt < known.attempt }
         // The next attempt is prepared under the number of the one before.
         if known.state == .retrying, stage(event.state) == 0 { return event.at < known.retryAt }

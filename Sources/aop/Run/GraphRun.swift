@@ -142,7 +142,7 @@ struct GraphRun: Sendable {
             throw ToolError(.interrupted, "interrupted", "interrupted; the work was ended")
         case .timeOver:
             let limit = TimeText.duration(milliseconds: timeout?.milliseconds ?? 0)
-            console.note("aop: --timeout of \(limit) is over; the work was cancelled\n")
+            console.note("aop: --timeout of \(limit) is over; the work was cancelled\n", .error)
             return .timeout
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// Sends spans to a collector over OTLP/HTTP, as JSON.
 ///
 /// Whoever ends a span only puts it into a queue that is bounded: encoding and sending is done beside, one batch after the other. What the
-/// queue has no room for, and what the collector does not take, is dropped and counted, and said once.
+/// queue has no room for, and what the collector does not take, is dropped and counted. That it is is said once, and once when the collector takes spans again.
 final class SpanExporter: SpanSink {
     /// Spans that wait to be sent; more are dropped.
     static let queueMax = 2_048
@@ -31,7 +31,10 @@ final class SpanExporter: SpanSink {
         /// The process ends: nothing is tried again.
         var isEnding = false
         var counts = Counts()
-        var hasTold = false
+        /// Dropped by whoever ended them, and not noted as lost yet: that takes a file.
+        var unnoted = 0
+        /// Something was dropped since there was room last.
+        var isFull = false
     }
 
     private enum Answer {
@@ -52,18 +55,21 @@ final class SpanExporter: SpanSink {
     private let settings: ExportSettings
     private let resource: SpanResource
     private let session: URLSession
-    private let tell: @Sendable (String) -> Void
+    private let losses: SpanLosses
+    private let tell: SpanNotice.Teller
     private let state = Mutex(State())
     private let work = DispatchQueue(label: "aop.spans", qos: .utility)
     /// Ends the wait for another try.
     private let hurry = DispatchSemaphore(value: 0)
 
-    /// - Parameter tell: is told why spans are dropped, at most once.
+    /// - Parameters:
+    ///   - losses: what others lose as well.
+    ///   - tell: is told why spans are dropped, and when they are not any more.
     init(
-        _ settings: ExportSettings, _ resource: SpanResource,
-        tell: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+        _ settings: ExportSettings, _ resource: SpanResource, losses: SpanLosses,
+        tell: @escaping SpanNotice.Teller = SpanNotice.tell
     ) {
-        (self.settings, self.resource, self.tell) = (settings, resource, tell)
+        (self.settings, self.resource, self.losses, self.tell) = (settings, resource, losses, tell)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = TimeInterval(settings.timeoutMilliseconds) / 1000
         configuration.httpShouldSetCookies = false
@@ -75,8 +81,8 @@ final class SpanExporter: SpanSink {
     private static let own = Mutex<SpanExporter?>(nil)
 
     /// For the whole process.
-    static func start(_ settings: ExportSettings, _ resource: SpanResource) -> SpanExporter {
-        let exporter = SpanExporter(settings, resource)
+    static func start(_ settings: ExportSettings, _ resource: SpanResource, losses: SpanLosses) -> SpanExporter {
+        let exporter = SpanExporter(settings, resource, losses: losses)
         own.withLock { $0 = exporter }
         return exporter
     }
@@ -89,10 +95,12 @@ final class SpanExporter: SpanSink {
     // MARK: Taking
 
     func take(_ record: SpanRecord) {
-        let (isFull, delay) = state.withLock { state -> (Bool, Int?) in
+        let (isNewlyFull, delay) = state.withLock { state -> (Bool, Int?) in
             guard state.waiting.count < Self.queueMax else {
                 state.counts.dropped += 1
-                return (true, nil)
+                state.unnoted += 1
+                defer { state.isFull = true }
+                return (!state.isFull, nil)
             }
             state.waiting.append(record)
             let isBatch = state.waiting.count == Self.batchMax
@@ -100,7 +108,7 @@ final class SpanExporter: SpanSink {
             state.isScheduled = true
             return (false, isBatch ? 0 : Self.delayMilliseconds)
         }
-        if isFull { tellOnce("more than \(Self.queueMax) wait to be sent (queueMax)") }
+        if isNewlyFull { noteUnnoted() }
         if let delay { work.asyncAfter(deadline: .now() + .milliseconds(delay)) { [self] in sendAll() } }
     }
 
@@ -113,8 +121,10 @@ final class SpanExporter: SpanSink {
             done.signal()
         }
         if done.wait(timeout: .now() + .milliseconds(Self.flushMilliseconds)) == .timedOut {
-            tellOnce("the collector at \(settings.url) did not take them within \(Self.flushMilliseconds) ms (flushMilliseconds)")
+            let waiting = state.withLock { $0.waiting.count }
+            lose(waiting, "the collector at \(settings.url) did not take them within \(Self.flushMilliseconds) ms (flushMilliseconds)")
         }
+        noteUnnoted()
     }
 
     // MARK: Sending
@@ -132,6 +142,7 @@ final class SpanExporter: SpanSink {
             }
             let batch = Array(state.waiting.prefix(Self.batchMax))
             state.waiting.removeFirst(batch.count)
+            state.isFull = false
             return batch
         }
     }
@@ -142,7 +153,12 @@ final class SpanExporter: SpanSink {
         for attempt in 1...Self.attemptsMax {
             switch post(body) {
             case .taken:
-                return state.withLock { $0.counts.exported += UInt64(batch.count) }
+                state.withLock { $0.counts.exported += UInt64(batch.count) }
+                noteUnnoted()
+                if let lost = losses.takeBack() {
+                    tell(.notice, "spans are sent to the collector at \(settings.url) again; \(lost) were lost")
+                }
+                return
             case .refused(let reason):
                 return drop(batch, reason)
             case .unavailable(let reason, let retryAfter):
@@ -156,15 +172,21 @@ final class SpanExporter: SpanSink {
 
     private func drop(_ batch: [SpanRecord], _ reason: String) {
         state.withLock { $0.counts.dropped += UInt64(batch.count) }
-        tellOnce("the collector at \(settings.url) \(reason)")
+        lose(batch.count, "the collector at \(settings.url) \(reason)")
+        noteUnnoted()
     }
 
-    private func tellOnce(_ reason: String) {
-        let isFirst = state.withLock { state in
-            defer { state.hasTold = true }
-            return !state.hasTold
+    /// What the queue had no room for.
+    private func noteUnnoted() {
+        let count = state.withLock { state in
+            defer { state.unnoted = 0 }
+            return state.unnoted
         }
-        if isFirst { tell("aop: warning: spans are dropped: \(reason)\n") }
+        if count > 0 { lose(count, "more than \(Self.queueMax) wait to be sent (queueMax)") }
+    }
+
+    private func lose(_ count: Int, _ reason: String) {
+        if losses.note(count) { tell(.warning, "spans are dropped: \(reason)") }
     }
 
     private func post(_ body: Data) -> Answer {

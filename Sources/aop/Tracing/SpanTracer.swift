@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Tracing
 import Wire
+import Worker
 
 /// A tracer that hands each finished span on, and knows W3C Trace Context.
 ///
@@ -17,8 +18,14 @@ struct SpanTracer: Tracer {
         if let path = environment[TraceFile.variable], !path.isEmpty { sinks.append(FileSink(file: TraceFile(path), resource: resource)) }
         switch ExportSettings.of(environment) {
         case .off: break
-        case .unusable(let problem): FileHandle.standardError.write(Data("aop: warning: spans are not exported: \(problem)\n".utf8))
-        case .export(let settings): sinks.append(SpanExporter.start(settings, resource))
+        case .unusable(let problem):
+            let message = "spans are not exported: \(problem)"
+            ServiceNotice.write(.warning, message, logger: "aop.spans", text: "aop: warning: \(message)")
+        case .export(let settings):
+            let file = SpanLosses.path(in: environment)
+            if file.isOwn { ownFile.withLock { $0 = file.path } }
+            let losses = SpanLosses(path: file.path) { BootClock.milliseconds() }
+            sinks.append(SpanExporter.start(settings, resource, losses: losses))
         }
         guard !sinks.isEmpty else { return }
         let tracer = SpanTracer(sinks: sinks)
@@ -30,7 +37,13 @@ struct SpanTracer: Tracer {
     private static let own = Mutex<SpanTracer?>(nil)
 
     /// Tells what is to be told before this process ends. Takes at most `SpanExporter.flushMilliseconds`.
-    static func end() { own.withLock { $0 }?.forceFlush() }
+    static func end() {
+        own.withLock { $0 }?.forceFlush()
+        if let path = ownFile.withLock({ $0 }) { unlink(path) }
+    }
+
+    /// Of the spans that are lost, if this process has named it.
+    private static let ownFile = Mutex<String?>(nil)
 
     func startSpan<Instant: TracerInstant>(
         _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind, at instant: @autoclosure () -> Instant,

@@ -21,12 +21,12 @@ final class TraceFile: Sendable {
     let path: String
     private let bytesMax: Int
     private let state = Mutex(State.unopened)
-    private let tell: @Sendable (String) -> Void
+    private let tell: SpanNotice.Teller
 
     /// - Parameter tell: is told why it cannot be written, at most once.
     init(
         _ path: String, bytesMax: Int = TraceFile.bytesMax,
-        tell: @escaping @Sendable (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+        tell: @escaping SpanNotice.Teller = SpanNotice.tell
     ) {
         self.path = path
         self.bytesMax = bytesMax
@@ -62,7 +62,7 @@ final class TraceFile: Sendable {
             return reason
         }
         guard let problem else { return }
-        tell("aop: warning: spans are dropped: \(path) (\(TraceFile.variable)) cannot be written: \(problem)\n")
+        tell(.warning, "spans are dropped: \(path) (\(TraceFile.variable)) cannot be written: \(problem)")
     }
 
     private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
