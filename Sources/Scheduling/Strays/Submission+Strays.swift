@@ -9,11 +9,22 @@ struct Stray: Hashable {
 
 /// Attempts that were given up and may go on: another attempt does not wait for them, but `cancelled` does.
 extension Submission {
-    /// Those of the unit, and of all in it.
+    /// Those of the unit, and of all in it; also of what had its place, or a place in it, before something around it began anew.
     ///
     /// - Complexity: O(strays of the submission × depth).
     func strays(in unit: Int) -> [Stray] {
-        strays.isEmpty ? [] : strays.filter { isInside(Int($0.unit), of: unit) }
+        strays.isEmpty ? [] : strays.filter { isInside(Int($0.unit), of: unit) || isInside(successor(of: Int($0.unit)), of: unit) }
+    }
+
+    /// What has the place of a unit that nobody sees any more, or the innermost of what is around it there.
+    private func successor(of unit: Int) -> Int {
+        guard units[unit].phase == .dropped else { return unit }
+        var components = path(of: unit).split(separator: "/")
+        while !components.isEmpty {
+            if let successor = self.unit(atPath: components.joined(separator: "/")) { return successor }
+            components.removeLast()
+        }
+        return 0
     }
 
     func isStray(_ unit: Int, _ attempt: Attempt) -> Bool {
@@ -40,7 +51,7 @@ extension Submission {
         }
         let number = strays.remove(at: place).number
         if isUnbegun, number == units[unit].attempts { giveBackNumber(of: unit) }
-        var current = unit
+        var current = successor(of: unit)
         while current >= 0 {
             if units[current].phase == .lingering, strays(in: current).isEmpty { endLingering(current, at, &effects) }
             current = Int(units[current].parent)
