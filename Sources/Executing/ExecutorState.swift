@@ -130,7 +130,7 @@ package struct ExecutorState: Sendable {
         for (key, unit) in units {
             switch unit.phase {
             case .fetching(let assignment) where assignment.isFenced, .queued(let assignment) where assignment.isFenced:
-                actions += giveBack(key, .released(key))
+                actions += giveBack(key, .released(key, accepting: isAccepting))
             case .running(var running) where running.isFenced:
                 let killAt = now + min(graceMilliseconds, running.graceMilliseconds)
                 switch running.course {
@@ -169,7 +169,7 @@ package struct ExecutorState: Sendable {
                 continue
             }
             guard isAccepting else {
-                actions.append(.report(.released(key)))
+                actions.append(.report(.released(key, accepting: isAccepting)))
                 continue
             }
             if assignment.hasLink {
@@ -450,7 +450,7 @@ extension ExecutorState {
         case .recalled:
             switch units[key]?.phase {
             case .fetching?, .linked?, .queued?:
-                actions += giveBack(key, .released(key))
+                actions += giveBack(key, .released(key, accepting: isAccepting))
             case .running?, .finished?, nil:
                 break
             }
@@ -530,7 +530,7 @@ extension ExecutorState {
         for (key, unit) in units {
             switch unit.phase {
             case .fetching, .queued:
-                actions += giveBack(key, .released(key))
+                actions += giveBack(key, .released(key, accepting: isAccepting))
             // Not one that it was told to begin: it is given back with the one before.
             case .linked:
                 actions += giveBack(key, .lost(key))

@@ -20,7 +20,9 @@ extension WireUnitReport {
     package static func ended(_ key: UnitKey, _ end: WireAttemptEnd) -> Self { report(key, .ended(end)) }
 
     /// Given back without having started.
-    package static func released(_ key: UnitKey) -> Self { report(key, .released(WireReleased())) }
+    package static func released(_ key: UnitKey, accepting: Bool) -> Self {
+        report(key, .released(.with { $0.accepting = accepting }))
+    }
 
     /// Stopped because the lock lease was ending.
     package static func lost(_ key: UnitKey) -> Self { report(key, .released(.with { $0.stopped = true })) }

@@ -36,7 +36,7 @@ public enum Input: Sendable {
     case produced(PeerID, UnitID, Attempt, number: UInt64, Addition)
     /// The executor gives the unit back before it has begun; `wasStopped`: it had begun, and was stopped because its lock
     /// lease was ending.
-    case released(PeerID, UnitID, Attempt, wasStopped: Bool = false)
+    case released(PeerID, UnitID, Attempt, wasStopped: Bool = false, isAccepting: Bool = false)
     case request(RequestID, Request, by: Authority = .unlimited)
     /// The executor has told the attempt to stop, at a time of its clock, or has ended it by force.
     case stopping(PeerID, UnitID, Attempt, forced: Bool, at: Int64)

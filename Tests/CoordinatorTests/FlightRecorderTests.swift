@@ -130,8 +130,8 @@ import Wire
                 .heldBack(peer, unit, attempt, reason: nil),
                 .ended(peer, unit, attempt, .success(Payload(encoding: .text, storage: .inline([1]))), startedAt: 1, at: 2),
                 .produced(peer, unit, attempt, number: 8, Addition(id: "i", graph: graph, products: [1])),
-                .released(peer, unit, attempt, wasStopped: true), .stopping(peer, unit, attempt, forced: true, at: 5), .diskFilled("full"),
-                .diskFilled(nil),
+                .released(peer, unit, attempt, wasStopped: true, isAccepting: true),
+                .stopping(peer, unit, attempt, forced: true, at: 5), .diskFilled("full"), .diskFilled(nil),
             ] + requests.map { .request(RequestID(peer: peer, number: 77), $0, by: authority) }
         let again = try InputCodec.decode(InputCodec.encode(inputs)[...])
         #expect("\(again)" == "\(inputs)")

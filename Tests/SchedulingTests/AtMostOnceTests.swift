@@ -62,6 +62,18 @@ import Testing
         #expect(cluster.find("a", on: 2) != nil)
     }
 
+    /// One gives a unit back on its own when its lock lease ends, and it was heard again in time: it goes on.
+    @Test(arguments: [true, false]) func workerThatGaveItBackUnbegun_getsItAgain_ifItTakesAny(isAccepting: Bool) throws {
+        var cluster = FakeCluster()
+        cluster.isOnceChecked = false
+        cluster.attach(1)
+        cluster.submit(Self.graph)
+        let (_, unit) = try #require(cluster.find("a", on: 1))
+        cluster.forget(unit, of: 1)
+        cluster.step([.released(try #require(cluster.peers[1]), unit.unit, unit.attempt, isAccepting: isAccepting)])
+        #expect((cluster.find("a", on: 1) != nil) == isAccepting)
+    }
+
     @Test func everythingInAGroup_runsAtMostOnce() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 4)

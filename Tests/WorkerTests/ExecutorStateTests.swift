@@ -122,7 +122,7 @@ import Wire
         let actions = state.stopOrdered([order(three, .recalled), order(two, .cancelled)], now: 6, at: 106)
         #expect(
             actions == [
-                .report(.released(three)), .forget(three), .stop(two), .report(.stopping(two, at: 106, forced: false)),
+                .report(.released(three, accepting: true)), .forget(three), .stop(two), .report(.stopping(two, at: 106, forced: false)),
                 .lineUp(four, assignment(four)),
             ])
     }
@@ -219,7 +219,7 @@ import Wire
         _ = state.attached(drop: [one], now: 5, at: 105)
         let next = UnitKey(unit: one.unit, attempt: 13)
         _ = state.dispatched([assignment(next)], now: 6, at: 106)
-        #expect(state.stopOrdered([order(next, .recalled)], now: 7, at: 107) == [.report(.released(next)), .forget(next)])
+        #expect(state.stopOrdered([order(next, .recalled)], now: 7, at: 107) == [.report(.released(next, accepting: true)), .forget(next)])
         #expect(state.ended(one, .cancelled, now: 9, at: 109) == [.report(.lost(one)), .forget(one)])
     }
 
@@ -244,7 +244,7 @@ import Wire
         _ = state.dispatched([fenced(one), assignment(two), fenced(three)], now: 0, at: 0)
         let actions = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
         #expect(
-            actions.count == 3 && actions.contains(.stop(one)) && actions.contains(.report(.released(three)))
+            actions.count == 3 && actions.contains(.stop(one)) && actions.contains(.report(.released(three, accepting: true)))
                 && actions.contains(.forget(three)))
         #expect(state.deadline == 1500)
         #expect(state.tick(now: 1500, at: 1500) == [.kill(one)])
@@ -269,7 +269,7 @@ import Wire
         #expect(state.held.isEmpty)
         let told = state.attached(drop: [], now: 7, at: 107)
         #expect(told.count == 2)
-        #expect(told.contains(.report(.released(two))) && told.contains(.report(.lost(one))))
+        #expect(told.contains(.report(.released(two, accepting: true))) && told.contains(.report(.lost(one))))
         _ = state.tellHeld()
         #expect(state.attached(drop: [], now: 8, at: 108) == [])
     }
@@ -284,7 +284,7 @@ import Wire
         _ = state.dispatched([once(one), once(two)], now: 0, at: 0)
         let actions = state.lockLeaseEnding(graceMilliseconds: 500, now: 1000)
         #expect(
-            actions.count == 3 && actions.contains(.stop(one)) && actions.contains(.report(.released(two)))
+            actions.count == 3 && actions.contains(.stop(one)) && actions.contains(.report(.released(two, accepting: true)))
                 && actions.contains(.forget(two)))
         let end = WireAttemptEnd.attempt(startedAt: 0, endedAt: 1050, .failure([.stoppedForGood]))
         #expect(state.ended(one, .cancelled, now: 1050, at: 1050) == [.report(.ended(one, end))])
@@ -366,7 +366,9 @@ import Wire
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
         #expect(
-            state.stopOrdered([order(one, .recalled), order(two, .recalled)], now: 1, at: 1) == [.report(.released(two)), .forget(two)])
+            state.stopOrdered([order(one, .recalled), order(two, .recalled)], now: 1, at: 1) == [
+                .report(.released(two, accepting: true)), .forget(two),
+            ])
     }
 
     @Test func largeInputs_areFetchedBeforeTheUnitQueues() {
@@ -383,9 +385,9 @@ import Wire
     @Test func drain_givesBackTheQueue_finishesWhatRuns_thenExits() {
         var state = attached()
         _ = state.dispatched([assignment(one), assignment(two)], now: 0, at: 0)
-        #expect(state.drain(graceMilliseconds: 1000, now: 1, at: 1) == [.report(.released(two)), .forget(two)])
+        #expect(state.drain(graceMilliseconds: 1000, now: 1, at: 1) == [.report(.released(two, accepting: false)), .forget(two)])
         #expect(!state.isAccepting)
-        #expect(state.dispatched([assignment(two)], now: 2, at: 2) == [.report(.released(two))])
+        #expect(state.dispatched([assignment(two)], now: 2, at: 2) == [.report(.released(two, accepting: false))])
         #expect(state.ended(one, .cancelled, now: 3, at: 3).count == 1)
         #expect(state.acknowledged([one], now: 4, at: 4) == [.forget(one), .exit(.drained)])
     }

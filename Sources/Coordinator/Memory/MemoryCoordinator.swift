@@ -285,7 +285,8 @@ package final class MemoryCoordinator {
         switch report.body {
         case .started(let started): inputs.append(.started(peer, unit, attempt, at: started.startedAt))
         case .stopping(let stop): inputs.append(.stopping(peer, unit, attempt, forced: stop.forced, at: stop.at))
-        case .released(let released): inputs.append(.released(peer, unit, attempt, wasStopped: released.stopped))
+        case .released(let released):
+            inputs.append(.released(peer, unit, attempt, wasStopped: released.stopped, isAccepting: released.accepting))
         case .ended(let end):
             inputs.append(.ended(peer, unit, attempt, Self.outcome(end), startedAt: end.startedAt, at: end.endedAt))
         case nil: break

@@ -101,7 +101,8 @@ extension CoordinatorLoop {
         switch report.body {
         case .started(let started): inputs.append(.started(peer.id, unit, attempt, at: started.startedAt))
         case .stopping(let stop): inputs.append(.stopping(peer.id, unit, attempt, forced: stop.forced, at: stop.at))
-        case .released(let released): inputs.append(.released(peer.id, unit, attempt, wasStopped: released.stopped))
+        case .released(let released):
+            inputs.append(.released(peer.id, unit, attempt, wasStopped: released.stopped, isAccepting: released.accepting))
         case .ended(let end):
             guard !peer.pulls.contains(AttemptName(unit: unit, attempt: attempt)) else { return }
             switch ReportedEnd(wire: end, host: peer.host) {

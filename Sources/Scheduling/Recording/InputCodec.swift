@@ -1,7 +1,7 @@
 /// The bytes of what a scheduler was told, for a flight recorder. The first byte is the kind; a release reads its own recordings only.
 public enum InputCodec {
     /// Of everything that is recorded.
-    public static let version: UInt8 = 3
+    public static let version: UInt8 = 4
 
     public static func encode(_ inputs: [Input]) -> [UInt8] {
         var writer = ByteWriter()
@@ -57,9 +57,10 @@ extension ByteWriter {
             begin(11, peer, unit, attempt)
             write(number)
             write(addition: addition)
-        case .released(let peer, let unit, let attempt, let wasStopped):
+        case .released(let peer, let unit, let attempt, let wasStopped, let isAccepting):
             begin(12, peer, unit, attempt)
             write(wasStopped)
+            write(isAccepting)
         case .request(let id, let request, let authority):
             begin(13, id.peer)
             write(id.number)
@@ -222,7 +223,7 @@ extension ByteReader {
             return .heldBack(peer, unit, attempt, reason: try optional { reader throws(DecodingFailure) in try reader.text() })
         case 10: return .ended(peer, unit, attempt, try outcome(), startedAt: try signed(), at: try signed())
         case 11: return .produced(peer, unit, attempt, number: try unsigned(), try addition())
-        case 12: return .released(peer, unit, attempt, wasStopped: try flag())
+        case 12: return .released(peer, unit, attempt, wasStopped: try flag(), isAccepting: try flag())
         case 14: return .stopping(peer, unit, attempt, forced: try flag(), at: try signed())
         default: throw DecodingFailure("\(kind) is no kind of input")
         }

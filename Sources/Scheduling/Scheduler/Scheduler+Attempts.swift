@@ -141,7 +141,10 @@ extension Scheduler {
         }
     }
 
-    mutating func acceptRelease(_ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, _ outputs: inout Outputs) {
+    /// - Parameter isAccepting: it has said that it takes other units.
+    mutating func acceptRelease(
+        _ peer: PeerID, _ unit: UnitID, _ attempt: Attempt, wasStopped: Bool, isAccepting: Bool, _ outputs: inout Outputs
+    ) {
         guard let number = workers.number(of: peer) else { return }
         if isFenced(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
         giveUpLink(AttemptName(unit: unit, attempt: attempt), on: number, &outputs)
@@ -149,7 +152,7 @@ extension Scheduler {
         guard isCurrent(unit, attempt, number) else { return }
         if wasStopped { return lose(unit, endsWithLockLease(unit) ? .lockLeaseOver : .orphanLimitOver, &outputs) }
         // Given back without being asked: it is ending and takes nothing more.
-        if !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }
+        if !isAccepting, !workers.sessions[number.index].recalled.contains(unit) { refuseWork(number) }
         lose(unit, .released, &outputs)
     }
 

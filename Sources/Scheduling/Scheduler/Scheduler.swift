@@ -177,8 +177,8 @@ public struct Scheduler {
         case .heldBack(let peer, let unit, let attempt, let reason): noteHeldBack(peer, unit, attempt, reason)
         case .ended(let peer, let unit, let attempt, let outcome, let startedAt, let at):
             acceptEnd(peer, unit, attempt, outcome, startedAt: startedAt, at: at, &outputs)
-        case .released(let peer, let unit, let attempt, let wasStopped):
-            acceptRelease(peer, unit, attempt, wasStopped: wasStopped, &outputs)
+        case .released(let peer, let unit, let attempt, let wasStopped, let isAccepting):
+            acceptRelease(peer, unit, attempt, wasStopped: wasStopped, isAccepting: isAccepting, &outputs)
         case .produced(let peer, let unit, let attempt, let number, let addition):
             acceptProduct(peer, unit, attempt, number, addition, &outputs)
         case .stopping(let peer, let unit, let attempt, let isForced, let at):

@@ -2467,6 +2467,9 @@ public nonisolated struct WireReleased: Sendable {
   /// it had started, and was stopped because its lock lease was ending: it is lost
   public var stopped: Bool = false
 
+  /// it takes other units; unset: it is ending, unless it was asked for this one
+  public var accepting: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -9463,7 +9466,7 @@ nonisolated extension WireStarted: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Released"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stopped\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}stopped\0\u{1}accepting\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -9472,6 +9475,7 @@ nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._Messag
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBoolField(value: &self.stopped) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.accepting) }()
       default: break
       }
     }
@@ -9481,11 +9485,15 @@ nonisolated extension WireReleased: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if self.stopped != false {
       try visitor.visitSingularBoolField(value: self.stopped, fieldNumber: 1)
     }
+    if self.accepting != false {
+      try visitor.visitSingularBoolField(value: self.accepting, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: WireReleased, rhs: WireReleased) -> Bool {
     if lhs.stopped != rhs.stopped {return false}
+    if lhs.accepting != rhs.accepting {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
