@@ -96,7 +96,90 @@ import Testing
         #expect(words[0] == "L4" && words[1] == "9")
     }
 
+    // MARK: an earlier run
+
+    private static func bytes(_ value: JSONValue) async throws -> Data {
+        try JSONSerialization.data(withJSONObject: try await object(value))
+    }
+
+    @Test func earlierRun_standsBesideThisOne_figureByFigure() async throws {
+        var report = Self.cluster
+        let earlier = try EarlierBench(try await Self.bytes(Self.faster.json))
+        report.compare(with: earlier)
+        let rows = try #require(report.comparison?.rows)
+        let rate = try #require(rows.first { $0.measure == "operationsPerSecond" })
+        #expect(rate.workload?.id == "W9" && rate.workload?.count == 1_000 && rate.before == 5_000 && rate.now == 2_500)
+        #expect(rate.change == -0.5)
+        #expect(rows.first { $0.measure == "cpuMicrosecondsPerOperation.worker" }?.before == 40)
+        #expect(rows.first { $0.measure == "roundTripMicroseconds" }.map { $0.workload == nil && $0.change == 0 } == true)
+        #expect(!rows.contains { ["n", "repeat", "operations"].contains($0.measure) })
+        #expect(report.comparison?.notes == [])
+        let line = report.text.split(separator: "\n").first { $0.contains(" operationsPerSecond ") }
+        #expect(line?.split(separator: " ") == ["W9", "1,000", "operationsPerSecond", "5000.00", "2500.00", "-50.0", "%"])
+        let object = try await Self.object(report.json)
+        let written = try #require(object["comparison"] as? [[String: Any]])
+        #expect(written.count == rows.count)
+        #expect(written.contains { $0["measure"] as? String == "operationsPerSecond" && $0["change"] as? Double == -0.5 })
+        #expect(report.bareText.contains("W9 1000 operationsPerSecond 5000.00 2500.00\n"))
+    }
+
+    @Test func linesOfAnEarlierRun_areReadToo_andWhatOnlyOneHasIsNamed() async throws {
+        var lines = Data()
+        for line in try Self.report(.flood, count: 5).lines { lines += try await Self.bytes(line) + Data("\n".utf8) }
+        var report = Self.cluster
+        report.compare(with: try EarlierBench(lines))
+        #expect(report.comparison?.rows.isEmpty == true)
+        #expect(report.comparison?.notes == ["W9 of 1,000 is not in the earlier run", "L1 of 5 is in the earlier run only"])
+        var same = try Self.report(.flood, count: 5)
+        same.compare(with: try EarlierBench(lines))
+        #expect(same.comparison?.rows.contains { $0.measure == "foundation.microsecondsPerOperation" } == true)
+    }
+
+    @Test func runOfAnotherBuild_isSaidToBeNoMeasure() throws {
+        var report = Self.cluster
+        let build = BenchReport.isDebugBuild ? "release" : "debug"
+        let text = #"{"build":"\#(build)","workloads":[{"id":"W9","n":1000,"p50Milliseconds":0}]}"#
+        report.compare(with: try EarlierBench(Data(text.utf8)))
+        #expect(report.comparison?.rows.first?.change == nil)
+        #expect(report.comparison?.notes == ["the one is of a debug build, the other of a release build: what differs says nothing"])
+    }
+
+    @Test(
+        arguments: [
+            ("", "it has no workload of `aop bench` in it"), ("no JSON", "it is no JSON of `aop bench`"),
+            ("[1]", "it is no JSON of `aop bench`"),
+            ("{\"workloads\":[{\"id\":\"L1\"}]}", "it has no workload of `aop bench` in it"),
+        ]) func fileThatIsNoEarlierRun_isAUsageError(_ content: String, _ message: String) throws
+    {
+        let file = NSTemporaryDirectory() + "bench-\(UUID()).json"
+        try Data(content.utf8).write(to: URL(fileURLWithPath: file))
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let refusal = try #require(Self.refusal(["L1", "--compare", file]))
+        #expect(refusal.status == ExitStatus.usage.rawValue)
+        #expect(refusal.message.contains("--compare \(file): \(message); write one with `aop bench -o json > \(file)`"))
+    }
+
+    @Test func fileThatIsNotThere_isAUsageError_beforeAnythingIsMeasured() throws {
+        let refusal = try #require(Self.refusal(["--compare", "/nowhere/before.json"]))
+        #expect(refusal.status == ExitStatus.usage.rawValue)
+        #expect(refusal.message.contains("--compare /nowhere/before.json: it cannot be read: "))
+    }
+
     // MARK: clusters
+
+    /// As ``cluster``, in half the time.
+    private static var faster: BenchReport {
+        var report = BenchReport(floor: nil)
+        var clusters = ClusterReport(
+            floor: MachineFloor(roundTripMicroseconds: 60, syncedWriteMicroseconds: 140, spawnMicroseconds: 500))
+        clusters.add(
+            ClusterMeasurement(
+                workload: .fairness, count: 1_000, repeats: 1, operations: 1_100, seconds: 0.22,
+                cpuMicroseconds: [.submitter: 11_000, .coordinator: 33_000, .worker: 44_000], peakBytes: [:], writtenBytes: 110_000,
+                latency: .init(p50Milliseconds: 2.5, p99Milliseconds: 9), slowdown: 1.75))
+        report.clusters = clusters
+        return report
+    }
 
     private static var cluster: BenchReport {
         var report = BenchReport(floor: nil)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Benchmark
 import Foundation
 import Shapes
+import Wire
 
 struct BenchCommand: ToolCommand {
     static let configuration = CommandConfiguration(
@@ -21,6 +22,8 @@ struct BenchCommand: ToolCommand {
               aop bench
               aop bench L1 L2 --repeat 5
               aop bench W1 W4 --data .
+              aop bench W1 W2 -o json > before.json
+              aop bench W1 W2 --compare before.json
               aop bench L1 --n 1000000 -o json | jq '.workloads[].operationsPerSecond'
             """)
 
@@ -64,6 +67,10 @@ struct BenchCommand: ToolCommand {
     var full = false
     @Option(help: "Make the journals of clusters in this directory. (default: where temporary files are)", completion: .directory)
     var data: String?
+    @Option(
+        help: "Show every figure beside that of an earlier run, which `aop bench -o json` has written to this file.",
+        completion: .file())
+    var compare: String?
     @OptionGroup var output: OutputOptions
 
     private static let sizes = 1...10_000_000
@@ -71,6 +78,7 @@ struct BenchCommand: ToolCommand {
 
     func validate() throws {
         _ = try chosen()
+        _ = try earlier()
         if let n, !Self.sizes.contains(n) {
             throw ValidationError("--n \(n): use a number from 1 to \(Self.sizes.upperBound)")
         }
@@ -79,6 +87,13 @@ struct BenchCommand: ToolCommand {
         }
         if n != nil, full {
             throw ValidationError("--n and --full: the one asks for one size, the other for all; use one of them")
+        }
+    }
+
+    private func earlier() throws -> EarlierBench? {
+        guard let compare else { return nil }
+        do throws(EarlierBench.Unreadable) { return try EarlierBench(file: compare) } catch {
+            throw ValidationError("--compare \(compare): it \(error); write one with `aop bench -o json > \(compare.shellWord)`")
         }
     }
 
@@ -103,6 +118,8 @@ struct BenchCommand: ToolCommand {
             case .cluster(let workload): clusters.append(workload)
             }
         }
+        // Whatever becomes of its file meanwhile.
+        let earlier = try earlier()
         var report = BenchReport(
             floor: library.isEmpty ? nil : try await OwnThread.run { DispatchFloor.microseconds(repeats: repeats ?? 3) })
         for workload in library {
@@ -112,6 +129,7 @@ struct BenchCommand: ToolCommand {
             }
         }
         if !clusters.isEmpty { report.clusters = try await measure(clusters, console) }
+        if let earlier { report.compare(with: earlier) }
         switch console.mode {
         case .json: try await console.writeValue(report.json)
         case .jsonl: for line in report.lines { try await console.writeValue(line) }

@@ -5,22 +5,29 @@ import Shapes
 
 extension BenchReport {
     var json: JSONValue {
-        .shape([
-            ("floor", .object(floorMembers)), ("build", .string(Self.isDebugBuild ? "debug" : "release")),
-            ("workloads", .array(lineMembers.map(JSONValue.object))),
-        ])
+        .shape(
+            [
+                ("floor", .object(floorMembers)), ("build", .string(Self.isDebugBuild ? "debug" : "release")),
+                ("workloads", .array(entries.map { .object($0.members) })),
+            ] + (comparison.map { [("comparison", $0.json)] } ?? []))
     }
 
-    /// With jsonl every workload is a value of its own.
-    var lines: [JSONValue] { lineMembers.map(JSONValue.shape) }
+    /// With jsonl every workload is a value of its own, and so is what has changed.
+    var lines: [JSONValue] {
+        entries.map { .shape($0.members) } + (comparison.map { [.shape([("comparison", $0.json)])] } ?? [])
+    }
 
-    private var floorMembers: [(String, JSONValue)] {
+    var floorMembers: [(String, JSONValue)] {
         (floor.map { [("dispatchMicroseconds", .rounded($0))] } ?? []) + (clusters?.floor.members ?? [])
     }
 
-    private var lineMembers: [[(String, JSONValue)]] {
-        let local = floor.map { floor in workloads.map { $0.members(floor: floor) } } ?? []
-        return local + (clusters.map { clusters in clusters.measurements.map { $0.members(floor: clusters.floor) } } ?? [])
+    /// One for each workload and size.
+    var entries: [(id: String, count: Int, members: [(String, JSONValue)])] {
+        let local = floor.map { floor in workloads.map { ($0.workload.id, $0.count, $0.members(floor: floor)) } } ?? []
+        let remote = clusters.map { clusters in
+            clusters.measurements.map { ($0.workload.id, $0.count, $0.members(floor: clusters.floor)) }
+        }
+        return local + (remote ?? [])
     }
 }
 

@@ -7,10 +7,14 @@ struct BenchReport {
     private(set) var workloads: [WorkloadReport] = []
     /// Nil: no workload of a cluster was measured.
     var clusters: ClusterReport?
+    /// Nil: there is no earlier run beside it.
+    private(set) var comparison: BenchComparison?
 
     init(floor: Double?) { self.floor = floor }
 
     mutating func add(_ report: WorkloadReport) { workloads.append(report) }
+
+    mutating func compare(with earlier: EarlierBench) { comparison = BenchComparison(of: self, with: earlier) }
 
     /// A number of operations, with its thousands set apart.
     static func grouped(_ number: Int) -> String {
@@ -34,7 +38,7 @@ struct BenchReport {
 
 extension BenchReport {
     var text: String {
-        [workloads.isEmpty ? nil : libraryText, clusters?.text].compactMap(\.self).joined(separator: "\n")
+        [workloads.isEmpty ? nil : libraryText, clusters?.text, comparison?.text].compactMap(\.self).joined(separator: "\n")
     }
 
     private var libraryText: String {
@@ -78,9 +82,10 @@ extension BenchReport {
         bytes.map { "\(Int((Double($0) / 1_048_576).rounded()))" } ?? "-"
     }
 
-    /// A line per workload and size: id, size, microseconds per operation.
+    /// A line per workload and size: id, size, microseconds per operation. Beside an earlier run its lines.
     var bareText: String {
-        workloads.map { report in
+        if let comparison { return comparison.bareText }
+        return workloads.map { report in
             let time = report.variants.first.map { Self.number($0.ours.microsecondsPerOperation) } ?? "-"
             return "\(report.workload.id) \(report.count) \(time)\n"
         }.joined() + (clusters?.bareText ?? "")
