@@ -7,7 +7,7 @@ enum Palette {
     }
 
     static let surfaces = [
-        Colour(name: "ink", light: "#1b2129", dark: "#e6eaf0"), Colour(name: "muted", light: "#68727f", dark: "#97a1af"),
+        Colour(name: "ink", light: "#1b2129", dark: "#e6eaf0"), Colour(name: "muted", light: "#5d6774", dark: "#97a1af"),
         Colour(name: "line", light: "#dde1e7", dark: "#2c333d"), Colour(name: "paper", light: "#f6f7f9", dark: "#13171c"),
         Colour(name: "card", light: "#ffffff", dark: "#1b2027"), Colour(name: "box", light: "#eef0f4", dark: "#191e25"),
     ]

@@ -14,7 +14,7 @@ package struct GraphDot: Sendable {
               graph [rankdir=LR, compound=true, fontname="sans-serif", fontsize=12, labeljust=l, \
             label=\(PictureText.dot(graph.name, graph.summary))]
               node [shape=box, style="rounded,filled", fillcolor="#ffffff", fontname="sans-serif", fontsize=11]
-              edge [color="#68727f", arrowsize=0.7]
+              edge [color="#5d6774", arrowsize=0.7]
 
             """
         outline.walk(
