@@ -77,6 +77,27 @@ import Wire
         }
     }
 
+    /// The next attempt has its number: who was told of that does not go back.
+    @Test func readerOfAnAttemptThatWasGivenBackUnbegun_staysAtItsNumber() async throws {
+        try await TestCoordinator.run(in: path) { coordinator in
+            let (worker, client, id) = try Self.begin(coordinator, retries: 1)
+            let first = try worker.assignments(1)[0]
+            try worker.sendElements(first.unit, first.attempt, [0, 1])
+            #expect(try worker.receipt().next == 2)
+            try worker.report(
+                first.unit, first.attempt, .ended(.with { $0.outcome = .failure(.with { $0.errors = [.with { $0.message = "no" }] }) }))
+            let second = try worker.assignments(1)[0]
+            try client.ask(50, id, attempt: 1, index: 2, waits: false)
+            #expect(try client.answer(50).attempt == 2)
+            try worker.report(second.unit, second.attempt, .released(WireReleased()))
+            while try client.operations(id).first(where: { $0.path == "a" })?.attempts != 1 {}
+            try client.ask(51, id, attempt: 2, index: 0, waits: false)
+            let page = try client.answer(51)
+            #expect(page.attempt == 2 && page.elements.isEmpty && !page.ended)
+            #expect(try client.elements(id).elements.map(\.index) == [0, 1])
+        }
+    }
+
     @Test func restart_keepsElements_andTakesNoneTwice() async throws {
         let (id, unit) = try await TestCoordinator.run(in: path) { coordinator in
             let (worker, _, id) = try Self.begin(coordinator)

@@ -40,10 +40,12 @@ extension SpoolHost {
         ):
             read.submission = id
             note(&read, .elements(unit))
-            let from = attempt == attempts ? index : 0
+            // One that was told of an attempt which has given its number back stays there: the next one has that number.
+            let number = max(attempts, min(attempt, attempts + 1))
+            let from = attempt == number ? index : 0
             self.read(
-                ElementTicket(read: read, unit: unit, number: attempts, isEnded: ended, failures: failures),
-                ElementQuery(unit: unit, number: attempts, from: from, limitBytes: limitBytes))
+                ElementTicket(read: read, unit: unit, number: number, isEnded: ended, failures: failures),
+                ElementQuery(unit: unit, number: number, from: from, limitBytes: limitBytes))
         default:
             endWatch(read)
             respond(read.request, reply.wire, to: read.peer)
