@@ -245,10 +245,12 @@ struct FakeCluster {
     // MARK: Executors
 
     mutating func attach(
-        _ executor: Int, slots: Int = 1, operations: [OperationSignature] = ["noop"], held: [ExecutorAttachment.Held] = [],
+        _ executor: Int, slots: Int = 1, operations: [OperationSignature]? = nil, held: [ExecutorAttachment.Held] = [],
         conditions: [String] = ["probe"], host: FakeHost? = nil, isSubmitter: Bool = false, line: Int = 0, connection: UInt64 = 0,
         name: String? = nil, followsLinks: Bool = false
     ) {
+        // Nothing is linked to what may send.
+        let operations = operations ?? [followsLinks ? OperationSignature(name: "noop") : "noop"]
         if isSubmitter { submitters.insert(executor) }
         let host = host ?? hosts[executor] ?? .standard(executor)
         hosts[executor] = host

@@ -230,6 +230,7 @@ struct StrayTests {
         cluster.attach(3)
         #expect(cluster.find("o/g", on: 3) == nil)
         #expect(cluster.state("o/g") == .stopping)
+        #expect(cluster.explain("o/g")?.blockers.map(\.kind) == [.stopping])
         cluster.die(1, crashed: false)
         #expect(cluster.state("o/g") == .cancelled)
     }
