@@ -243,16 +243,12 @@ package struct ExecutorState: Sendable {
         var actions: [ExecutorAction] = []
         switch running.course {
         case .working:
-            let linked = takeLink(after: key, ending)
-            actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, ending)))
-            if let (next, assignment) = linked {
-                actions.append(begin(next, assignment, now: now, at: at))
-                actions.append(.start(next, assignment))
-            }
+            actions += finish(key, running, ending, endedAt: endedAt, now: now, at: at)
         case .stopping(let cause, _), .killed(let cause, _, _), .stuck(let cause):
             switch cause {
             case .cancelled:
-                actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, ending)))
+                // It may have succeeded all the same, and that is what its end is told as: what follows on that does.
+                actions += finish(key, running, ending, endedAt: endedAt, now: now, at: at)
             case .timedOut:
                 let failure = WireOperationFailure.timedOut(afterMilliseconds: running.timeoutMilliseconds)
                 actions.append(finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, .failure([failure]))))
@@ -434,6 +430,16 @@ extension ExecutorState {
     private mutating func removeHead() {
         queue.removeFirst()
         lineCount = max(0, lineCount - 1)
+    }
+
+    /// The unit ends as its body did: what is linked to it begins, if that was a success.
+    private mutating func finish(
+        _ key: UnitKey, _ running: HeldUnit.Running, _ ending: UnitEnding, endedAt: Int64, now: Int64, at: Int64
+    ) -> [ExecutorAction] {
+        let linked = takeLink(after: key, ending)
+        let end = finish(key, .attempt(startedAt: running.startedAt, endedAt: endedAt, ending))
+        guard let (next, assignment) = linked else { return [end] }
+        return [end, begin(next, assignment, now: now, at: at), .start(next, assignment)]
     }
 
     private mutating func finish(_ key: UnitKey, _ end: WireAttemptEnd) -> ExecutorAction {

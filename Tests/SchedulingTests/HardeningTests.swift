@@ -100,6 +100,23 @@ import Testing
         #expect(Sketch.group("root", inTurn, max: 1).graph().faults().map(\.path) == ["A/x", "C/z"])
     }
 
+    /// Tried again it waits for its producer, and that for the place of one that waits for its key.
+    @Test func whatKeepsAKey_whileItsNetNeedsThePlaceOfOneThatNeedsIt_isRefused() {
+        func graph(max: Int, key: String = "k", after: [String] = []) -> Graph {
+            let tail = Sketch.op("tail", receives: ["a"], retries: 1, exclusive: [Exclusion(key: "k")]).having { $0.retriesNet = true }
+            return Sketch.group("root", [.op("a"), tail, .keyed("other", key, after: after)], max: max).graph()
+        }
+        let faults = graph(max: 1).faults()
+        #expect(faults.map(\.path) == ["tail"])
+        #expect(
+            faults.first?.message
+                == "keeps its keys while it is tried again with `a`, and `other`, which needs one of them, may hold the place of a group with"
+                + " `maxConcurrent` that this needs; let `other` wait (`after`), or let `maxConcurrent` be at least 2")
+        #expect(graph(max: 2).faults().isEmpty && graph(max: 0).faults().isEmpty)
+        #expect(graph(max: 1, key: "l").faults().isEmpty)
+        #expect(graph(max: 1, after: ["tail"]).faults().isEmpty)
+    }
+
     @Test func waitingInsideAMember_forAnotherOne_byWayOfSomethingOutside_isRefused() {
         func graph(_ inside: Sketch) -> Graph {
             Sketch.group("root", [.group("G", [inside, .op("y")], max: 1), .group("B", [.op("b", after: ["y"])])]).graph()

@@ -39,6 +39,26 @@ import Wire
         .report(.ended(key, .attempt(startedAt: startedAt, endedAt: at, ending)))
     }
 
+    /// The coordinator is told of a success, and takes it that the next one has begun.
+    @Test(arguments: [false, true]) func successOfOneThatWasToldToStop_beginsTheNext(byForce: Bool) {
+        var state = chain()
+        let order = WireStopUnit.with {
+            $0.unit = one.unit
+            $0.attempt = one.attempt
+            $0.reason = .cancelled
+            $0.now = byForce
+        }
+        _ = state.stopOrdered([order], now: 3, at: 103)
+        let received = WireReceived.with { $0.value = value }
+        #expect(
+            state.ended(one, .success(value), now: 5, at: 105) == [
+                ended(one, from: 100, at: 105, .success(value)), .report(.started(two, at: 105)),
+                .start(two, assignment(two, after: one, inputs: [received])),
+            ])
+        _ = state.stopOrdered([order.ending(two)], now: 6, at: 106)
+        #expect(state.ended(two, .cancelled, now: 7, at: 107) == [ended(two, from: 105, at: 107, .cancelled)], "nothing follows on that")
+    }
+
     @Test func success_beginsTheNext_inItsSlot_withItsValue() {
         var state = chain()
         let received = WireReceived.with { $0.value = value }
@@ -109,5 +129,14 @@ import Wire
         _ = state.begun(UnitKey(unit: 5, attempt: 15), now: 4, at: 104)
         #expect(state.ended(one, .success(value), now: 5, at: 105).count == 1)
         #expect(state.ended(UnitKey(unit: 5, attempt: 15), .success(value), now: 6, at: 106).contains(.report(.started(two, at: 106))))
+    }
+}
+
+extension WireStopUnit {
+    /// The same order, for another unit.
+    fileprivate func ending(_ key: UnitKey) -> WireStopUnit {
+        var order = self
+        (order.unit, order.attempt) = (key.unit, key.attempt)
+        return order
     }
 }

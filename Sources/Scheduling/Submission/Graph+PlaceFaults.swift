@@ -2,6 +2,9 @@
 /// by way of something outside of the group: with all places held like that nothing could go on. Others, which need a key that such a
 /// member holds, may have a place for as long.
 ///
+/// The same holds of who keeps its keys while it is tried again with what delivers to it: that needs places, which those may hold that
+/// need the keys.
+///
 /// Only what can come to that is a fault: there must be as many such members as places, which may hold them at the same time, and
 /// what they wait for must not have ended before they begin.
 extension Graph {
@@ -27,6 +30,7 @@ extension Graph {
             // Members of an ordered group run one after another, so that those before have ended.
             guard case .group(let kind) = nodes[group].kind, kind.maxConcurrent > 0, !kind.isOrdered else { continue }
             var earlier: [Int: Set<Int>] = [:]
+            faults += retryFaults(in: group, limit: kind.maxConcurrent, layout, &earlier, &left)
             let waits = placeWaits(in: group, layout, &earlier, &left)
             guard left > 0 else { return faults }
             guard !waits.isEmpty else { continue }
@@ -44,6 +48,32 @@ extension Graph {
                             + ", or let `maxConcurrent` be at least \(holders + 1)"
                     ))
             }
+        }
+        return faults
+    }
+
+    /// Tails of delivery nets that keep keys, where others that need these may hold all places that the net needs to begin anew.
+    ///
+    /// - Parameter earlier: what has ended when a member begins, by members that are asked for.
+    private func retryFaults(
+        in group: Int, limit: Int, _ layout: GraphLayout, _ earlier: inout [Int: Set<Int>], _ left: inout Int
+    ) -> [AdmissionError] {
+        guard let scopes = layout.scopes else { return [] }
+        var faults: [AdmissionError] = []
+        for tail in layout.children[group].map(Int.init) {
+            let net = scopes.members(of: Int32(tail)).map(Int.init)
+            guard let producer = net.first, nodes[tail].hasOptions, !nodes[tail].options.exclusive.isEmpty else { continue }
+            var others = withThoseWhoNeedTheirKeys([tail], among: layout.children[group], layout).subtracting(net + [tail])
+            for member in others.union([tail]) where earlier[member] == nil { earlier[member] = ended(before: member, layout, &left) }
+            others = others.filter { earlier[tail]?.contains($0) != true && earlier[$0]?.contains(tail) != true }
+            let holders = mostAtOnce(others, earlier)
+            guard left > 0, holders >= limit, let other = others.min() else { continue }
+            faults.append(
+                fault(
+                    tail,
+                    "keeps its keys while it is tried again with `\(path(of: producer))`, and `\(path(of: other))`, which needs one of them, may"
+                        + " hold the place of a group with `maxConcurrent` that this needs; let `\(path(of: other))` wait (`after`), or let"
+                        + " `maxConcurrent` be at least \(holders + 1)"))
         }
         return faults
     }

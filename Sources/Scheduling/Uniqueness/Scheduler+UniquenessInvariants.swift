@@ -27,7 +27,7 @@ extension Scheduler {
                         joined += 1
                         let claim = durable.ids.claims[.init(principal: submission.principal, id: duplicate.id)]
                         if claim?.holder != duplicate.first || claim?.joiners[own] == nil { found.append("\(path) waits for nobody") }
-                    } else if submission.memberBefore(unit) == nil {
+                    } else if submission.memberBefore(unit) == nil, state.stop == nil {
                         found.append("\(path) is a duplicate that could have ended")
                     }
                 }
