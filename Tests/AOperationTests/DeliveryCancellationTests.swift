@@ -134,4 +134,48 @@ struct DeliveryCancellationTests {
         await queue.idle()
         #expect(dependent.outcome?.isSuccess == true)
     }
+
+    @Test func duplicateThatHasJoined_needsTheProducer() async {
+        let id = freshKey("id")
+        let first = UniqueGate(id, "first")
+        let receiver = first.deliver(to: Keep<Int>())
+        first.add(to: queue)
+        await first.started.wait()
+        let joiner = UniqueGate(id, "joiner", onDuplicate: .join)
+        queue.addOperation(joiner)
+        receiver.cancel()
+        #expect(!first.isCancelled, "the joiner ends as it does")
+        first.open(7)
+        await queue.idle()
+        #expect(joiner.outcome == .success(7))
+    }
+
+    @Test func duplicateThatWasCancelled_needsTheProducerNoMore() async {
+        let id = freshKey("id")
+        let first = UniqueGate(id, "first")
+        let receiver = first.deliver(to: Keep<Int>())
+        first.add(to: queue)
+        await first.started.wait()
+        let joiner = UniqueGate(id, "joiner", onDuplicate: .join)
+        queue.addOperation(joiner)
+        joiner.cancel()
+        receiver.cancel()
+        #expect(first.isCancelled)
+        first.open()
+        await queue.idle()
+    }
+
+    @Test func taskThatAwaitsItsValue_needsTheProducer() async throws {
+        let queue = queue
+        let producer = Gate("producer", isDeaf: true)
+        let receiver = producer.deliver(to: Keep<Void>())
+        let task = Task { try await producer.value(on: queue) }
+        await producer.started.wait()
+        receiver.cancel()
+        #expect(!producer.isCancelled)
+        producer.open()
+        try await task.value
+        #expect(producer.core.withLock { $0.declaredDependents } == 0)
+        await queue.idle()
+    }
 }

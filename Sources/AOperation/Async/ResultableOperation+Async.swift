@@ -19,6 +19,7 @@ extension ResultableOperation {
     nonisolated(nonsending)
         public final func result(on queue: AOperationQueue) async -> Result<Output, AOperationError>
     {
+        declareDependent()
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 onSettled { _, _ in continuation.resume() }
@@ -27,6 +28,7 @@ extension ResultableOperation {
         } onCancel: {
             cancel()
         }
+        withdrawDependent()
         guard let result else {
             preconditionFailure("\(publisherName) told of its end before its outcome was decided")
         }

@@ -24,14 +24,14 @@ struct Disinterest {
 }
 
 extension AOperation {
-    /// Whether all who receive from this operation, wait for it or have declared that they depend on it have been cancelled. Amortised
-    /// constant time.
+    /// Whether all who receive from this operation, wait for it, have declared that they depend on it or have joined it have been
+    /// cancelled, and no task waits for its result. Amortised constant time.
     final var isUnneeded: Bool {
         let (receivers, waiters, known, isKept) = core.withLock { core in
             (
                 core.receivers, core.waiters.places, core.attachments?.disinterest ?? Disinterest(),
                 // Who waited for what is provisional has been told of it, and is not known any more.
-                core.declaredDependents > 0 || core.state.isProvisional
+                core.declaredDependents > 0 || core.joiners > 0 || core.state.isProvisional
             )
         }
         guard !isKept else { return false }
@@ -48,8 +48,11 @@ extension AOperation {
         return disinterest.receivers >= receivers.count && disinterest.waiters >= waiters.count
     }
 
-    /// An operation in no queue has declared that it depends on this one: it will wait.
+    /// An operation in no queue has declared that it depends on this one: it will wait. Or a task waits for its result.
     final func declareDependent() { core.withLock { $0.declaredDependents += 1 } }
+
+    /// It does not wait any more, or not as one that has only declared it.
+    final func withdrawDependent() { core.withLock { $0.declaredDependents -= 1 } }
 
     /// Whether somebody cancelled it; an attempt that has timed out was not.
     fileprivate var wasCancelled: Bool { core.withLock { $0.isCancelKnown } }
@@ -58,7 +61,7 @@ extension AOperation {
 extension [Foundation.Operation] {
     /// Who has declared that it depends on these waits for them by now, or never will.
     func withdrawDeclaration() {
-        for case let operation as AOperation in self { operation.core.withLock { $0.declaredDependents -= 1 } }
+        for case let operation as AOperation in self { operation.withdrawDependent() }
     }
 }
 

@@ -38,7 +38,7 @@ struct OperationCore {
     var blocker: Blocker?
     /// Who waits for the end of this operation.
     var waiters = WaiterList()
-    /// How many have declared that they depend on it and are not among these yet, as they are in no queue.
+    /// How many have declared that they depend on it and are not among these yet, as they are in no queue, or are tasks.
     var declaredDependents = 0
     /// Whether it is itself among those of what it depends on: until it is in a queue, or cancelled.
     var isDeclaring = true
