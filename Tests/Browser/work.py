@@ -114,6 +114,28 @@ def check_failures(page, server):
     expect(page.locator("h1")).to_have_text("lima")
     expect(page.locator(".log").last).to_contain_text("the disk is full")
     print("failures: one entry for each cause, with how many ended with it")
+    check_failed_groups(page, server)
+
+
+def check_failed_groups(page, server):
+    """A group that fails by itself is no failed operation, and stands among the failures all the same, also while others go on."""
+    identifier = server.submit({"name": "release-notes", "onFailure": "continue", "group": [
+        {"id": "publish", "conditions": [{"fileExists": server.path("approved")}], "group": [{"id": "upload", "op": "noop"}]},
+        {"id": "archive", "run": server.gate("archived")},
+    ]})
+    page.goto(server.url(f"/#/s/{identifier}/failures"))
+    entry = page.locator(".failure")
+    expect(entry).to_have_count(1)
+    expect(entry.locator("h3")).to_have_text("publish")
+    expect(entry).to_contain_text("there is no ")
+    expect(page.locator(".failures + .empty")).to_be_hidden()
+    assert server.state(identifier) == "running" and server.counts(identifier)["failed"] == 0
+    server.open_gate("archived")
+    server.wait("it has failed", lambda: server.state(identifier) == "failed")
+    page.goto(server.url("/#/"))
+    page.goto(server.url(f"/#/s/{identifier}/failures"))
+    expect(entry.locator("h3")).to_have_text("publish")
+    print("failures: of a group that failed by itself, too")
 
 
 def check_progress(page, server, has_worker):
