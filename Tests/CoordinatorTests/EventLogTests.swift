@@ -59,7 +59,7 @@ import Wire
                             $0.errors = [
                                 .with {
                                     $0.code = .exit
-                                    $0.message = "exited with 7\non h1"
+                                    $0.message = "exited with 7\non h1: \u{1B}[31mred\u{7}"
                                 }
                             ]
                         }
@@ -87,7 +87,7 @@ import Wire
         #expect(lines.contains { $0.contains("worker connected") && $0.contains("worker=here/0") }, "\(lines)")
         let failed = lines.filter { $0.contains("operation failed") }
         #expect(failed.count == 1, "\(lines)")
-        for part in ["operation=\(id)/b", "worker=here/0", "code=exit", "error=exited with 7 on h1", "attempt=1", "type=noop"] {
+        for part in ["operation=\(id)/b", "worker=here/0", "code=exit", "error=exited with 7 on h1: ␛[31mred␇", "attempt=1", "type=noop"] {
             #expect(failed.first?.contains(part) == true, "\(failed)")
         }
         let ended = lines.first { $0.contains("submission ended") } ?? ""

@@ -113,9 +113,22 @@ extension EventLog {
         Line(level: .info, message: "worker suspected: its connection has gone", metadata: ["worker": "\(text(worker))"])
     }
 
-    /// On one line, and not longer than fits on one.
+    /// On one line, not longer than fits on one, and nothing that a terminal takes for a command: what is said may be a command's output.
     private static func text(_ text: String) -> String {
         let cut = text.count > CoordinatorLimits.logTextCharacters ? "\(text.prefix(CoordinatorLimits.logTextCharacters))…" : text
-        return String(cut.map { $0.isNewline ? " " : $0 })
+        var plain = String.UnicodeScalarView()
+        plain.append(contentsOf: cut.unicodeScalars.map(plainScalar))
+        return String(plain)
+    }
+
+    private static func plainScalar(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.value {
+        case 0x09...0x0d, 0x85, 0x2028, 0x2029: " "
+        // The block "Control Pictures" begins at U+2400.
+        case 0..<0x20: Unicode.Scalar(0x2400 + scalar.value) ?? "?"
+        case 0x7f: "␡"
+        case 0x80..<0xa0: "?"
+        default: scalar
+        }
     }
 }
