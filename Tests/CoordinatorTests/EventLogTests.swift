@@ -99,6 +99,29 @@ import Wire
         #expect(!lines.contains { $0.contains("operation succeeded") }, "single operations are for debug")
     }
 
+    @Test func submissionThatFailedByAGroup_saysWhy_asNoOperationHasALine() async throws {
+        let log = Log()
+        let id = try await TestCoordinator.run(in: path, logger: log.logger(.info)) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let group = WireNode.with {
+                $0.id = "publish"
+                $0.kind = .group(WireGroupNode())
+                $0.timeoutMilliseconds = 1
+            }
+            let id = try client.submit(.group([group, .noop("a", parent: 1)]))
+            _ = try client.request(11, .follow(.with { $0.submission = id }))
+            try client.expect { message in
+                if case .events(let events) = message.body, events.view.state == .failed { () } else { nil }
+            }
+            return id
+        }
+        let ended = log.lines.first { $0.contains("submission ended") } ?? ""
+        for part in ["submission=\(id)", "failed=0", "code=timeout", "error=timed out after 1 ms", "operation=\(id)/publish"] {
+            #expect(ended.contains(part), "\(log.lines)")
+        }
+    }
+
     @Test func singleOperations_haveALine_fromDebugOn() async throws {
         let log = Log()
         let id = try await work(log.logger(.debug))

@@ -85,14 +85,20 @@ extension EventLog {
     }
 
     /// The end of a submission.
-    static func line(_ view: SubmissionView) -> Line {
+    ///
+    /// - Parameter failure: what it has failed with, where no line of an operation has told that.
+    static func line(_ view: SubmissionView, failure: Failure?) -> Line {
         let counts = view.counts
-        return Line(
-            level: .info, message: "submission ended",
-            metadata: [
-                "submission": "\(view.id)", "state": "\(view.state)", "succeeded": "\(counts.succeeded)", "failed": "\(counts.failed)",
-                "cancelled": "\(counts.cancelled)", "milliseconds": "\(max(0, view.finishedAt - view.submittedAt))",
-            ])
+        var metadata: Logger.Metadata = [
+            "submission": "\(view.id)", "state": "\(view.state)", "succeeded": "\(counts.succeeded)", "failed": "\(counts.failed)",
+            "cancelled": "\(counts.cancelled)", "milliseconds": "\(max(0, view.finishedAt - view.submittedAt))",
+        ]
+        if let failure {
+            metadata["code"] = "\(failure.code)"
+            metadata["error"] = "\(text(failure.message))"
+            if !failure.origin.isEmpty { metadata["operation"] = "\(text("\(view.id)/\(failure.origin)"))" }
+        }
+        return Line(level: .info, message: "submission ended", metadata: metadata)
     }
 
     static func line(_ event: WorkerEvent) -> Line {
