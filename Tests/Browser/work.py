@@ -138,6 +138,26 @@ def check_failed_groups(page, server):
     print("failures: of a group that failed by itself, too")
 
 
+def check_places(page, server):
+    """An address that names nothing is told so, or shows what it does name; nothing can be done with what is not there."""
+    identifier = server.submit({"name": "too-late", "timeout": "200ms", "group": [{"id": "rest", "run": "sleep 30"}]})
+    server.wait("its time is over", lambda: server.state(identifier) == "failed")
+    page.goto(server.url(f"/#/s/{identifier}/failures"))
+    page.locator(".failure").get_by_role("link", name="the submission").click()
+    expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    for place in ["/op/", "/nonsense"]:
+        page.goto(server.url(f"/#/s/{identifier}{place}"))
+        expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+        expect(page.locator("h1")).to_have_text("too-late")
+    page.goto(server.url("/#/s/%E0"))
+    expect(page.locator("main")).to_contain_text("no submission")
+    for place in [f"/#/s/{identifier}/op/none", "/#/s/none"]:
+        page.goto(server.url(place))
+        expect(page.locator("main")).to_contain_text("no submission `none`" if place.endswith("s/none") else "no operation `none`")
+        expect(page.get_by_role("group", name="Actions").get_by_role("button")).to_have_count(0)
+    print("places: what an address does not name is told")
+
+
 def check_progress(page, server, has_worker):
     """How far an operation has come moves while one looks."""
     if not has_worker:

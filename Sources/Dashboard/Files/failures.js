@@ -19,7 +19,7 @@ function facts(error, hosts) {
   return known.join(" · ");
 }
 
-const link = (id, path) => h("a", { href: operationLink(id, path) }, path);
+const link = (id, path) => (path ? h("a", { href: operationLink(id, path) }, path) : h("a", { href: `#/s/${encodeURIComponent(id)}` }, "the submission"));
 const stderr = (error) => (error.stderr ? h("details", { open: true }, h("summary", {}, "End of stderr"), h("pre", { class: "log" }, error.stderr)) : null);
 
 /** One failure with what is known of it. */
