@@ -48,6 +48,7 @@ def main():
         work.check_rate(page, server)
         work.check_pipeline(page, server)
         work.check_failures(page, server)
+        work.check_places(page, server)
         work.check_cluster(page, server)
         times.check_attempts(page, server)
         times.check_lost(page, server)

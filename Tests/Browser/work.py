@@ -114,6 +114,48 @@ def check_failures(page, server):
     expect(page.locator("h1")).to_have_text("lima")
     expect(page.locator(".log").last).to_contain_text("the disk is full")
     print("failures: one entry for each cause, with how many ended with it")
+    check_failed_groups(page, server)
+
+
+def check_failed_groups(page, server):
+    """A group that fails by itself is no failed operation, and stands among the failures all the same, also while others go on."""
+    identifier = server.submit({"name": "release-notes", "onFailure": "continue", "group": [
+        {"id": "publish", "conditions": [{"fileExists": server.path("approved")}], "group": [{"id": "upload", "op": "noop"}]},
+        {"id": "archive", "run": server.gate("archived")},
+    ]})
+    page.goto(server.url(f"/#/s/{identifier}/failures"))
+    entry = page.locator(".failure")
+    expect(entry).to_have_count(1)
+    expect(entry.locator("h3")).to_have_text("publish")
+    expect(entry).to_contain_text("there is no ")
+    expect(page.locator(".failures + .empty")).to_be_hidden()
+    assert server.state(identifier) == "running" and server.counts(identifier)["failed"] == 0
+    server.open_gate("archived")
+    server.wait("it has failed", lambda: server.state(identifier) == "failed")
+    page.goto(server.url("/#/"))
+    page.goto(server.url(f"/#/s/{identifier}/failures"))
+    expect(entry.locator("h3")).to_have_text("publish")
+    print("failures: of a group that failed by itself, too")
+
+
+def check_places(page, server):
+    """An address that names nothing is told so, or shows what it does name; nothing can be done with what is not there."""
+    identifier = server.submit({"name": "too-late", "timeout": "200ms", "group": [{"id": "rest", "run": "sleep 30"}]})
+    server.wait("its time is over", lambda: server.state(identifier) == "failed")
+    page.goto(server.url(f"/#/s/{identifier}/failures"))
+    page.locator(".failure").get_by_role("link", name="the submission").click()
+    expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+    for place in ["/op/", "/nonsense"]:
+        page.goto(server.url(f"/#/s/{identifier}{place}"))
+        expect(page.get_by_role("tab", name="Graph")).to_have_attribute("aria-selected", "true")
+        expect(page.locator("h1")).to_have_text("too-late")
+    page.goto(server.url("/#/s/%E0"))
+    expect(page.locator("main")).to_contain_text("no submission")
+    for place in [f"/#/s/{identifier}/op/none", "/#/s/none"]:
+        page.goto(server.url(place))
+        expect(page.locator("main")).to_contain_text("no submission `none`" if place.endswith("s/none") else "no operation `none`")
+        expect(page.get_by_role("group", name="Actions").get_by_role("button")).to_have_count(0)
+    print("places: what an address does not name is told")
 
 
 def check_progress(page, server, has_worker):

@@ -59,7 +59,7 @@ import Wire
                             $0.errors = [
                                 .with {
                                     $0.code = .exit
-                                    $0.message = "exited with 7\non h1"
+                                    $0.message = "exited with 7\non h1: \u{1B}[31mred\u{7}"
                                 }
                             ]
                         }
@@ -87,7 +87,7 @@ import Wire
         #expect(lines.contains { $0.contains("worker connected") && $0.contains("worker=here/0") }, "\(lines)")
         let failed = lines.filter { $0.contains("operation failed") }
         #expect(failed.count == 1, "\(lines)")
-        for part in ["operation=\(id)/b", "worker=here/0", "code=exit", "error=exited with 7 on h1", "attempt=1", "type=noop"] {
+        for part in ["operation=\(id)/b", "worker=here/0", "code=exit", "error=exited with 7 on h1: ␛[31mred␇", "attempt=1", "type=noop"] {
             #expect(failed.first?.contains(part) == true, "\(failed)")
         }
         let ended = lines.first { $0.contains("submission ended") } ?? ""
@@ -97,6 +97,30 @@ import Wire
         }
         #expect(lines.contains { $0.contains("submission is cancelled") && $0.contains("reason=not wanted") }, "\(lines)")
         #expect(!lines.contains { $0.contains("operation succeeded") }, "single operations are for debug")
+    }
+
+    @Test func submissionThatFailedByAGroup_saysWhy_asNoOperationHasALine() async throws {
+        let log = Log()
+        let id = try await TestCoordinator.run(in: path, logger: log.logger(.info)) { coordinator in
+            let client = try coordinator.peer()
+            _ = try client.attach(.client, incarnation: 2)
+            let group = WireNode.with {
+                $0.id = "publish"
+                $0.kind = .group(WireGroupNode())
+                $0.timeoutMilliseconds = 1
+            }
+            let id = try client.submit(.group([group, .noop("a", parent: 1)]))
+            _ = try client.request(11, .follow(.with { $0.submission = id }))
+            guard try client.view(id).state != .failed else { return id }
+            try client.expect { message in
+                if case .events(let events) = message.body, events.view.state == .failed { () } else { nil }
+            }
+            return id
+        }
+        let ended = log.lines.first { $0.contains("submission ended") } ?? ""
+        for part in ["submission=\(id)", "failed=0", "code=timeout", "error=timed out after 1 ms", "operation=\(id)/publish"] {
+            #expect(ended.contains(part), "\(log.lines)")
+        }
     }
 
     @Test func singleOperations_haveALine_fromDebugOn() async throws {

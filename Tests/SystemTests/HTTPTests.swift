@@ -68,7 +68,7 @@ import Testing
             #expect(
                 ended.stderr.contains(
                     "another process listens on \(served.address), where HTTP is to be served; stop it, choose another address with --http, or serve "
-                        + "none with --no-http"), "\(ended)")
+                        + "none with --http off"), "\(ended)")
             #expect(!ended.stderr.contains("bind("), "\(ended)")
         }
     }

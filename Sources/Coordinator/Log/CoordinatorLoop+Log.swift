@@ -34,7 +34,10 @@ extension CoordinatorLoop {
         for number in numbers {
             eventLog.forget(number)
             if eventLog.isOn(.info), let view = scheduler.endedSubmission(number) {
-                eventLog.append(EventLog.line(view), after: scheduler.sequence)
+                // A group that fails by itself is no operation, of which a line would have told why.
+                let isUntold = view.state == .failed && view.counts.failed == 0
+                let failure = isUntold ? scheduler.failure(of: number) : nil
+                eventLog.append(EventLog.line(view, failure: failure), after: scheduler.sequence)
             }
         }
     }

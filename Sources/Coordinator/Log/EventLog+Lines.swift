@@ -85,14 +85,20 @@ extension EventLog {
     }
 
     /// The end of a submission.
-    static func line(_ view: SubmissionView) -> Line {
+    ///
+    /// - Parameter failure: what it has failed with, where no line of an operation has told that.
+    static func line(_ view: SubmissionView, failure: Failure?) -> Line {
         let counts = view.counts
-        return Line(
-            level: .info, message: "submission ended",
-            metadata: [
-                "submission": "\(view.id)", "state": "\(view.state)", "succeeded": "\(counts.succeeded)", "failed": "\(counts.failed)",
-                "cancelled": "\(counts.cancelled)", "milliseconds": "\(max(0, view.finishedAt - view.submittedAt))",
-            ])
+        var metadata: Logger.Metadata = [
+            "submission": "\(view.id)", "state": "\(view.state)", "succeeded": "\(counts.succeeded)", "failed": "\(counts.failed)",
+            "cancelled": "\(counts.cancelled)", "milliseconds": "\(max(0, view.finishedAt - view.submittedAt))",
+        ]
+        if let failure {
+            metadata["code"] = "\(failure.code)"
+            metadata["error"] = "\(text(failure.message))"
+            if !failure.origin.isEmpty { metadata["operation"] = "\(text("\(view.id)/\(failure.origin)"))" }
+        }
+        return Line(level: .info, message: "submission ended", metadata: metadata)
     }
 
     static func line(_ event: WorkerEvent) -> Line {
@@ -113,9 +119,22 @@ extension EventLog {
         Line(level: .info, message: "worker suspected: its connection has gone", metadata: ["worker": "\(text(worker))"])
     }
 
-    /// On one line, and not longer than fits on one.
+    /// On one line, not longer than fits on one, and nothing that a terminal takes for a command: what is said may be a command's output.
     private static func text(_ text: String) -> String {
         let cut = text.count > CoordinatorLimits.logTextCharacters ? "\(text.prefix(CoordinatorLimits.logTextCharacters))…" : text
-        return String(cut.map { $0.isNewline ? " " : $0 })
+        var plain = String.UnicodeScalarView()
+        plain.append(contentsOf: cut.unicodeScalars.map(plainScalar))
+        return String(plain)
+    }
+
+    private static func plainScalar(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.value {
+        case 0x09...0x0d, 0x85, 0x2028, 0x2029: " "
+        // The block "Control Pictures" begins at U+2400.
+        case 0..<0x20: Unicode.Scalar(0x2400 + scalar.value) ?? "?"
+        case 0x7f: "␡"
+        case 0x80..<0xa0: "?"
+        default: scalar
+        }
     }
 }

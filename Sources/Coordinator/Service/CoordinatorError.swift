@@ -37,7 +37,7 @@ public enum CoordinatorError: Error, CustomStringConvertible {
             "cannot serve HTTP on \(address): \(reason); choose another address with --http"
         case .httpAddressInUse(let address):
             "another process listens on \(address), where HTTP is to be served; stop it, choose another address with --http, or serve none with "
-                + "--no-http"
+                + "--http off"
         case .httpToken(let reason): "the token for HTTP cannot be used: \(reason)"
         case .dataDirectory(let error): error.description
         case .journal(let error): error.description

@@ -49,7 +49,10 @@ export function actions(id, path, onRetried) {
     return button;
   };
   const again = path ? [] : [retry(true, "Retry what failed"), retry(false, "Run all again")];
-  const element = h("div", { class: "actions", role: "group", "aria-label": "Actions" }, pause, resume, cancel, again);
+  const buttons = [pause, resume, cancel, ...again];
+  // What can be done is known when it is known how it stands.
+  for (const button of buttons) button.hidden = true;
+  const element = h("div", { class: "actions", role: "group", "aria-label": "Actions" }, buttons);
   return {
     element,
     show(word) {

@@ -4,9 +4,12 @@ import { h, replace, throttle } from "./dom.js";
 import { get, submissionPath } from "./api.js";
 import { number } from "./format.js";
 import { operationLink } from "./submission.js";
+import { isGroup } from "./work.js";
 
 /** Entries that are shown, and operations of one of them. */
 const CAUSES = 200, NAMED = 200;
+/** Failed operations and groups, as long as there are none. */
+const NOTHING = "0 0";
 
 function facts(error, hosts) {
   const known = [error.code];
@@ -16,7 +19,7 @@ function facts(error, hosts) {
   return known.join(" · ");
 }
 
-const link = (id, path) => h("a", { href: operationLink(id, path) }, path);
+const link = (id, path) => (path ? h("a", { href: operationLink(id, path) }, path) : h("a", { href: `#/s/${encodeURIComponent(id)}` }, "the submission"));
 const stderr = (error) => (error.stderr ? h("details", { open: true }, h("summary", {}, "End of stderr"), h("pre", { class: "log" }, error.stderr)) : null);
 
 /** One failure with what is known of it. */
@@ -55,7 +58,7 @@ function group(id, errors, isOpen) {
 export function failures(work, id) {
   const list = h("div", { class: "failures" }), note = h("p", { class: "empty" }, "Nothing has failed.");
   const element = h("div", {}, list, note);
-  let shown = -1;
+  let shown = NOTHING;
   const load = throttle(800, async () => {
     try {
       const { errors } = await get(submissionPath(id), { operations: "failed" });
@@ -77,10 +80,13 @@ export function failures(work, id) {
   return {
     element,
     update() {
-      const count = work.view?.counts.failed ?? 0;
-      if (count === shown) return;
-      shown = count;
-      if (count > 0) load();
+      // Of groups that failed by themselves no count tells.
+      let groups = 0;
+      for (const node of work.nodes.values()) if (node.state === "failed" && isGroup(node)) groups += 1;
+      const known = `${work.view?.counts.failed ?? 0} ${groups}`;
+      if (known === shown) return;
+      shown = known;
+      if (known !== NOTHING) load();
     },
   };
 }

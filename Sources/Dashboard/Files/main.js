@@ -20,9 +20,14 @@ export const cluster = {
   tell(kind) { for (const f of this.listeners) f(kind); },
 };
 
+/** A part of the address, as it is where it is no encoding of a text. */
+function decoded(part) {
+  try { return decodeURIComponent(part); } catch { return part; }
+}
+
 function route() {
   leave();
-  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const parts = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
   const section = parts[0] === "workers" || parts[0] === "locks" ? parts[0] : "submissions";
   for (const link of document.querySelectorAll("nav [data-section]")) {
     if (link.dataset.section === section) link.setAttribute("aria-current", "page");
@@ -30,7 +35,7 @@ function route() {
   }
   replace(main);
   document.title = "aop";
-  if (parts[0] === "s" && parts[1] && parts[2] === "op") leave = operation(main, parts[1], parts.slice(3).join("/"), cluster);
+  if (parts[0] === "s" && parts[1] && parts[2] === "op" && parts[3]) leave = operation(main, parts[1], parts.slice(3).join("/"), cluster);
   else if (parts[0] === "s" && parts[1]) leave = submission(main, parts[1], parts[2] || "graph", cluster);
   else if (parts[0] === "workers") leave = workers(main, cluster);
   else if (parts[0] === "locks") leave = locks(main, cluster);

@@ -16,7 +16,8 @@ const TABS = ["graph", "timeline", "operations", "failures", "log"];
 
 export const operationLink = (id, path) => `#/s/${encodeURIComponent(id)}/op/${path.split("/").map(encodeURIComponent).join("/")}`;
 
-export function submission(main, id, tab, cluster) {
+export function submission(main, id, section, cluster) {
+  const tab = TABS.includes(section) ? section : TABS[0];
   const work = new Work(id), rate = new Rate();
   const name = h("h1"), mark = h("span"), facts = h("p", { class: "lead" }), progress = bar(), counts = h("p", { class: "counts" });
   const steer = actions(id, "", (other) => { location.hash = `#/s/${encodeURIComponent(other)}`; });

@@ -38,6 +38,13 @@ extension Scheduler {
         durable.isForgotten(number) ? nil : view(of: number)
     }
 
+    /// Why a submission has failed: the first of its errors; nil: it has not, or is known no more.
+    ///
+    /// - Complexity: O(its units).
+    public func failure(of number: SubmissionNumber) -> Failure? {
+        durable.isForgotten(number) ? nil : durable.submissions[durable.index(of: number)].failures(of: 0).first
+    }
+
     /// What came of the units of a submission that has ended, from `unit` on; nil: it is known no more.
     ///
     /// - Parameter limit: how many units are looked at, at most.

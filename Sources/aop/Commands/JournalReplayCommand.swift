@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordinator
+import Foundation
 import Shapes
 
 struct JournalReplayCommand: ToolCommand {
@@ -24,6 +25,10 @@ struct JournalReplayCommand: ToolCommand {
         guard let path = recording ?? JournalReplay.recordings(in: data.path).first else {
             throw ToolError(
                 .notFound, "notFound", "there is no recording in \(data.path); one is made by a coordinator with --flight-recorder BYTES")
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw ToolError(
+                .notFound, "notFound", "there is no recording \(path); without a name the newest one of --data is replayed")
         }
         let replay: JournalReplay
         do { replay = try await JournalWork.run { try JournalReplay(recording: path) } } catch let error as RecordingError {
