@@ -80,13 +80,6 @@ import Wire
         #expect(state.held.map(\.unit) == [1])
     }
 
-    @Test func whileItIsStopped_noneBegins() {
-        var state = chain()
-        _ = state.stopOrdered([.with { ($0.unit, $0.attempt, $0.reason) = (1, 11, .cancelled) }], now: 1, at: 101)
-        #expect(state.ended(one, .success(value), now: 5, at: 105) == [ended(one, from: 100, at: 105, .success(value))])
-        #expect(state.held.map(\.unit) == [1])
-    }
-
     @Test func stopOfTheNext_isItsEnd_andThatOfWhatFollows() {
         var state = chain()
         let order = WireStopUnit.with { ($0.unit, $0.attempt, $0.reason) = (2, 12, .cancelled) }
