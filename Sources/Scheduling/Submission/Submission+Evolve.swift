@@ -57,7 +57,6 @@ extension Submission {
         }
         units[unit].startedAt = startedAt
         noteStopped(unit, outcome: outcome, at: at)
-        if outcome == .stopped, startedAt == 0, units[unit].stop != .streamVoided { giveBackNumber(of: unit) }
         if isProvisional(outcome, of: unit) { return try keep(outcome, of: unit, attempt, at: at, &effects) }
         switch (units[unit].stop, outcome) {
         case (.streamVoided?, _):
