@@ -162,7 +162,7 @@ import Testing
     @Test func fileThatIsNotThere_isAUsageError_beforeAnythingIsMeasured() throws {
         let refusal = try #require(Self.refusal(["--compare", "/nowhere/before.json"]))
         #expect(refusal.status == ExitStatus.usage.rawValue)
-        #expect(refusal.message.contains("--compare /nowhere/before.json: it cannot be read: "))
+        #expect(refusal.message.contains("--compare /nowhere/before.json: it cannot be read: there is no such file; "))
     }
 
     // MARK: clusters

@@ -19,7 +19,8 @@ struct EarlierBench: Sendable {
     init(file: String) throws(Unreadable) {
         let bytes: Data
         do { bytes = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
-            throw Unreadable("cannot be read: \((error as NSError).localizedDescription)")
+            let isThere = FileManager.default.fileExists(atPath: file)
+            throw Unreadable("cannot be read: \(isThere ? error.localizedDescription : "there is no such file")")
         }
         try self.init(bytes)
     }
