@@ -135,7 +135,8 @@ struct DeliveryCancellationTests {
         #expect(dependent.outcome?.isSuccess == true)
     }
 
-    @Test func duplicateThatHasJoined_needsTheProducer() async {
+    /// The first of an id, which runs, who receives from it, and who has joined it.
+    private func joined() async -> (first: UniqueGate, receiver: Keep<Int>, joiner: UniqueGate) {
         let id = freshKey("id")
         let first = UniqueGate(id, "first")
         let receiver = first.deliver(to: Keep<Int>())
@@ -143,6 +144,11 @@ struct DeliveryCancellationTests {
         await first.started.wait()
         let joiner = UniqueGate(id, "joiner", onDuplicate: .join)
         queue.addOperation(joiner)
+        return (first, receiver, joiner)
+    }
+
+    @Test func duplicateThatHasJoined_needsTheProducer() async {
+        let (first, receiver, joiner) = await joined()
         receiver.cancel()
         #expect(!first.isCancelled, "the joiner ends as it does")
         first.open(7)
@@ -151,13 +157,7 @@ struct DeliveryCancellationTests {
     }
 
     @Test func duplicateThatWasCancelled_needsTheProducerNoMore() async {
-        let id = freshKey("id")
-        let first = UniqueGate(id, "first")
-        let receiver = first.deliver(to: Keep<Int>())
-        first.add(to: queue)
-        await first.started.wait()
-        let joiner = UniqueGate(id, "joiner", onDuplicate: .join)
-        queue.addOperation(joiner)
+        let (first, receiver, joiner) = await joined()
         joiner.cancel()
         receiver.cancel()
         #expect(first.isCancelled)

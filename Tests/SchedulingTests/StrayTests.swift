@@ -191,8 +191,8 @@ struct StrayTests {
         #expect(cluster.find("o/b", on: 2) != nil)
     }
 
-    /// Its members are cancelled, and one of them has to wait; it is not to be judged again meanwhile.
-    @Test func groupThatBeganAnew_andWhoseConditionFails_waitsForWhatMayGoOnInIt() {
+    /// A group with a condition has failed, and is to be tried again with the one around it; an attempt in it may go on.
+    private func failedBesideAStray() -> FakeCluster {
         let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
         let inner = Sketch.group("g", [.op("a")]).having { $0.conditions = [probe] }
         var cluster = FakeCluster()
@@ -204,6 +204,12 @@ struct StrayTests {
         cluster.advance(Self.lease)
         cluster.attach(2)
         cluster.end("o/g/a", on: 2, failure("no"))
+        return cluster
+    }
+
+    /// Its members are cancelled, and one of them has to wait; it is not to be judged again meanwhile.
+    @Test func groupThatBeganAnew_andWhoseConditionFails_waitsForWhatMayGoOnInIt() {
+        var cluster = failedBesideAStray()
         cluster.advance(120_000)
         cluster.end("o/g", on: 2, .answers([ConditionAnswer(condition: 0, finding: .failed, reason: "no disk")]))
         #expect(cluster.state("o/g") != .failed)
@@ -213,17 +219,7 @@ struct StrayTests {
 
     /// It waits for a worker that judges it when it is cancelled, and one of its members has to wait: nobody is to judge it any more.
     @Test func groupThatBeganAnew_andIsStoppedInLine_standsInNoneAnyMore() {
-        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
-        let inner = Sketch.group("g", [.op("a")]).having { $0.conditions = [probe] }
-        var cluster = FakeCluster()
-        cluster.attach(1)
-        cluster.submit(Sketch.group("root", [.group("o", [inner], retries: 1)]).graph())
-        cluster.end("o/g")
-        cluster.begin("o/g/a")
-        cluster.disconnect(1)
-        cluster.advance(Self.lease)
-        cluster.attach(2)
-        cluster.end("o/g/a", on: 2, failure("no"))
+        var cluster = failedBesideAStray()
         cluster.die(2, crashed: false)
         cluster.advance(120_000)
         cancel("o/g", &cluster)
