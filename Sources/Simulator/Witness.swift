@@ -72,10 +72,11 @@ final class Witness {
     /// What a coordinator had decided that is not on the disk was never so.
     func coordinatorStarts() {
         givenUp = givenUpOnDisk
-        (drained, sessionsOver) = ([], [])
+        (drained, sessionsOver, adopted) = ([], [], [])
         for fact in journal {
             noteDrain(fact)
             if case .workerEnded(let number) = fact, let session = workers[number] { sessionsOver.insert(session) }
+            if case .assigned(_, let attempt, _, _) = fact, linked.contains(attempt.rawValue) { adopted.insert(attempt.rawValue) }
         }
     }
 
@@ -238,6 +239,8 @@ final class Witness {
             // It may run again, and what begins before its coordinator knows may be in vain.
             if run.body.assignment.hasLink, !adopted.contains(attempt) { continue }
             if givenUp.contains(attempt), !run.body.assignment.isFenced || frozen.contains(attempt) { continue }
+            // A frozen process may begin late what it was given before.
+            if executor.wasFrozen, givenUp.contains(body.assignment.attempt) { continue }
             world.violate(
                 "\(body.assignment.submission)/\(body.assignment.path) begins in \(executor.name), and runs in \(run.executor.name) under"
                     + " attempt \(attempt)")
@@ -308,6 +311,8 @@ final class Witness {
             }
             for other in before.map({ graph.path(of: $0) }) where disk.hasOutcome(other, of: assignment.submission) != true {
                 if disk.isProvisional(other, of: assignment.submission) { continue }
+                // What it began on has been stopped meanwhile, and so has it, which it has yet to hear.
+                if [other, assignment.path].allSatisfy({ disk.isStopping($0, of: assignment.submission) }) { continue }
                 world.violate("\(name) begins before \(other) has ended")
             }
             if next == 0 { return }

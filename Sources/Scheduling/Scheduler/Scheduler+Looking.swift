@@ -35,6 +35,12 @@ extension Scheduler {
         return states
     }
 
+    /// Whether it has been told to stop, by whatever. O(path's parts).
+    public func isStopping(_ path: String, of id: String) -> Bool {
+        guard let submission = submission(id), let unit = submission.unit(atPath: path) else { return false }
+        return submission.units[unit].stop != nil
+    }
+
     /// Submission and path.
     public func name(of unit: UnitID) -> String { durable.name(of: unit) }
 
