@@ -49,6 +49,7 @@ import Testing
             ("enrol host2 \(token) work until=2026-11-23T16:00:00.5Z", "a join token has until=TIME"),
             ("enrol host2 \(token) work until=2026-11-23T16:00:00-1", "a join token has until=TIME"),
             ("enrol host2 \(token) work until=2026-13-45T25:61:61Z", "a join token has until=TIME"),
+            ("enrol host2 \(token) work until=0001-01-01T00:00:00Z", "a join token has until=TIME"),
             ("enrol host2 \(token) work \(until) \(until)", "is there twice"),
             ("enrol host2 \(token) work \(until) for=x", "for= is no public key"),
             ("enrol host2 \(token) work \(until) limits=a", "`limits=a` is no limit"),

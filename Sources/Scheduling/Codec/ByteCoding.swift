@@ -59,6 +59,9 @@ struct ByteReader {
     var isAtEnd: Bool { position == bytes.endIndex }
     private var remaining: Int { bytes.endIndex - position }
 
+    /// Two million years of milliseconds.
+    private static let signedMax: UInt64 = 1 << 56
+
     mutating func byte() throws(DecodingFailure) -> UInt8 {
         guard position < bytes.endIndex else { throw DecodingFailure("the bytes end in the middle of a value") }
         defer { position += 1 }
@@ -77,9 +80,12 @@ struct ByteReader {
         throw DecodingFailure("a number is longer than ten bytes")
     }
 
+    /// A time or a duration in milliseconds, mostly: so small that a few of them can be added.
     mutating func signed() throws(DecodingFailure) -> Int64 {
         let raw = try unsigned()
-        return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+        let value = Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+        guard value.magnitude <= Self.signedMax || value == .max else { throw DecodingFailure("\(value) is no time and no duration") }
+        return value
     }
 
     mutating func unsigned32() throws(DecodingFailure) -> UInt32 {
@@ -93,6 +99,16 @@ struct ByteReader {
         guard let narrow = Int32(exactly: value) else { throw DecodingFailure("the number \(value) does not fit 32 bits") }
         return narrow
     }
+
+    /// The number of an epoch, which many others can follow.
+    mutating func epoch() throws(DecodingFailure) -> UInt32 {
+        let epoch = try unsigned32()
+        guard epoch <= Self.epochMax else { throw DecodingFailure("no epochs can follow \(epoch)") }
+        return epoch
+    }
+
+    /// Epochs are seconds since 1970: of the year 2105.
+    private static let epochMax: UInt32 = 4_290_000_000
 
     /// A non-negative number that is used as an index, size or limit.
     mutating func index() throws(DecodingFailure) -> Int { Int(try unsigned32()) }

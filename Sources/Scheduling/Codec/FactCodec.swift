@@ -402,7 +402,7 @@ extension ByteReader {
         let kind = try byte()
         switch kind {
         case Kind.epochStarted:
-            return .epochStarted(epoch: try unsigned32(), incarnation: Incarnation(try unsigned()), at: try signed())
+            return .epochStarted(epoch: try epoch(), incarnation: Incarnation(try unsigned()), at: try signed())
         case Kind.typesRegistered:
             return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
         case Kind.workerMet, Kind.submitterMet:

@@ -84,7 +84,7 @@ extension ByteReader {
         var graph = try graph()
         var options = ByteReader(try content()[...])
         try options.readOptions(into: &graph)
-        guard !graph.nodes.isEmpty else { throw DecodingFailure("a graph has no nodes") }
+        try graph.checkStructure()
         return graph
     }
 

@@ -46,7 +46,7 @@ extension DurableState {
             throw DecodingFailure("it has layout \(version); this version knows \(Self.codecVersion)")
         }
         sequence = JournalSequence(try reader.unsigned())
-        epoch = try reader.unsigned32()
+        epoch = try reader.epoch()
         let total = try reader.index()
         submissions = SubmissionTable(total: total)
         // What was forgotten has no section since layout 2.

@@ -132,6 +132,27 @@ extension Submission {
         if !reader.isAtEnd { earlierAttempts = try reader.table { reader throws(DecodingFailure) in try reader.earlierAttempts() } }
         // Since layout 8, and only where there are strays.
         if !reader.isAtEnd { try readStrayNumbers(from: &reader) }
+        try checkUnitNumbers()
+    }
+
+    /// Units name each other, and tables name units, by their numbers.
+    private func checkUnitNumbers() throws(DecodingFailure) {
+        for (number, unit) in units.enumerated() {
+            let (first, count) = (Int(unit.firstInstance), Int(unit.instances))
+            guard (-1..<number).contains(Int(unit.parent)), (unit.parent < 0) == (number == 0), (0...number).contains(Int(unit.base)),
+                count >= 0, count == 0 || units.indices.contains(first), unit.attempts >= 0, unit.failedAttempts >= 0, unit.crashes >= 0
+            else { throw DecodingFailure("unit \(number) of submission \(id) names units that are not there") }
+        }
+        let named: [any Sequence<Int32>] = [
+            elements.keys, heldChildren.keys, growths.keys, producers.keys, producers.values, before.keys, before.values, decisions.keys,
+            wrapped.keys, wrapped.values, deadlines.keys, lastFailures.keys, verdicts.keys, pauses.keys, standings.keys, joinedValues.keys,
+            lockCycles.keys, quarantines.keys, misfits.keys, seizures.keys, histories.keys, endedEarly, begunStreams, begunAnew,
+            provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, strays.map(\.unit),
+            heldChildren.values.joined(), growths.values.flatMap(\.children), decisions.values.flatMap(\.due),
+        ]
+        for numbers in named where !numbers.allSatisfy({ units.indices.contains(Int($0)) }) {
+            throw DecodingFailure("submission \(id) says something of units that are not there")
+        }
     }
 
     private mutating func readStrayNumbers(from reader: inout ByteReader) throws(DecodingFailure) {

@@ -8,7 +8,7 @@ extension Graph {
         return faults + onceFaults() + hostingFaults()
     }
 
-    private func problems(withOptionsOf node: Node, isRoot: Bool) -> [String] {
+    func problems(withOptionsOf node: Node, isRoot: Bool) -> [String] {
         let options = node.options
         var problems: [String] = []
         func check(_ value: Int64, _ name: String) {
@@ -105,5 +105,5 @@ extension Graph {
     private static let weights = 1...100
 
     /// The end of the year 9999, as a time; as a duration far longer than anybody waits.
-    private static let millisecondsMax: Int64 = 253_402_300_799_999
+    static let millisecondsMax: Int64 = 253_402_300_799_999
 }

@@ -76,10 +76,55 @@ extension Graph {
         AdmissionError(node: node, path: path(of: node), message: message)
     }
 
+    /// Not all that admission asks, so that what an earlier release has admitted can be read: only what a submission cannot do without.
+    ///
     /// - Throws: `DecodingFailure`: nothing that was ever admitted looks like this.
     /// - Complexity: O(nodes + edges).
     func checkStructure() throws(DecodingFailure) {
         if let fault = structuralFaults(.none).first { throw DecodingFailure("a graph that cannot be: \(fault.message)") }
+        for (index, node) in nodes.enumerated() {
+            let ofOptions = node.hasOptions ? problem(withReferencesOf: node, isRoot: index == 0) : nil
+            if let problem = problem(withTimesOf: node) ?? ofOptions {
+                throw DecodingFailure("a graph that cannot be: node \(index) \(problem)")
+            }
+        }
+        if let (node, target) = hiddenReference {
+            throw DecodingFailure("a graph that cannot be: node \(node) waits for node \(target) inside of a forEach")
+        }
+    }
+
+    private func problem(withTimesOf node: Node) -> String? {
+        let hosted = node.hasOptions ? node.options.hostedTimeoutMilliseconds : 0
+        let longest = max(node.timeoutMilliseconds, node.graceMilliseconds ?? 0, hosted)
+        return longest > Self.millisecondsMax ? "has a duration of \(longest) ms" : nil
+    }
+
+    private func problem(withReferencesOf node: Node, isRoot: Bool) -> String? {
+        if let producer = node.options.stream, !(1..<nodes.count).contains(producer) {
+            return "receives the elements of node \(producer), which is none"
+        }
+        return problems(withOptionsOf: node, isRoot: isRoot).first
+    }
+
+    /// What is waited for from outside of the forEach whose body has it.
+    private var hiddenReference: (node: Int, target: Int)? {
+        var bodies = [Int](repeating: 0, count: nodes.count)
+        var ends = Array(1...nodes.count)
+        for index in nodes.indices.dropFirst() {
+            let parent = nodes[index].parent
+            if case .forEach = nodes[parent].kind { bodies[index] = index } else { bodies[index] = bodies[parent] }
+        }
+        for index in nodes.indices.dropFirst().reversed() {
+            let parent = nodes[index].parent
+            ends[parent] = max(ends[parent], ends[index])
+        }
+        for (index, node) in nodes.enumerated() {
+            for target in GraphLayout.dependencies(of: node, previous: -1) {
+                let body = bodies[target]
+                if !(body..<ends[body]).contains(index) { return (index, target) }
+            }
+        }
+        return nil
     }
 
     private func structuralFaults(_ limits: GraphLimits) -> [AdmissionError] {

@@ -73,6 +73,8 @@ public struct Enrolment: Sendable, Hashable {
         // What has another form is not shown to a parser that is generous with it: what is read is what would be written. Its
         // error would say no more than that it is no time.
         guard isTime(text), let date = try? Date(String(text), strategy: .iso8601) else { return nil }
+        // Of early years more than one text means the same time.
+        guard date.timeIntervalSince1970 >= 0 else { return nil }
         return Int64(date.timeIntervalSince1970) * 1000
     }
 }
