@@ -8,8 +8,8 @@ import GraphFile
 import Testing
 import Wire
 
-/// Random graphs as graph files: what is read from a file is the graph that the same operations make in Swift. So it runs as that does, which
-/// the other tests of random graphs judge.
+/// Random graphs as graph files: what is read from a file is the graph that the same operations make in Swift.
+///
 ///
 /// `AOP_CONFORMANCE_GRAPHS` says how many (300 if it is not set), `AOP_CONFORMANCE_SEED` the first seed.
 @Suite struct GraphFilesTests {
@@ -17,10 +17,10 @@ import Wire
     private static let first = environment["AOP_CONFORMANCE_SEED"].flatMap(UInt64.init) ?? 1
     private static let count = environment["AOP_CONFORMANCE_GRAPHS"].flatMap(UInt64.init) ?? 300
 
-    /// What a file can say.
+    /// What a file can say, and Swift says alike.
     private static let features: GraphGenerator.Features = [
         .retries, .timeouts, .deadlines, .conditions, .groupConditions, .keys, .uniqueness, .delivery, .dependencies, .limits, .stops,
-        .outsiders, .unorderedStops, .delays, .queueTimeouts, .atMostOnce, .placement, .recomputable,
+        .outsiders, .unorderedStops, .delays, .queueTimeouts, .atMostOnce, .placement, .recomputable, .scopes, .products,
     ]
 
     @Test func whatIsReadFromAFile_isTheGraphThatIsMadeInSwift() throws {
@@ -38,7 +38,7 @@ import Wire
             let limits = GraphRun.Limits(timeout: .milliseconds(50), deadline: .milliseconds(200), queueTimeout: .milliseconds(5))
             let run = GraphRun(plan, at: name, limits: limits, isHere: false)
             let made = GraphBuilder.graph(of: [run.root])
-            let file = try GraphFileText(plan: plan, made: made.wire, salt: "\(name)/", limits: limits).text()
+            let file = try GraphFileText(plan, at: name, limits: limits).text(as: seed.isMultiple(of: 2) ? .json : .yaml)
             let read: WireGraph
             do { read = try GraphFileLoader.load(text: file, file: "graph.yaml").graph } catch {
                 Issue.record("seed \(seed)\n\(error.errors.map(\.description).joined(separator: "\n"))\n\(plan)\n\(file)")
@@ -59,92 +59,6 @@ import Wire
             nodes += expected.nodes.count
         }
         #expect(nodes > Int(Self.count), "hardly anything was compared")
-    }
-}
-
-/// A planned graph as a file, in JSON.
-private struct GraphFileText {
-    let plan: GraphPlan
-    /// The same in Swift: parameters are as they are there.
-    let made: WireGraph
-    let salt: String
-    let limits: GraphRun.Limits
-
-    func text() throws -> String {
-        var root = try node(0)
-        root["id"] = nil
-        root["name"] = GraphPlan.name(of: 0)
-        let data = try JSONSerialization.data(withJSONObject: root, options: [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes])
-        return String(decoding: data, as: UTF8.self)
-    }
-
-    private func node(_ index: Int) throws -> [String: Any] {
-        let planned = plan.nodes[index]
-        let name = GraphPlan.name(of: index)
-        let wire = made.nodes.first { $0.id == name }
-        var found: [String: Any] = ["id": name, "grace": text(limits.grace)]
-        switch planned.kind {
-        case .group(let group):
-            found[group.isOrdered ? "ordered" : "group"] = try plan.children(of: index).map { try node($0) }
-            found["onFailure"] = group.stops ? "stop" : "continue"
-            found["maxConcurrent"] = group.limit
-        case .operation, .wrapper:
-            found["op"] = wire?.operation.type
-            found["with"] = try parameters(wire?.operation.parameters)
-        }
-        let producers = planned.producers.map { GraphPlan.name(of: $0) }
-        if producers.count == 1 { found["receives"] = producers[0] } else if !producers.isEmpty { found["receives"] = producers }
-        if !planned.after.isEmpty { found["after"] = planned.after.map { GraphPlan.name(of: $0) } }
-        if planned.attempts > 1 { found["retry"] = planned.attempts - 1 }
-        if planned.hasTimeout { found["timeout"] = text(limits.timeout) }
-        if planned.hasDeadline { found["deadline"] = text(limits.deadline) }
-        if planned.hasQueueTimeout { found["queueTimeout"] = text(limits.queueTimeout) }
-        if planned.isAtMostOnce { found["atMostOnce"] = true }
-        if planned.isRecomputable { found["recomputable"] = true }
-        if !planned.keys.isEmpty { found["exclusive"] = planned.keys.map { ["key": salt + $0.name, "limit": $0.limit] } }
-        if let unique = planned.unique {
-            found["unique"] = salt + unique.id
-            found["onDuplicate"] = unique.joins ? "join" : "ignore"
-        }
-        if let required = planned.requires {
-            var requires: [String: Any] = [:]
-            if let label = required.label { requires["label"] = label }
-            if required.permits > 0 { requires["permits"] = required.permits }
-            found["requires"] = requires
-        }
-        switch planned.start {
-        case .delay(let milliseconds)?: found["delay"] = "\(milliseconds)ms"
-        case .notBefore(let milliseconds)?: found["notBefore"] = time(milliseconds)
-        case nil: break
-        }
-        if !planned.conditions.isEmpty { found["conditions"] = try conditions(planned.conditions, wire) }
-        return found
-    }
-
-    private func conditions(_ planned: [ConditionPlan], _ wire: WireNode?) throws -> [[String: Any]] {
-        try zip(planned, wire?.conditions ?? []).map { planned, wire in
-            switch planned {
-            case .noFailedDependencies: return ["noFailedDependencies": true]
-            case .noCancelledDependencies: return ["noCancelledDependencies": true]
-            case .scripted(_, let isNegated):
-                var found: [String: Any] = ["type": wire.probe.type, "with": try parameters(wire.probe.parameters)]
-                if isNegated { found["negated"] = true }
-                return found
-            case .prepared, .all, .any, .not, .silent, .ignored:
-                throw GraphFileErrors([GraphFileError(file: "", position: nil, message: "\(planned) is not drawn for a file")])
-            }
-        }
-    }
-
-    private func parameters(_ place: UInt32?) throws -> Any {
-        try JSONSerialization.jsonObject(with: made.parameters[Int(place ?? 0)])
-    }
-
-    private func text(_ duration: Duration) -> String { "\(Int(duration / .milliseconds(1)))ms" }
-
-    private func time(_ milliseconds: Int) -> String {
-        let date = Date(timeIntervalSince1970: 1_000 + Double(milliseconds) / 1_000)
-        return date.ISO8601Format(.init(includingFractionalSeconds: true))
     }
 }
 

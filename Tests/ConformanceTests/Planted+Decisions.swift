@@ -36,6 +36,31 @@ extension Planted {
         },
     ]
 
+    private static let list: GraphPlan = {
+        var group = GroupPlan()
+        group.isList = true
+        return .of([.leaf(failures: 1), .group(group) { $0.producers = [1] }, .leaf(in: 2), .leaf(in: 2)])
+    }()
+    private static let succeedingList: GraphPlan = {
+        var plan = list
+        plan.nodes[1] = .leaf()
+        return plan
+    }()
+
+    static let lists: [Planted] = [
+        Planted(
+            "oneChildPerElement", "an element has no child", succeedingList,
+            Seen.run(1) + Seen.run(3) + Seen.run(4) + Seen.group(2) + Seen.group(0)
+        ) { $0.removeAll { event in Seen.run(4).contains(event) } },
+        Planted(
+            "oneChildPerElement", "it fails with another error than its producer's", list,
+            Seen.fails(1) + Seen.group(2, .failure([.own(1)])) + Seen.group(0, .failure([.own(1), .own(1)]))
+        ) { events in
+            events.tell(2, .failure([.own(2)]))
+            events.tell(0, .failure([.own(1), .own(2)]))
+        },
+    ]
+
     static let decisions: [Planted] = [
         Planted("addedAfterItsCause", "it begins before its cause has ended", deciding(), added) {
             $0.move(Seen.begins(2), before: Seen.value(1))

@@ -26,6 +26,17 @@ import Testing
         #expect(events(cluster).allSatisfy { $0.startedAt > 0 })
     }
 
+    /// Its beginning was told with how it stands after that step: as its end, before the ends of what is in it.
+    @Test func groupThatEndsAsItBegins_isToldOnce_afterWhatIsInIt() {
+        var cluster = FakeCluster()
+        cluster.submit(Sketch.group("root", [.op("a"), Sketch.group("outer", [Sketch.group("inner", [])], after: ["a"])]).graph())
+        _ = cluster.ask(.follow(submission: "last", .everything))
+        cluster.attach(1)
+        cluster.end("a", .success(text("A")))
+        #expect(events(cluster).map(\.path) == ["a", "outer/inner", "outer", ""])
+        #expect(events(cluster).allSatisfy { $0.state == .succeeded && $0.startedAt > 0 })
+    }
+
     @Test func withoutDetails_thereAreOnlyOperations() {
         var cluster = cluster(.operations)
         cluster.end("inner/a", .success(text("A")))

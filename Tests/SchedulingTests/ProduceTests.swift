@@ -85,6 +85,20 @@ import Testing
         #expect(cluster.view()?.state == .succeeded)
     }
 
+    @Test func inAnOrderedGroup_itComesLast_alsoIfTheLastHasEndedBeforeItsTurn() {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a"), .op("b"), .op("c")], ordered: true).graph())
+        _ = cluster.ask(.cancel(submission: "last", path: "c", reason: "", now: false))
+        cluster.end("a", .production(.void, .of(.op("x"))))
+        #expect(cluster.heldPaths == ["b"])
+        cluster.end("b", .production(.void, .of(.op("y"))))
+        #expect(cluster.heldPaths == ["x+1"])
+        cluster.end("x+1")
+        #expect(cluster.heldPaths == ["y+2"])
+        cluster.drain()
+        #expect(cluster.view()?.counts.succeeded == 4)
+    }
+
     @Test func namesThatAreTaken_getANumber() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.op("a"), .op("x+1")]).graph())

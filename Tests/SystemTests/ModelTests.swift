@@ -46,7 +46,7 @@ extension SystemTests {
 
         /// Starts the hosts of which graphs know, each with so many processes.
         @discardableResult
-        private static func startWorkers(_ harness: ProcessHarness, processes: Int) async throws -> [Int32] {
+        static func startWorkers(_ harness: ProcessHarness, processes: Int) async throws -> [Int32] {
             for host in GraphPlan.hosts {
                 let arguments = [
                     "--connect", harness.endpoint, "--slots", "\(16 / (2 * processes))", "--processes", "\(processes)",

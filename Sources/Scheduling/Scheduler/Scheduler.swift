@@ -231,8 +231,14 @@ public struct Scheduler {
             if !heldBack.isEmpty { heldBack[unit] = nil }
         case .opened(let unit, let at):
             watchTimeout(ofGroup: unit, startedAt: at)
-            if followers.wantsDetails(of: unit.submission) { noteChange(unit, at: at, errors: []) }
+            guard followers.wantsDetails(of: unit.submission), !hasEnded(unit) else { return }
+            noteChange(unit, at: at, errors: [])
         case .changed(let unit, let at, let errors):
+            // One that has ended in the same step is told of with its end, after the ends of what is in it.
+            guard !hasEnded(unit) else { return }
+            count(unit, at: at)
+            noteChange(unit, at: at, errors: errors)
+        case .ended(let unit, let at, let errors):
             count(unit, at: at)
             noteChange(unit, at: at, errors: errors)
         case .kept(let unit, let at): noteChange(unit, at: at, errors: [])
@@ -246,6 +252,10 @@ public struct Scheduler {
             pending.touch(number)
             pending.ended.append(number)
         }
+    }
+
+    private func hasEnded(_ unit: UnitID) -> Bool {
+        durable.submissions[durable.index(of: unit.submission)].units[unit.index].hasEnded
     }
 
     private mutating func giveClasses(toSubmission index: Int) {

@@ -50,7 +50,7 @@ extension Submission {
             HistoryEntry(
                 at: at, event: .lateResultRefused,
                 text: "what attempt \(attempt.rawValue) reported after its lock was released is refused"))
-        effects.append(.changed(id(unit), at: at, errors: []))
+        effects.append(.kept(id(unit), at: at))
     }
 
     func fencedFailure(_ unit: Int) -> Failure {

@@ -97,7 +97,7 @@ extension Submission {
         let before = effects.count
         finish(unit, .success(payload), at, &effects)
         for place in before..<effects.count {
-            if case .changed(id(unit), _, _) = effects[place] { effects[place] = .kept(id(unit), at: at) }
+            if case .ended(id(unit), _, _) = effects[place] { effects[place] = .kept(id(unit), at: at) }
         }
     }
 

@@ -183,7 +183,7 @@ extension Submission {
             units[unit].locks = .none
             releasing.append(Int32(unit))
         }
-        effects.append(.changed(id(unit), at: at, errors: errors))
+        effects.append(.ended(id(unit), at: at, errors: errors))
         stopPreparations(of: unit, .siblingFailed)
 
         let parent = Int(units[unit].parent)

@@ -26,11 +26,12 @@ extension Submission {
 
     /// The unit has ended: its successor has its turn, and those behind successors that ended before theirs.
     mutating func passTurn(of unit: Int) {
-        guard var next = memberAfter(unit) else { return }
+        // Also of the last one: others may come behind it.
         guard memberBefore(unit) == nil else {
             endedEarly.insert(Int32(unit))
             return
         }
+        guard var next = memberAfter(unit) else { return }
         while true {
             work.append(.release(Int32(next)))
             guard endedEarly.remove(Int32(next)) != nil, let further = memberAfter(next) else { return }

@@ -195,7 +195,10 @@ enum Effect {
     case opened(UnitID, at: Int64)
     /// The unit's state changed in a way that followers are told.
     case changed(UnitID, at: Int64, errors: [Failure])
-    /// As `changed`, of what has its end from another submission: that was counted there.
+    /// The unit has its outcome.
+    case ended(UnitID, at: Int64, errors: [Failure])
+    /// Followers are told of what has ended, and that is not counted: it has its end from another submission, or more has become
+    /// known of it.
     case kept(UnitID, at: Int64)
     case submissionEnded(SubmissionNumber)
 }

@@ -55,6 +55,7 @@ extension Account {
     /// Whether a group has failed by its own conditions or limits, not by its children.
     func endedByItself(_ group: Int) -> Bool {
         guard case .failure(let faults)? = outcome(group), let first = faults.first else { return false }
+        guard !hasFailedProducer(group) else { return true }
         return isLimit(first, of: group) || isRefusal(faults, ofGroup: group)
     }
 

@@ -158,7 +158,7 @@ extension Account {
     }
 
     /// Whether anything was seen of a node: what is added later need not come.
-    func exists(_ node: Int) -> Bool { plan.isPresent(node) || !tellings[node].isEmpty || !runs[node].isEmpty }
+    func exists(_ node: Int) -> Bool { plan.isPresent(node) && !plan.isOfList(node) || !tellings[node].isEmpty || !runs[node].isEmpty }
 
     func children(of node: Int) -> [Int] { plan.children(of: node).filter(exists) }
 

@@ -62,7 +62,7 @@ extension Account {
     fileprivate func isStep(_ node: Int) -> Bool { self.node(node).parent.map { self.node($0).group?.sequence != nil } ?? false }
 
     /// Whether a group has come to an end by something else than the ends of its children.
-    fileprivate func decidesNoMore(_ group: Int) -> Bool {
+    func decidesNoMore(_ group: Int) -> Bool {
         if outcome(group)?.isCancelled == true || endedByItself(group) { return true }
         return node(group).group?.stops == true && children(of: group).contains { outcome($0)?.isSuccess != true }
     }

@@ -17,6 +17,7 @@ extension GraphPlan: CustomStringConvertible {
         case .group(let group):
             words.append(group.isOrdered ? "ordered" : "group")
             if let parent = plan.parent { words.append("in \(Self.name(of: parent))") }
+            if group.isList { words.append("list") }
             if group.decides { words.append("decides") }
             if let sequence = group.sequence { words.append("sequence of \(sequence.rawValue)") }
             if group.stops { words.append("stops") }

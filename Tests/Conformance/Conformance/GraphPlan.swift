@@ -105,6 +105,8 @@ package struct GroupPlan: Codable, Sendable, Hashable {
     package var stops = false
     /// How many children run at once; nil for no limit.
     package var limit: Int?
+    /// Its file writes it as a list, with a member for each element.
+    package var isList = false
     /// It adds children as others end. One that is hosted does so in the program only.
     package var decides = false
     /// It adds its children one after the other, each by how the one before has ended. The same is so of one that is hosted.

@@ -44,7 +44,8 @@ package struct Violation: Sendable, Hashable, CustomStringConvertible {
 package enum Reference {
     package static let rules =
         outcomeRules + groupRules + orderRules + conditionRules + lockRules + retryRules
-        + sayRules + streamRules + decisionRules + wrapperRules + timeRules + lossRules + placementRules + pauseRules + submissionRules
+        + sayRules + streamRules + decisionRules + wrapperRules + timeRules + lossRules + placementRules + pauseRules
+        + submissionRules + listRules
 
     /// The rules that `history` breaks; empty if it is allowed.
     ///

@@ -97,7 +97,7 @@ struct OperationBuilder {
         return zip(children, (group as? GroupOperation)?.operations.compactMap { $0 as? AOperation } ?? []).map { ($0, $1) }
     }
 
-    private func leaf(_ node: Int) -> AOperation {
+    func leaf(_ node: Int) -> AOperation {
         let parameters = ScriptParameters(plan, node, place: place, salt: salt, limits: limits)
         if plan.nodes[node].unique != nil { return ScriptedOnly(parameters) }
         let isHosted = plan.nodes[node].isHosted

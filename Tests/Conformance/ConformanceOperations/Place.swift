@@ -23,7 +23,7 @@ extension Place {
     package func note(_ event: Event) { note([event]) }
 
     /// Notes an event with the time.
-    func noteTimed(_ event: Event) { note([.clock(Int((date.timeIntervalSince1970 * 1_000).rounded(.down))), event]) }
+    package func noteTimed(_ event: Event) { note([.clock(Int((date.timeIntervalSince1970 * 1_000).rounded(.down))), event]) }
 }
 
 /// Finds a place by its name: a folder, for all processes of a host, or a place of this process.

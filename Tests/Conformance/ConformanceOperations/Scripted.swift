@@ -169,7 +169,7 @@ package final class HostedPreparation: PreparationBody, @unchecked Sendable {}
 /// What a worker registers to run graphs.
 package enum ConformanceTypes {
     package static let operations: [any ClusterOperation.Type] = [
-        Scripted.self, ScriptedOnly.self, ScriptedReceiver.self, ScriptedJoin.self, ScriptedSource.self,
+        Scripted.self, ScriptedList.self, ScriptedOnly.self, ScriptedReceiver.self, ScriptedJoin.self, ScriptedSource.self,
         ScriptedSink.self, ScriptedDecider.self, ScriptedPreparation.self, ScriptedSequence.self, ScriptedLine.self,
         ScriptedAttempts.self, ScriptedAttempt.self,
     ]

@@ -76,6 +76,44 @@ package final class ScriptedOnly: AsyncOperation<String>, ClusterOperation, Uniq
     package override func run() async throws -> String { try await parameters.run(on: self, received: nil, failure: nil) }
 }
 
+/// Delivers a list, of which a graph file makes members of a group.
+package final class ScriptedList: AsyncOperation<[ListElement]>, ClusterOperation, @unchecked Sendable {
+    package struct Parameters: Codable, Sendable {
+        var body: ScriptParameters
+        /// What each is made of; its text is that of the run.
+        var elements: [ListElement]
+    }
+
+    package let parameters: Parameters
+
+    package init(_ parameters: Parameters) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    package override func run() async throws -> [ListElement] {
+        let text = try await parameters.body.run(on: self, received: nil, failure: nil)
+        return parameters.elements.map { element in
+            var element = element
+            element.text = text
+            return element
+        }
+    }
+}
+
+/// What one member is made of: its body, and its scripted conditions.
+package struct ListElement: Codable, Sendable {
+    /// What the body has ended with that has delivered it.
+    package var text: String?
+    var body: ScriptParameters
+    var c0: ScriptedCondition?
+    var c1: ScriptedCondition?
+    var c2: ScriptedCondition?
+    var c3: ScriptedCondition?
+    var c4: ScriptedCondition?
+    var c5: ScriptedCondition?
+}
+
 /// Sends elements.
 package class SourceBody: AsyncOperation<String>, PartialResultOperation, @unchecked Sendable {
     package typealias PartialResult = String

@@ -45,7 +45,10 @@ extension AOperationError {
         guard state == .execution, publisher?.wholeMatch(of: /n[0-9]+/) == nil, let origin = (transit as? Transit)?.failure.origin,
             !origin.isEmpty
         else { return nil }
+        let names = origin.split(separator: "/")
+        // What is made of a list has a number, which is its own only with the list's name.
+        if let last = names.last, last.allSatisfy(\.isWholeNumber) { return names.suffix(2).joined(separator: "/") }
         // What was added has the number of the addition in that.
-        return origin.split(separator: "/").last?.split(separator: "+").first.map(String.init)
+        return names.last?.split(separator: "+").first.map(String.init)
     }
 }
