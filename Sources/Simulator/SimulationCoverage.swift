@@ -34,10 +34,11 @@ public struct SimulationCoverage: Sendable {
         return missingFacts + missingFaults + missingPairs
     }
 
-    /// Kinds of facts that simulations can bring about. Quarantine that is lifted is not simulated, nor what does not fit its type.
+    /// Kinds of facts that simulations can bring about. Quarantine that is lifted is not simulated, nor what does
+    /// not fit its type, nor locks of what is produced.
     static let factNames = [
         "assigned", "attemptEnded", "attemptLost", "cancelRequested", "deadlinePassed", "deathProven", "delayEnded", "epochStarted",
-        "forgotten", "groupRestarted", "judged", "lateResultRefused", "lockCycleFound", "lockSeized", "locksAsked", "locksReturned",
+        "forgotten", "groupRestarted", "judged", "lateResultRefused", "lockSeized", "locksAsked", "locksReturned",
         "offersRegistered", "orphanEnded", "outcomesKept", "paused", "preparationDue", "produced", "quarantineMet", "queueTimedOut",
         "resumed", "scopeRestarted", "signaturesRegistered", "stopBegun", "streamBegun", "submitted", "submitterMissed", "timedOut",
         "typesRegistered", "workerDrained", "workerEnded", "workerMet", "workerRemoved", "workerResumed", "zonesRegistered",
