@@ -32,7 +32,9 @@ extension Graph {
 extension NodeOptions {
     fileprivate var words: [String] {
         var words = exclusive.map { "locks \($0.key)" }
-        if !conditions.isEmpty { words.append("\(conditions.count) conditions") }
+        if !conditions.isEmpty { words.append("conditions \(conditions.map(\.word).joined(separator: ","))") }
+        if !conditionTrees.isEmpty { words.append("of which \(conditionTrees.map(word).joined(separator: ","))") }
+        if let prepares { words.append("prepares \(prepares)") }
         if retriesNet { words.append("retries its net") }
         if atMostOnce { words.append("at most once") }
         if let unique { words.append("\(unique.joins ? "joins" : "unique") \(unique.id)") }
@@ -42,7 +44,35 @@ extension NodeOptions {
         if queueTimeoutMilliseconds > 0 { words.append("queue timeout \(queueTimeoutMilliseconds)") }
         if let priority { words.append("priority \(priority)") }
         if let crashLimit { words.append("crash limit \(crashLimit)") }
-        if !requires.isEmpty { words.append("requires \(requires.labels.joined(separator: ","))") }
+        if !requires.isEmpty {
+            let things = requires.labels + requires.resources.map { "\($0.amount) \($0.name)" }
+            words.append("requires \(things.joined(separator: ","))")
+        }
         return words
+    }
+
+    private func word(_ tree: ConditionTree) -> String {
+        let parts = tree.parts.map(word).joined(separator: ",")
+        return switch tree {
+        case .leaf(let position): "\(position)"
+        case .all: "all(\(parts))"
+        case .any: "any(\(parts))"
+        case .not: "not(\(parts))"
+        case .ignored: "ignored(\(parts))"
+        }
+    }
+}
+
+extension Condition {
+    fileprivate var word: String {
+        let word =
+            switch kind {
+            case .noFailedDependencies: "none-failed"
+            case .noCancelledDependencies: "none-cancelled"
+            case .timeWindow(let window): "\(window.startMinute)-\(window.endMinute)\(window.zone)"
+            case .rateLimit(let limit): "\(limit.key):\(limit.count)/\(limit.perMilliseconds)"
+            case .probe(let probe): probe.isHosted ? "closure" : "probe"
+            }
+        return isNegated ? "not-\(word)" : word
     }
 }

@@ -1,3 +1,4 @@
+import Scheduling
 import Wire
 
 /// One connection of a process to the coordinator: what is sent in one direction arrives in order, or not at all when the connection
@@ -25,6 +26,9 @@ final class SimulatedConnection {
 final class SimulatedHost {
     let number: Int
     let isOfSubmitter: Bool
+    let labels: [String]
+    /// How much it has of what is counted.
+    let offer: [ResourceAmount]
     var executors: [SimulatedExecutor] = []
     /// Processes that have ended, with whether they died by themselves: told until it is known to be durable.
     var proofs: [(incarnation: UInt64, crashed: Bool)] = []
@@ -40,7 +44,9 @@ final class SimulatedHost {
     /// In whose name proofs are given, by the start of the coordinator.
     var supervisor: (start: Int, peer: UInt64)?
 
-    init(_ number: Int, isOfSubmitter: Bool = false) { (self.number, self.isOfSubmitter) = (number, isOfSubmitter) }
+    init(_ number: Int, isOfSubmitter: Bool = false, labels: [String] = [], offer: [ResourceAmount] = []) {
+        (self.number, self.isOfSubmitter, self.labels, self.offer) = (number, isOfSubmitter, labels, offer)
+    }
 }
 
 /// What happens in virtual time.
@@ -58,6 +64,7 @@ enum Event {
     /// The body sends its next element, and reads on in its stream.
     case bodySends(SimulatedExecutor, body: Int)
     case bodyReads(SimulatedExecutor, body: Int)
+    case bodyProduces(SimulatedExecutor, body: Int, RandomWork.Product)
     case proof(SimulatedHost)
     case proofKnown(SimulatedHost, UInt64)
     case replace(SimulatedHost, index: Int)
@@ -83,8 +90,8 @@ enum Event {
         switch self {
         case .up, .closed, .step, .written, .spooled, .waitsEnd, .proof: true
         case .client(let event): event.isOfCoordinator
-        case .connected, .lost, .down, .tick, .bodyEnds, .bodySends, .bodyReads, .proofKnown, .replace, .kill, .coordinatorStarts,
-            .coordinatorResumes, .fault, .heals, .resumes, .returns, .faultsStop:
+        case .connected, .lost, .down, .tick, .bodyEnds, .bodySends, .bodyReads, .bodyProduces, .proofKnown, .replace, .kill,
+            .coordinatorStarts, .coordinatorResumes, .fault, .heals, .resumes, .returns, .faultsStop:
             false
         }
     }
@@ -93,7 +100,8 @@ enum Event {
     var host: SimulatedHost? {
         switch self {
         case .connected(let executor, _), .lost(let executor, _), .down(_, _, let executor), .tick(let executor),
-            .bodyEnds(let executor, _), .bodySends(let executor, _), .bodyReads(let executor, _), .kill(let executor):
+            .bodyEnds(let executor, _), .bodySends(let executor, _), .bodyReads(let executor, _), .bodyProduces(let executor, _, _),
+            .kill(let executor):
             executor.host
         case .replace(let host, _), .proofKnown(let host, _): host
         case .up, .closed, .proof, .step, .written, .spooled, .waitsEnd, .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals,
@@ -110,8 +118,8 @@ enum Event {
             .closed(let connection):
             connection.host
         case .proof(let host), .proofKnown(let host, _): host
-        case .tick, .bodyEnds, .bodySends, .bodyReads, .replace, .kill, .step, .written, .spooled, .waitsEnd, .coordinatorStarts,
-            .coordinatorResumes, .client, .fault, .heals, .resumes, .returns, .faultsStop:
+        case .tick, .bodyEnds, .bodySends, .bodyReads, .bodyProduces, .replace, .kill, .step, .written, .spooled, .waitsEnd,
+            .coordinatorStarts, .coordinatorResumes, .client, .fault, .heals, .resumes, .returns, .faultsStop:
             nil
         }
     }

@@ -8,6 +8,8 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case replyBeforeCommit = "reply-before-commit"
     /// Followers are shown what is not on the disk.
     case eventsBeforeCommit = "events-before-commit"
+    /// An executor is told that what an operation has produced is kept before that is on the disk.
+    case receiptBeforeCommit = "receipt-before-commit"
     /// A lock is given to the next one when its holder is not heard for the lease, not the lock lease.
     case lockMovedOnSuspicion = "lock-moved-on-suspicion"
     /// An executor starts what it was given before, though its lease is over.
@@ -32,6 +34,10 @@ public enum PlantedDefect: String, CaseIterable, Sendable {
     case linksUnjournaled = "links-unjournaled"
     /// A worker that an operator has drained is given work.
     case drainIgnored = "drain-ignored"
+    /// A worker's host is said to have twice of what it has.
+    case hostOversold = "host-oversold"
+    /// What is given to an executor is said to have the first numbers of its resources, whoever has them.
+    case numbersShared = "numbers-shared"
     /// A decision's children are added twice.
     case decisionTwice = "decision-twice"
     /// What was written last is lost at a crash although it was acknowledged: the disk lies.
@@ -59,6 +65,7 @@ extension PlantedDefect {
             20
         case .decisionTwice, .linksUnjournaled, .messageDropped, .sessionOverEarly, .holdingsUntold, .noFreshLease, .deathWithoutProof: 60
         case .lockMovedOnSuspicion, .drainIgnored, .hostedUntold, .attemptsMixed, .elementsBeforeSpool, .endBeforeElements: 200
+        case .receiptBeforeCommit, .hostOversold, .numbersShared: 200
         case .staleTokenAccepted: 600
         // What is needed for it is rare: an attempt that waits in a process whose lease ends, a cancellation of what was given up,
         // two bodies that differ in age by a lock lease and meet on one key.

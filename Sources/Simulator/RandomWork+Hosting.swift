@@ -13,6 +13,7 @@ extension RandomWork {
             if random.oneIn(10) {
                 let waits = random.oneIn(2)
                 change(node, of: &graph) {
+                    if !$0.conditionTrees.isEmpty { $0.conditionTrees.append(.leaf($0.conditions.count)) }
                     $0.conditions.append(
                         Condition(.probe(Probe(type: "closure", parameters: 0, waits: waits, isHosted: true)), isNegated: false))
                 }

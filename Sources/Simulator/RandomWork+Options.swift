@@ -6,10 +6,14 @@ extension RandomWork {
     static let label = "fast"
     private static let uniqueIDs = ["u0", "u1"]
 
+    static func retention(using random: inout SimulationRandom) -> (milliseconds: Int64, bytes: Int64) {
+        random.oneIn(3) ? (3_600_000, 1 + random.below(Int64(2_000))) : (5_000 + random.below(Int64(40_000)), 0)
+    }
+
     func ask(of graph: inout Graph, using random: inout SimulationRandom) {
         if isQuick { ask(.recomputable, of: 0, in: &graph, &random) }
         for node in graph.nodes.indices {
-            for option in Option.allCases where random.oneIn(option.rarity) {
+            for option in Option.allCases where option.feature.isSubset(of: features) && random.oneIn(option.rarity) {
                 ask(option, of: node, in: &graph, &random)
             }
         }
@@ -22,7 +26,10 @@ extension RandomWork {
     }
 
     private enum Option: CaseIterable {
-        case deadline, queueTimeout, backoff, net, unique, label, crashLimit, hold, recomputable
+        case deadline, queueTimeout, backoff, net, unique, label, crashLimit, hold, recomputable, resources
+
+        /// What the run has to have for it.
+        var feature: WorkFeatures { self == .resources ? .resources : [] }
 
         /// Once in so many nodes.
         var rarity: Int {
@@ -30,6 +37,7 @@ extension RandomWork {
             case .deadline, .queueTimeout, .crashLimit: 14
             case .backoff, .unique, .label: 8
             case .net: 2
+            case .resources: 3
             case .recomputable: 4
             case .hold: 20
             }
@@ -53,6 +61,7 @@ extension RandomWork {
             node.options.unique = Uniqueness(id: random.pick(Self.uniqueIDs) ?? "", joins: random.oneIn(2))
         case (.label, _): node.options.requires = Requirements(labels: [Self.label])
         case (.crashLimit, _): node.options.crashLimit = 1 + random.below(3)
+        case (.resources, _): node.options.requires = requirements(of: node, using: &random)
         case (.recomputable, _): node.options.recomputable = true
         case (.hold, _): node.options.notBefore = Simulation.firstDay + random.below(Int64(30_000))
         default: return false

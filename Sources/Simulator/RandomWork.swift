@@ -24,8 +24,16 @@ struct RandomWork {
     let size: Int
     /// Bodies are short, and most of them may run again: much of it begins before the coordinator knows.
     let isQuick: Bool
+    let features: WorkFeatures
+    let largestOffer: [ResourceAmount]
+    /// How long what has ended is kept; or so many bytes of it, for a while at least. 0: all of it.
+    let retention: (milliseconds: Int64, bytes: Int64)
 
-    init(using random: inout SimulationRandom) {
+    /// - Parameter rare: where what features need is drawn from: what a seed draws without them stays as it is.
+    init(with features: WorkFeatures, using random: inout SimulationRandom, rare: inout SimulationRandom) {
+        self.features = features
+        largestOffer = Self.largestOffer(using: &rare)
+        retention = features.contains(.retention) ? Self.retention(using: &rare) : (0, 0)
         retries = random.oneIn(2)
         streams = random.oneIn(2)
         hosts = random.oneIn(3)
@@ -87,6 +95,7 @@ struct RandomWork {
             }
             siblings.append(child)
         }
+        addPreparations(to: &graph, of: index, names: names, isInForEach: isInForEach, &random)
         guard !isInForEach, random.oneIn(8) else { return }
         addDecider(to: &graph, of: index, &random)
     }
@@ -107,6 +116,7 @@ struct RandomWork {
         var names = names
         dress(&node, isGroup: false, names: &names, isInForEach: isInForEach, &random)
         graph.nodes.append(node)
+        addPreparations(to: &graph, of: index, names: names, isInForEach: isInForEach, &random)
     }
 
     private func addForEach(to graph: inout Graph, parent: Int, producer: Int?, names: Set<String>, _ random: inout SimulationRandom) {
@@ -121,7 +131,7 @@ struct RandomWork {
     }
 
     /// - Parameter names: the keys that are held around it, and then by it.
-    private func dress(
+    func dress(
         _ node: inout Node, isGroup: Bool, names: inout Set<String>, isInForEach: Bool, _ random: inout SimulationRandom
     ) {
         if retries, random.oneIn(isGroup ? 6 : 3) { node.retries = 1 + random.below(2) }
@@ -138,6 +148,8 @@ struct RandomWork {
             options.conditions = [Condition(.probe(Probe(type: Self.condition, parameters: 0, waits: random.oneIn(2))), isNegated: false)]
         }
         if !isGroup, node.retries == 0, !retries, random.oneIn(6) { options.atMostOnce = true }
+        let hasMore = !features.isDisjoint(with: [.conditions, .times])
+        if hasMore, random.oneIn(isGroup ? 6 : 3) { addConditions(to: &options, using: &random) }
         if options != .standard { node.options = options }
     }
 
@@ -153,6 +165,8 @@ struct RandomWork {
         /// How many elements of another one it reads; nil: all.
         var wanted: Int?
         var readingMilliseconds: Int64 = 0
+        /// What it produces while it runs.
+        var products: [Product] = []
     }
 
     func body(of assignment: WireAssignment, _ faults: FaultMix, using random: inout SimulationRandom) -> Body {
@@ -165,6 +179,7 @@ struct RandomWork {
             body.ending = .concluded(conclusion(assignment.conclusion, using: &random))
         case .execute, .UNRECOGNIZED:
             body.ending = executed(assignment, faults, using: &random)
+            addProducts(to: &body, using: &random)
             if assignment.operation == Self.sender { addStreams(to: &body, assignment, using: &random) }
         case .evaluate:
             (body.milliseconds, body.obeys) = (random.below(Int64(50)), true)

@@ -210,6 +210,9 @@ final class SimulatedClient {
 
     func answered(_ request: ClientRequest, _ reply: Reply) {
         guard open.removeValue(forKey: request.number) != nil else { return }
+        if case .failed(.notFound) = reply, let id = request.body.submission, world.witness.isForgotten(id) {
+            return forgotten(id, request)
+        }
         switch (request.purpose, reply) {
         case (.submit(let key), .submitted(let id, _)), (.retry(let key, _), .retried(let id, _, _)): submitted(key, id)
         // It is submitted again in the next session.
@@ -221,7 +224,7 @@ final class SimulatedClient {
         case (.steerWorker, .failed(.notFound)), (.steerWorker, .failed(.refused)): break
         case (.look, .submission(let view)), (.follow, .following(let view)): saw(view.id, isFinished: view.finishedAt > 0)
         case (.outcomes(let id, let from), .operations(let page, let next, _)): saw(page, of: id, from: from, next: next)
-        case (.cancel, .cancelAccepted), (.steer, .steered): break
+        case (.cancel, .cancelAccepted), (.steer, .steered), (.steer, .done): break
         case (_, .failed(let failure)): world.violate("the client is told of \(request.purpose): \(failure)")
         default: world.violate("the client is answered to \(request.purpose) with \(reply)")
         }
@@ -229,11 +232,20 @@ final class SimulatedClient {
 
     private func submitted(_ key: String, _ id: String) {
         guard let index = submissions.firstIndex(where: { $0.key == key }) else { return }
+        // The same key may be given again when what had it is forgotten.
+        if let known = submissions[index].id, known != id, world.witness.isForgotten(known) { return }
         if let known = submissions[index].id, known != id { world.violate("`\(key)` was acknowledged as \(known), and then as \(id)") }
         world.witness.acknowledged(submission: id)
         if submissions[index].id == nil { planToRead(id) }
         submissions[index].id = id
         ask(.follow(submission: id), .follow(id: id))
+    }
+
+    /// What had ended long ago is not known any more.
+    private func forgotten(_ id: String, _ request: ClientRequest) {
+        if case .retry(let key, _) = request.purpose { submissions.removeAll { $0.key == key } }
+        guard let index = submissions.firstIndex(where: { $0.id == id }) else { return }
+        (submissions[index].isFinished, submissions[index].hasOutcomes) = (true, true)
     }
 
     private func saw(_ id: String, isFinished: Bool) {
@@ -261,6 +273,7 @@ final class SimulatedClient {
         }
         guard next == 0 else { return askForOutcomes(of: id, from: next) }
         submissions[index].hasOutcomes = true
+        if world.work.features.contains(.retention) { ask(.unfollow(submission: id), .steer) }
         world.streams.check(submissions[index])
     }
 
@@ -298,5 +311,18 @@ extension Graph {
             if case .forEach = nodes[next].kind { return false }
         }
         return true
+    }
+}
+
+extension Request {
+    /// Of which submission it is; nil: of none, or of none yet.
+    fileprivate var submission: String? {
+        switch self {
+        case .cancel(let id, _, _, _), .pause(let id, _), .resume(let id, _), .show(let id), .follow(let id, _), .unfollow(let id),
+            .retry(let id, _, _, _):
+            id
+        case .operations(let query): query.submission
+        default: nil
+        }
     }
 }

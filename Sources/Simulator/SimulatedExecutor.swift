@@ -15,7 +15,7 @@ final class SimulatedExecutor {
     var bodies: [Int: Body] = [:]
     /// What bodies send, and what they have produced, until the coordinator has it.
     var elements = ElementDesk()
-    private var products = ProductDesk()
+    var products = ProductDesk()
     /// What bodies receive of others.
     private(set) lazy var desk = makeDesk()
     private(set) var isAlive = true
@@ -189,7 +189,13 @@ final class SimulatedExecutor {
                 $0.supervisorIncarnation = UInt64(host.number) + 1
                 $0.operations = RandomWork.types
                 $0.conditions = [RandomWork.condition]
-                $0.labels = host.number == 0 ? [RandomWork.label] : []
+                $0.labels = host.labels
+                $0.resources = host.offer.map { resource in
+                    .with {
+                        $0.name = resource.name
+                        $0.amount = UInt64(resource.amount) * (world.plants(.hostOversold) ? 2 : 1)
+                    }
+                }
                 $0.index = UInt32(index)
             }
         }
@@ -296,6 +302,7 @@ final class SimulatedExecutor {
         world.witness.began(body, in: self)
         products.open(key)
         beginStreams(number, work)
+        beginProducts(number, work)
         world.put(.bodyEnds(self, body: number), at: now + work.milliseconds)
     }
 

@@ -74,6 +74,10 @@ extension SimulatedClient {
         let number = response.request
         guard var reader = readers[number], !reader.isOver else { return }
         guard case .elements(let page)? = response.body else {
+            if world.witness.isForgotten(reader.submission) {
+                readers[number]?.isOver = true
+                return
+            }
             return world.violate("a reader of \(reader.submission)/\(reader.path) is answered with \(response)")
         }
         for event in reader.place.read(page) {

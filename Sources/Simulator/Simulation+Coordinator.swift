@@ -37,6 +37,7 @@ extension Simulation {
         case .dispatchBeforeCommit: { if case .dispatch = $0 { true } else { false } }
         case .acknowledgementBeforeCommit: { if case .acknowledge = $0 { true } else { false } }
         case .replyBeforeCommit: { if case .reply = $0 { true } else { false } }
+        case .receiptBeforeCommit: { if case .productReceipts = $0 { true } else { false } }
         case .eventsBeforeCommit: { if case .events = $0 { true } else { false } }
         default: nil
         }

@@ -39,6 +39,8 @@ extension Simulation {
         guard connection.isOpenThere, let executor = hosts.flatMap(\.executors).first(where: { $0.connection === connection }) else {
             return
         }
+        var message = message
+        if plants(.numbersShared), case .dispatch(let dispatch)? = message.body { message.dispatch = dispatch.withFirstNumbers }
         if plants(.messageDropped), message.isOrder, random.oneIn(12) { return note("a message to \(executor.name) is dropped") }
         let at = max(connection.lastDown, now + latency())
         connection.lastDown = at
@@ -147,5 +149,19 @@ extension WireCoordinatorMessage {
         case .dispatch?, .stop?: true
         default: false
         }
+    }
+}
+
+extension WireDispatch {
+    /// With the fault that is planted.
+    fileprivate var withFirstNumbers: WireDispatch {
+        var dispatch = self
+        for index in dispatch.assignments.indices {
+            for place in dispatch.assignments[index].resources.indices {
+                let count = dispatch.assignments[index].resources[place].indices.count
+                dispatch.assignments[index].resources[place].indices = Array(0..<UInt32(count))
+            }
+        }
+        return dispatch
     }
 }

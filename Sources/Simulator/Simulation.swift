@@ -12,7 +12,7 @@ public final class Simulation {
     let faults: FaultMix
     let plan: SimulationPlan
     var random: SimulationRandom
-    private let work: RandomWork
+    let work: RandomWork
     private var queue = SimulationQueue<Event>()
     private(set) var now: Int64 = 1_000
     var wallOffset = Simulation.firstDay
@@ -52,6 +52,8 @@ public final class Simulation {
     /// When faults stop.
     var faultsEnd: Int64 = 0
 
+    /// Sets apart what the features of the work are drawn from.
+    private static let rareWork: UInt64 = 0x5EED_0F_4A2E
     /// What virtual time begins with, as a wall time.
     static let firstDay: Int64 = 1_900_000_000_000
     static let heartbeat: Int64 = 1_000
@@ -70,7 +72,9 @@ public final class Simulation {
         var operators = SimulationRandom(seed: ~plan.seed)
         if operators.oneIn(3) { drawn.insert(.drainedWorkers) }
         faults = drawn.intersection(plan.faults)
-        work = RandomWork(using: &random)
+        var rare = SimulationRandom(seed: plan.seed ^ Self.rareWork)
+        let features = WorkFeatures.draw(using: &rare).intersection(plan.features).union(plan.added)
+        work = RandomWork(with: features, using: &random, rare: &rare)
         let count = 1 + random.below(3)
         var graphs: [Graph] = []
         for _ in 0..<count { graphs.append(work.graph(using: &random)) }
@@ -87,6 +91,8 @@ public final class Simulation {
         configuration.givesNoFreshLease = plants(.noFreshLease)
         configuration.forgetsStrays = plants(.straysForgotten)
         configuration.forgetsLinks = plants(.linksUnjournaled)
+        if work.retention.milliseconds > 0 { configuration.retentionMilliseconds = work.retention.milliseconds }
+        if work.retention.bytes > 0 { configuration.retentionBytes = work.retention.bytes }
         configuration.ignoresDrains = plants(.drainIgnored)
         return configuration
     }
@@ -111,13 +117,15 @@ public final class Simulation {
         }
         if violation == nil { finish() }
         return SimulationReport(
-            plan: plan, faults: faults, violation: violation, trace: trace, steps: steps, milliseconds: now, coverage: coverage)
+            plan: plan, faults: faults, features: work.features, violation: violation, trace: trace, steps: steps, milliseconds: now,
+            coverage: coverage)
     }
 
     private func begin() {
         startCoordinator()
         for number in 0..<(1 + random.below(3)) {
-            let host = SimulatedHost(number)
+            let host = SimulatedHost(
+                number, labels: number == 0 ? [RandomWork.label] : [], offer: work.offer(ofHost: number, using: &random))
             hosts.append(host)
             for index in 0..<(1 + random.below(2)) { spawn(index, on: host) }
         }
@@ -135,6 +143,7 @@ public final class Simulation {
 
     /// What was told must still be so in a coordinator that starts with the journal alone.
     private func finish() {
+        witness.checkRates()
         client.askAgain()
         restartCoordinator(keepsWriting: true)
         while violation == nil, now < faultsEnd + 2 * Self.patience, let (at, event) = queue.next() {
@@ -160,6 +169,7 @@ public final class Simulation {
         case .up(let connection, let message, let executor): receive(message, on: connection, from: executor)
         case .down(let connection, let message, let executor):
             guard connection.isOpenHere else { return }
+            if case .productReceipts(let receipts)? = message.body { for receipt in receipts.receipts { witness.told(receipt) } }
             if case .acknowledgement(let acknowledgement)? = message.body {
                 for unit in acknowledgement.units { witness.acknowledged(UnitID(rawValue: unit.unit), Attempt(rawValue: unit.attempt)) }
             }
@@ -169,6 +179,7 @@ public final class Simulation {
         case .bodyEnds(let executor, let body): executor.bodyEnds(body)
         case .bodySends(let executor, let body): executor.bodySends(body)
         case .bodyReads(let executor, let body): executor.bodyReads(body)
+        case .bodyProduces(let executor, let body, let product): executor.bodyProduces(body, product)
         case .proof(let host): prove(host)
         case .proofKnown(let host, let incarnation): host.proofs.removeAll { $0.incarnation == incarnation }
         case .replace(let host, let index): if !host.isLost { spawn(index, on: host) }

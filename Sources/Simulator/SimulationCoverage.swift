@@ -34,13 +34,13 @@ public struct SimulationCoverage: Sendable {
         return missingFacts + missingFaults + missingPairs
     }
 
-    /// Kinds of facts that simulations can bring about. Those of time zones, dependent operations, what is produced under an id, quarantine
-    /// that is lifted, and retention are not simulated.
+    /// Kinds of facts that simulations can bring about. Quarantine that is lifted is not simulated, nor what does
+    /// not fit its type, nor locks of what is produced.
     static let factNames = [
         "assigned", "attemptEnded", "attemptLost", "cancelRequested", "deadlinePassed", "deathProven", "delayEnded", "epochStarted",
-        "groupRestarted", "judged", "lateResultRefused", "lockSeized", "locksAsked", "locksReturned", "offersRegistered", "orphanEnded",
-        "outcomesKept", "paused", "quarantineMet", "queueTimedOut", "resumed", "scopeRestarted", "signaturesRegistered", "stopBegun",
-        "streamBegun", "submitted", "submitterMissed", "timedOut", "typesRegistered", "workerDrained", "workerEnded", "workerMet",
-        "workerRemoved", "workerResumed",
+        "forgotten", "groupRestarted", "judged", "lateResultRefused", "lockSeized", "locksAsked", "locksReturned",
+        "offersRegistered", "orphanEnded", "outcomesKept", "paused", "preparationDue", "produced", "quarantineMet", "queueTimedOut",
+        "resumed", "scopeRestarted", "signaturesRegistered", "stopBegun", "streamBegun", "submitted", "submitterMissed", "timedOut",
+        "typesRegistered", "workerDrained", "workerEnded", "workerMet", "workerRemoved", "workerResumed", "zonesRegistered",
     ]
 }

@@ -50,7 +50,7 @@ final class StreamWitness {
             reading = Reading(number: attempt)
         case .missed(let count):
             // There is little room: what has ended gives way.
-            guard world.faults.contains(.fullSpools), world.witness.disk.hasOutcome(submission: reader.submission) == true else {
+            guard world.faults.contains(.fullSpools), world.witness.hasEnded(submission: reader.submission) else {
                 complain("misses \(count) elements")
                 break
             }

@@ -6,25 +6,25 @@ import Wire
 ///
 /// It knows nothing of how the coordinator decides: only its journal, folded, and the bodies that run.
 final class Witness {
-    private struct Run {
+    struct Run {
         let body: SimulatedExecutor.Body
         let executor: SimulatedExecutor
         let holders: [String: String]
     }
 
-    private unowned let world: Simulation
+    unowned let world: Simulation
     /// What is on the disk, folded.
     private(set) var disk: Scheduler
     private(set) var journal: [Fact] = []
     /// Bodies that run, by attempt.
-    private var running: [UInt64: Run] = [:]
+    private(set) var running: [UInt64: Run] = [:]
     /// The highest token under which something has begun, by key, and by who holds that.
     private var lastTokens: [String: [String: UInt64]] = [:]
     /// Incarnations, by the coordinator's numbers and by attempts.
     private var workers: [WorkerNumber: UInt64] = [:]
     private var executors: [UInt64: UInt64] = [:]
     /// Attempts of which the coordinator has decided that they are lost.
-    private var givenUp: Set<UInt64> = []
+    private(set) var givenUp: Set<UInt64> = []
     /// Of which that is on the disk.
     private var givenUpOnDisk: Set<UInt64> = []
     /// Attempts that ran while their process stood still. What it does for a moment when it goes on is let pass.
@@ -40,7 +40,7 @@ final class Witness {
     /// By the coordinator's numbers, under which names workers were started; and which names are drained.
     private var names: [WorkerNumber: String] = [:]
     private var drained: Set<String> = []
-    private var graphs: [String: Graph] = [:]
+    private(set) var graphs: [String: Graph] = [:]
     /// In which session the hosted code of a submission is.
     private var submitters: [String: UInt64] = [:]
     /// Sessions of submitters that the coordinator takes for over.
@@ -49,6 +49,28 @@ final class Witness {
     init(of world: Simulation, _ configuration: Scheduler.Configuration) {
         self.world = world
         disk = Scheduler(configuration)
+    }
+
+    /// What was answered of the conditions of operations and groups, as far as that counts; by submission and path.
+    var answers: [String: [Int: ConditionAnswer.Finding]] = [:]
+    /// When attempts were given out.
+    private(set) var given: [UInt64: (boot: Int64, wall: Int64)] = [:]
+    /// What has started under limits of rates, by key.
+    var starts: [String: [Start]] = [:]
+
+    /// What attempts have produced under ids, in their order.
+    var produced: [UInt64: [String]] = [:]
+
+    /// Ids of submissions, by number; and of those that are forgotten.
+    private var ids: [SubmissionNumber: String] = [:]
+    private var forgotten: Set<String> = []
+
+    struct Start {
+        let at: Int64
+        /// Of what was given out at one time the first one has the lowest.
+        let attempt: UInt64
+        let name: String
+        let limit: RateLimit
     }
 
     // MARK: The disk
@@ -60,12 +82,15 @@ final class Witness {
             if case .submitted(let admission) = fact {
                 (graphs[admission.id], submitters[admission.id]) = (admission.graph, admission.submitter.rawValue)
             }
+            if case .submitted(let admission) = fact { ids[admission.number] = admission.id }
+            if case .forgotten(let number, let at) = fact { forgets(number, at) }
             if case .attemptLost(_, let attempt, _, _, _) = fact { givenUpOnDisk.insert(attempt.rawValue) }
             switch fact {
             case .assigned(_, let attempt, _, _), .linked(_, let attempt, _, _): assigned.insert(attempt.rawValue)
             default: break
             }
             do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
+            if case .attemptEnded(let unit, let attempt, let outcome, _, _, _) = fact { wroteEnd(of: unit, attempt, outcome) }
         }
     }
 
@@ -102,8 +127,9 @@ final class Witness {
                 linked.insert(attempt.rawValue)
             case .strayEnded(_, let attempt, _, _) where linked.contains(attempt.rawValue): linkEnded(attempt)
             case .assigned(_, let attempt, _, _) where linked.contains(attempt.rawValue): adopted.insert(attempt.rawValue)
-            case .assigned(let unit, let attempt, let worker, _):
+            case .assigned(let unit, let attempt, let worker, let at):
                 executors[attempt.rawValue] = workers[worker]
+                given[attempt.rawValue] = (world.now, at)
                 if let name = names[worker], drained.contains(name) {
                     world.violate("\(world.name(of: unit)) is given to \(name), which is drained")
                 }
@@ -116,6 +142,22 @@ final class Witness {
             default: break
             }
         }
+    }
+
+    func isForgotten(_ id: String) -> Bool { forgotten.contains(id) }
+
+    /// Whether it has ended, as the disk says, or had so long ago.
+    func hasEnded(submission id: String) -> Bool { disk.hasOutcome(submission: id) ?? isForgotten(id) }
+
+    /// What has ended is known for the time that was promised.
+    private func forgets(_ number: SubmissionNumber, _ at: Int64) {
+        guard let id = ids[number], let end = disk.endOfSubmission(id) else {
+            return world.violate("submission \(number.rawValue) is forgotten, and its end is not on the disk")
+        }
+        forgotten.insert(id)
+        let retention = world.work.retention
+        let least = retention.bytes > 0 ? min(retention.milliseconds, 60_000) : retention.milliseconds
+        if at - end < least { world.violate("\(id) is forgotten \(at - end) ms after its end, and \(least) are promised") }
     }
 
     private func lost(_ attempt: Attempt, _ cause: LossCause) {
@@ -190,9 +232,14 @@ final class Witness {
                 return world.violate(
                     "attempt \(attempt.rawValue) has decided \(spoken.elements.count) elements, and \(elements.count) count")
             }
-        case (.success, _), (.production, _), (.elements, _):
+        case (.answers(let answers), .answers(let spoken)?):
+            guard answers.map(\.condition) == spoken.map({ Int($0.condition) }) else {
+                return world.violate("attempt \(attempt.rawValue) has answered \(spoken), and \(answers) counts")
+            }
+            answered(unit, answers)
+        case (.success, _), (.production, _), (.elements, _), (.answers, _):
             world.violate("attempt \(attempt.rawValue) has ended as \(outcome), and never did")
-        case (.failure, _), (.stopped, _), (.answers, _), (.decided, _), (.concluded, _): break
+        case (.failure, _), (.stopped, _), (.decided, _), (.concluded, _): break
         }
     }
 
@@ -215,6 +262,7 @@ final class Witness {
         if assignment.hosted, executor.isWorker { world.violate("\(name) begins in \(executor.name), and is hosted by its submitter") }
         checkAlone(body, in: executor)
         checkLocks(body, in: executor)
+        checkResources(body, in: executor)
         if assignment.kind == .execute { checkOrder(assignment, name) }
         if assignment.hasLink { checkLink(assignment, name, in: executor) }
         running[attempt.rawValue] = Run(body: body, executor: executor, holders: holders(of: assignment))
@@ -233,7 +281,7 @@ final class Witness {
 
     /// No other body of the operation runs but of an attempt that was given up.
     private func checkAlone(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
-        for run in running.values where run.body.assignment.unit == body.assignment.unit {
+        for run in running.values where isSame(run.body.assignment, body.assignment) {
             let attempt = run.body.assignment.attempt
             // What holds a lock, or must not run twice, has to have ended by then, where its process did not stand still.
             // It may run again, and what begins before its coordinator knows may be in vain.
@@ -245,6 +293,11 @@ final class Witness {
                 "\(body.assignment.submission)/\(body.assignment.path) begins in \(executor.name), and runs in \(run.executor.name) under"
                     + " attempt \(attempt)")
         }
+    }
+
+    private func isSame(_ one: WireAssignment, _ other: WireAssignment) -> Bool {
+        // One path is of one operation, also of what was added, unless a group has begun anew.
+        one.unit == other.unit || (one.submission == other.submission && one.path == other.path)
     }
 
     private func checkLocks(_ body: SimulatedExecutor.Body, in executor: SimulatedExecutor) {
@@ -295,14 +348,17 @@ final class Witness {
 
     /// Whom it waits for has ended, on the disk.
     private func checkOrder(_ assignment: WireAssignment, _ name: String) {
-        guard let graph = graphs[assignment.submission],
+        guard let graph = graphs[assignment.submission], !isForgotten(assignment.submission),
             let node = graph.nodes.indices.first(where: { graph.path(of: $0) == assignment.path && graph.isStatic($0) })
         else { return }
+        checkConditions(assignment, name, of: node, in: graph)
+        noteStart(assignment, of: graph.nodes[node])
         var next = node
         while true {
             var before = graph.nodes[next].receives + graph.nodes[next].after
             let parent = graph.nodes[next].parent
-            if next != 0, case .group(let group) = graph.nodes[parent].kind, group.isOrdered {
+            let isPreparation = graph.nodes[next].options.prepares != nil
+            if next != 0, !isPreparation, case .group(let group) = graph.nodes[parent].kind, group.isOrdered {
                 before += graph.nodes.indices.filter { $0 != 0 && $0 < next && graph.nodes[$0].parent == parent }
             }
             // It begins on the success of that one's attempt, which `checkLink` looks at, and so behind all before that.
@@ -340,11 +396,11 @@ final class Witness {
     // MARK: What is told
 
     func acknowledged(submission id: String) {
-        if !disk.isKnown(submission: id) { world.violate("\(id) is acknowledged, and not on the disk") }
+        if !disk.isKnown(submission: id), !isForgotten(id) { world.violate("\(id) is acknowledged, and not on the disk") }
     }
 
     func shownFinished(submission id: String) {
-        if disk.hasOutcome(submission: id) != true { world.violate("\(id) is shown as finished, and is not on the disk") }
+        if !hasEnded(submission: id) { world.violate("\(id) is shown as finished, and is not on the disk") }
     }
 
     func acknowledged(_ unit: UnitID, _ attempt: Attempt) {

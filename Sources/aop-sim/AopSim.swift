@@ -21,7 +21,17 @@ struct AopSim: ParsableCommand {
     @Flag(help: "Fail if something that can be simulated has not occurred in any run: kinds of facts, faults, states that a fault met.")
     var complete = false
 
+    @Option(name: .customLong("with"), parsing: .upToNextOption, help: "What graphs of every run have, else of some: \(Self.featureNames).")
+    var features: [String] = []
+
+    private static let featureNames = WorkFeatures.names.map(\.name).joined(separator: ", ")
+
+    private var added: WorkFeatures { WorkFeatures(WorkFeatures.names.filter { features.contains($0.name) }.map(\.feature)) }
+
     func validate() throws {
+        if let unknown = features.first(where: { name in !WorkFeatures.names.contains { $0.name == name } }) {
+            throw ValidationError("`--with \(unknown)`: there are \(Self.featureNames)")
+        }
         guard runs > 0 else { throw ValidationError("`--runs \(runs)`: at least 1") }
         guard !planted || plant == nil else { throw ValidationError("`--planted` puts all defects in; leave out `--plant`") }
     }
@@ -44,7 +54,7 @@ struct AopSim: ParsableCommand {
         var total = (steps: 0, milliseconds: Int64(0))
         var coverage = SimulationCoverage()
         for number in 0..<UInt64(runs) {
-            let report = Simulation(SimulationPlan(seed: seed &+ number, defect: plant, keepsTrace: trace)).run()
+            let report = Simulation(SimulationPlan(seed: seed &+ number, defect: plant, added: added, keepsTrace: trace)).run()
             total.steps += report.steps
             total.milliseconds += report.milliseconds
             coverage.add(report.coverage)
@@ -71,9 +81,10 @@ struct AopSim: ParsableCommand {
     private func tell(_ report: SimulationReport) {
         print("seed \(report.plan.seed): \(report.violation ?? "")")
         let small = report.plan.minimised()
-        print("with \(small.faults), submissions at most \(small.plan.submissionsMax):")
+        print("with \(small.faults); graphs with \(small.features); submissions at most \(small.plan.submissionsMax):")
         for line in small.trace { print("  \(line)") }
-        print("again: aop-sim --seed \(report.plan.seed)\(plant.map { " --plant \($0.rawValue)" } ?? "")")
+        let defect = plant.map { " --plant \($0.rawValue)" } ?? ""
+        print("again: aop-sim --seed \(report.plan.seed)\(defect)\(features.isEmpty ? "" : " --with \(features.joined(separator: " "))")")
     }
 }
 

@@ -22,6 +22,23 @@ import Testing
 
     private func indices(_ path: String, of cluster: FakeCluster) -> [Int]? { cluster.find(path, on: nil)?.1.resources.first?.indices }
 
+    /// The process that submitted it evaluates its condition, and has nothing that is counted.
+    @Test func evaluationAtTheSubmitter_takesNothing() throws {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 9, host: host(["gpus": 1]))
+        cluster.attach(HostingTests.here, slots: 9, operations: [], isSubmitter: true)
+        let condition = Condition(.probe(Probe(type: "BlockCondition", parameters: 0, isHosted: true)))
+        let asked = Sketch.op("a").having {
+            $0.requires = Requirements(resources: [ResourceAmount(name: "gpus", amount: 1)])
+            $0.conditions = [condition]
+        }
+        cluster.submit(Sketch.group("root", [asked]).graph(), submitter: HostingTests.here)
+        let evaluation = try #require(cluster.find("a", on: HostingTests.here)).1
+        #expect(evaluation.kind == .evaluate && evaluation.resources.isEmpty)
+        cluster.end("a", on: HostingTests.here)
+        #expect(indices("a", of: cluster) == [0])
+    }
+
     @Test func labels_sayWhere_andHoldUpNobodyElse() {
         var cluster = FakeCluster()
         cluster.submit(Sketch.group("root", [labelled("a", "fast", "zone=a"), .op("b"), labelled("c", "fast")]).graph())

@@ -49,6 +49,24 @@ import Testing
         #expect(cluster.heldPaths == ["next"])
     }
 
+    /// Its locks go back in the step in which it could be judged.
+    @Test func groupThatIsPrepared_asNobodyIsLeftToRunIt_isNotJudgedWithoutItsLocks() throws {
+        let group = Sketch.group("g", [.op("c")], exclusive: [Exclusion(key: "k")])
+            .having { $0.conditions = [Condition(.noFailedDependencies)] }
+        var cluster = cluster(.preparing(group, [0: .op("?noFailed.0")]))
+        let done = try #require(cluster.find("g/?noFailed.0", on: 1)).1
+        let peer = try #require(cluster.peers[1])
+        cluster.forget(done, of: 1)
+        cluster.step([
+            .ended(peer, done.unit, done.attempt, .success(.void), startedAt: cluster.now.wall, at: cluster.now.wall), .departed(peer),
+        ])
+        #expect(cluster.state("g") == .queued)
+        cluster.attach(2, slots: 4)
+        #expect(cluster.heldPaths == ["g/?noFailed.0"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func allDependentOperations_runAtOnce_andTheConditionsAreEvaluatedAfterTheLast() {
         let inner = Sketch.op("a").having { $0.conditions = [probe, probe] }
         var cluster = cluster(.preparing(inner, [0: .op("?probe.0"), 1: .op("?probe.1")]))

@@ -13,7 +13,8 @@ extension Scheduler {
 
     mutating func judge(_ unit: UnitID, _ outputs: inout Outputs) -> Judgement {
         let index = durable.index(of: unit.submission)
-        guard durable.submissions[index].mayBeJudged(unit.index) else { return .leave }
+        // What it held may have gone back since it was to be judged, as nobody is there any more who could run it.
+        guard durable.submissions[index].mayBeJudged(unit.index), !durable.submissions[index].lacksLocks(unit.index) else { return .leave }
         let verdicts = durable.submissions[index].conditions(of: unit.index).enumerated()
             .compactMap { verdictOfPreparation(of: $1, at: $0, unit) ?? ($1.isProbe ? nil : verdict(on: $1, at: $0, of: unit)) }
         if durable.submissions[index].needsProbing(unit.index) {

@@ -61,8 +61,9 @@ extension Node {
 }
 
 extension Submission {
-    /// What an attempt of the unit takes of its worker's host.
+    /// What an attempt of the unit takes of its worker's host. The process that submitted the graph has nothing that is counted.
     func need(of unit: Int) -> [ResourceAmount] {
-        isConcluding(unit) ? [] : layout.requirements?.requirements(of: Int(units[unit].node))?.resources ?? []
+        guard let requirements = layout.requirements, !isForSubmitter(unit) else { return [] }
+        return requirements.requirements(of: Int(units[unit].node))?.resources ?? []
     }
 }

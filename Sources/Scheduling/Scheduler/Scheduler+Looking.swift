@@ -12,10 +12,31 @@ extension Scheduler {
     /// Whether the whole submission has its outcome; nil: it is not known.
     public func hasOutcome(submission id: String) -> Bool? { submission(id).map { $0.outcome != nil } }
 
+    /// When the whole submission has ended, in wall time; nil: it has not, or is not known.
+    public func endOfSubmission(_ id: String) -> Int64? { submission(id).flatMap { $0.outcome == nil ? nil : $0.units[0].finishedAt } }
+
     /// Whether the operation or group has its outcome; nil: it is not known.
     public func hasOutcome(_ path: String, of id: String) -> Bool? {
         guard let submission = submission(id), let unit = submission.unit(atPath: path) else { return nil }
         return submission.units[unit].hasEnded
+    }
+
+    /// In which state the operation or group is; nil: it is not known.
+    public func state(_ path: String, of id: String) -> OperationState? {
+        guard let number = durable.submissionByID[id], let unit = submission(id)?.unit(atPath: path) else { return nil }
+        return operationState(of: unit, durable.index(of: number))
+    }
+
+    /// In which state the unit is; nil: its submission is not known.
+    public func state(of unit: UnitID) -> OperationState? {
+        durable.holds(unit) ? operationState(of: unit.index, durable.index(of: unit.submission)) : nil
+    }
+
+    /// Whether something was produced under the id in the group around the unit.
+    public func isProduced(_ id: String, around unit: UnitID) -> Bool {
+        guard durable.holds(unit) else { return false }
+        let submission = durable.submissions[durable.index(of: unit.submission)]
+        return submission.produced(id, in: submission.growingGroup(around: unit.index)) != nil
     }
 
     /// Whether an attempt of it has ended whose outcome counts for its delivery net only, until the end of that has decided.

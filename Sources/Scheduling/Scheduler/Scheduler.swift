@@ -196,7 +196,8 @@ public struct Scheduler {
         do throws(FactMismatch) {
             try durable.evolve(fact, &effects)
         } catch {
-            preconditionFailure("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
+            // Builds with optimisation say only of this one what it was.
+            fatalError("the scheduler decided a fact that its own state refuses: \(error); fact \(fact)")
         }
         outputs.facts.append(fact)
         if case .submitted = fact {
