@@ -113,7 +113,8 @@ extension Witness {
             for start in starts {
                 // What begins after it, also in the same moment, keeps to a limit of its own.
                 let lately = starts.filter { $0.attempt <= start.attempt && $0.at > start.at - start.limit.perMilliseconds }
-                if lately.count > start.limit.count {
+                // As many are remembered as the largest count says that was named by then (decision 12).
+                if lately.count > start.limit.count, lately.allSatisfy({ $0.limit.count >= start.limit.count }) {
                     world.violate("under `\(key)` \(start.limit) these have started: \(lately.map { "\($0.name) at \($0.at)" })")
                 }
             }
