@@ -20,6 +20,13 @@ extension ExecutorState {
         }
     }
 
+    /// Behind whose end it has begun, of which the coordinator is not known to know.
+    package func predecessor(of assignment: WireAssignment) -> UnitKey? {
+        let before = UnitKey(unit: assignment.link.unit, attempt: assignment.link.attempt)
+        guard assignment.hasLink, case .finished? = units[before]?.phase else { return nil }
+        return before
+    }
+
     /// The unit ends by itself: what begins in its place, with what that receives. Nil: nothing does.
     mutating func takeLink(after key: UnitKey, _ ending: UnitEnding) -> (UnitKey, WireAssignment)? {
         guard !links.isEmpty, mayStart, isAccepting, case .success(let value) = ending, value.isInline, let next = links[key],

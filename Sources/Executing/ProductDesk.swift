@@ -15,12 +15,17 @@ package struct ProductDesk: Sendable {
     }
 
     private var attempts: [UnitKey: Attempt] = [:]
+    /// What has begun by a link, until the coordinator knows how the one before has ended: to it, it has not begun.
+    private var followers: [UnitKey: UnitKey] = [:]
     private var unsent: [(key: UnitKey, number: UInt64)] = []
 
     package init() {}
 
     /// The attempt has begun.
     package mutating func open(_ key: UnitKey) { attempts[key] = Attempt() }
+
+    /// The attempt begins by a link: what it produces is sent when the one before is acknowledged, and so forgotten.
+    package mutating func follow(_ key: UnitKey, after predecessor: UnitKey) { followers[key] = predecessor }
 
     /// - Returns: its number; nil: nobody wants it any more.
     @discardableResult
@@ -79,15 +84,22 @@ package struct ProductDesk: Sendable {
 
     /// The coordinator stops the unit: its end waits for nothing any more.
     package mutating func release(_ key: UnitKey) -> WireUnitReport? {
+        followers[key] = nil
         guard let attempt = attempts.removeValue(forKey: key) else { return nil }
         return attempt.end.map { final($0, attempt) }
     }
 
     /// Nothing of the unit is needed any more.
-    package mutating func forget(_ key: UnitKey) { attempts[key] = nil }
+    package mutating func forget(_ key: UnitKey) {
+        attempts[key] = nil
+        guard !followers.isEmpty else { return }
+        followers[key] = nil
+        followers = followers.filter { $0.value != key }
+    }
 
-    /// The connection is another one: nobody knows what of the last messages has arrived.
+    /// The connection is another one: nobody knows what of the last messages has arrived. Links are over with the one before.
     package mutating func forgetSent() {
+        followers = [:]
         unsent = attempts.flatMap { key, attempt in attempt.kept.keys.map { (key: key, number: $0) } }
             .sorted { ($0.key.unit, $0.key.attempt, $0.number) < ($1.key.unit, $1.key.attempt, $1.number) }
     }
@@ -95,8 +107,9 @@ package struct ProductDesk: Sendable {
     /// What is to be sent.
     package mutating func take() -> [WireProductBatch] {
         guard !unsent.isEmpty else { return [] }
-        defer { unsent = [] }
-        return unsent.compactMap { key, number in
+        let ready = unsent.filter { followers[$0.key] == nil }
+        unsent = followers.isEmpty ? [] : unsent.filter { followers[$0.key] != nil }
+        return ready.compactMap { key, number in
             guard let addition = attempts[key]?.kept[number] else { return nil }
             // Each in a message of its own: one may be as large as a message may be.
             return .with {

@@ -301,6 +301,7 @@ final class SimulatedExecutor {
         bodies[number] = body
         world.witness.began(body, in: self)
         products.open(key)
+        if let before = state.predecessor(of: assignment) { products.follow(key, after: before) }
         beginStreams(number, work)
         beginProducts(number, work)
         world.put(.bodyEnds(self, body: number), at: now + work.milliseconds)

@@ -45,6 +45,24 @@ import Wire
         #expect(ids(desk.take()) == ["a", "c"])
     }
 
+    /// To the coordinator it has not begun before that, and what it produces would be in vain.
+    @Test func whatHasBegunByALink_isSentWhenTheOneBeforeIsAcknowledged() {
+        var desk = ProductDesk()
+        let before = UnitKey(unit: 7, attempt: 1)
+        desk.open(key)
+        desk.follow(key, after: before)
+        desk.put(addition("a"), of: key)
+        #expect(desk.take().isEmpty)
+        desk.forget(before)
+        #expect(ids(desk.take()) == ["a"])
+        desk.follow(key, after: before)
+        desk.put(addition("b"), of: key)
+        #expect(desk.take().isEmpty)
+        // What it follows is told anew by then, or it does not count.
+        desk.forgetSent()
+        #expect(ids(desk.take()) == ["a", "b"])
+    }
+
     @Test func whatCannotBeTaken_stopsTheAttempt_andIsItsFailure() {
         var desk = ProductDesk()
         desk.open(key)

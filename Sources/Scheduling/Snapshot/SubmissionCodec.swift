@@ -148,7 +148,8 @@ extension Submission {
             wrapped.keys, wrapped.values, deadlines.keys, lastFailures.keys, verdicts.keys, pauses.keys, standings.keys, joinedValues.keys,
             lockCycles.keys, quarantines.keys, misfits.keys, seizures.keys, histories.keys, endedEarly, begunStreams, begunAnew,
             provisional.keys, heldEnds.keys, scoped.keys, deathPlaces.keys, earlierAttempts.keys, strays.map(\.unit),
-            heldChildren.values.joined(), growths.values.flatMap(\.children), decisions.values.flatMap(\.due),
+            heldChildren.values.joined(), growths.values.flatMap(\.children),
+            decisions.values.flatMap { $0.due.filter { $0 != DecisionLine.begin } },
         ]
         for numbers in named where !numbers.allSatisfy({ units.indices.contains(Int($0)) }) {
             throw DecodingFailure("submission \(id) says something of units that are not there")

@@ -353,6 +353,7 @@ final class Executor: @unchecked Sendable {
         case .fetchInputs(let key, let assignment):
             inputs?.begin(key, assignment.inputs)
         case .start(let key, let assignment):
+            if let before = state.withLock({ $0.predecessor(of: assignment) }) { products.follow(key, after: before) }
             runner?.start(key, assignment, context: context(for: key, assignment), blobs: shelf.blobs(of: key))
         case .lineUp(let key, let assignment):
             // A step within this one may have ended the process.

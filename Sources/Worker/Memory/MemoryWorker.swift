@@ -200,6 +200,7 @@ package final class MemoryWorker {
                 output: print, host: host.settings, trace: assignment.trace,
                 span: host.settings.span(of: assignment, on: "memory/\(index)"))
             if assignment.kind == .execute { begun(assignment.path) }
+            if let before = state.predecessor(of: assignment) { products.follow(key, after: before) }
             runner?.start(key, assignment, context: context, blobs: [:])
         case .stop(let key): runner?.stop(key)
         case .kill(let key): if runner?.kill(key) == false { step { $0.cannotKill(key, now: $1, at: $2) } }

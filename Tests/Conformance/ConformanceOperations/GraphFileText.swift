@@ -30,7 +30,8 @@ package struct GraphFileText {
         root["name"] = GraphPlan.name(of: 0)
         switch format {
         case .json:
-            return String(decoding: try JSONSerialization.data(withJSONObject: root, options: [.sortedKeys, .prettyPrinted]), as: UTF8.self)
+            let data = try JSONSerialization.data(withJSONObject: root, options: [.sortedKeys, .prettyPrinted])
+            return String(decoding: data, as: UTF8.self)
         case .yaml: return try YAMLText.text(of: root)
         }
     }
