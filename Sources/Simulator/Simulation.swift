@@ -110,6 +110,7 @@ public final class Simulation {
             now = max(now, at)
             if areFaultsOver, client.isDone, client.hasRead { break }
             if areFaultsOver, now > faultsEnd + Self.patience {
+                explainUnfinished()
                 violate("work is left when faults are over: \(unfinished)")
                 break
             }
@@ -150,6 +151,12 @@ public final class Simulation {
             now = max(now, at)
             happen(event)
             if client.isConnected, client.isDone, client.hasRead, clientRequests.isEmpty, coordinator != nil { break }
+        }
+    }
+
+    private func explainUnfinished() {
+        for id in client.submissions.filter({ !$0.hasOutcomes }).compactMap(\.id) {
+            for line in coordinator?.scheduler.explanations(submission: id) ?? [] { note("\(id)/\(line)") }
         }
     }
 

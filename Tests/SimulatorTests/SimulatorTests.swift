@@ -24,6 +24,11 @@ import Testing
         #expect(found != nil, "\(defect.rawValue) is not found within \(defect.seedsMax) seeds")
     }
 
+    /// Two that run alone had both executors of a host for themselves, and waited for what was kept there for a third one.
+    @Test(arguments: [15_076] as [UInt64]) func seedThatFoundAFault_breaksNoPromise(seed: UInt64) {
+        #expect(Simulation(SimulationPlan(seed: seed)).run().violation == nil)
+    }
+
     @Test(arguments: [7, 91] as [UInt64]) func sameSeed_givesTheSameRun(seed: UInt64) {
         let plan = SimulationPlan(seed: seed, keepsTrace: true)
         let (first, second) = (Simulation(plan).run(), Simulation(plan).run())

@@ -59,7 +59,8 @@ extension Explainer {
         if let other = session.reservedFor, other != submission.id(unit) { return .kept }
         if isSuspect ? !session.units.isEmpty : session.units.count >= session.slots { return .full }
         let host = scheduler.host(of: worker)
-        return scheduler.fits(lane, onHost: host)
+        let fits = isSuspect ? scheduler.fitsAlone(lane, onHost: host) : scheduler.fits(lane, onHost: host)
+        return fits
             ? nil
             : .resources(
                 "needs \(Requirements(resources: scheduler.classes.need(of: lane)).text), and \(scheduler.spare(lane, worker: worker))")

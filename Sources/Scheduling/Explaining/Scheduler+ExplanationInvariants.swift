@@ -204,7 +204,8 @@ extension Scheduler {
                 continue
             }
             let isFree = wait.runsAlone ? session.units.isEmpty : session.units.count < session.slots
-            if isFree, isHosted || fits(lane, onHost: host(of: index)) { return "\(identity.name) could take it" }
+            let fits = wait.runsAlone ? fitsAlone(lane, onHost: host(of: index)) : fits(lane, onHost: host(of: index))
+            if isFree, isHosted || fits { return "\(identity.name) could take it" }
         }
         return nil
     }

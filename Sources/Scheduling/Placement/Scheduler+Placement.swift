@@ -15,6 +15,12 @@ extension Scheduler {
         }
     }
 
+    /// As ``fits(_:onHost:)`` for a unit that runs alone, for which an executor is kept already: were it to wait for what is kept for
+    /// another class, that might wait for the executor.
+    func fitsAlone(_ lane: Int, onHost host: Int) -> Bool {
+        classes.need(of: lane).allSatisfy { $0.amount <= free($0.name, onHost: host) }
+    }
+
     /// Below 0: an executor that said more was there is gone.
     func free(_ name: String, onHost host: Int) -> Int64 {
         workers.hosts[host].capacity.amount(of: name) - durable.resources.taken(of: name, on: host)

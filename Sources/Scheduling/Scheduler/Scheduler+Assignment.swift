@@ -158,7 +158,7 @@ extension Scheduler {
                 continue
             }
             let lane = operationClass(of: unit)
-            guard fits(lane, onHost: host(of: worker)) else {
+            guard fitsAlone(lane, onHost: host(of: worker)) else {
                 workers.sessions[worker].reservedFor = unit
                 keepHost(host(of: worker), forSuspectOf: lane)
                 ready.pushSuspect(unit)

@@ -62,6 +62,16 @@ extension Scheduler {
         return submission.units[unit].stop != nil
     }
 
+    /// What is in the way of each operation of the submission that has not ended. O(units × what is in the way).
+    public func explanations(submission id: String) -> [String] {
+        guard let submission = submission(id) else { return [] }
+        let open = submission.units.indices.filter { submission.node($0).isOperation && !submission.units[$0].hasEnded }
+        return open.map { unit in
+            let explanation = explanation(of: UnitID(submission.number, unit), for: .unlimited)
+            return "\(submission.path(of: unit)) is \(explanation.state): \(explanation.blockers)"
+        }
+    }
+
     /// Submission and path.
     public func name(of unit: UnitID) -> String { durable.name(of: unit) }
 
