@@ -51,6 +51,18 @@ import Testing
         #expect(cluster.view()?.counts.total == 2)
     }
 
+    /// The root of an addition stands for the group, and nothing of it counts; it is in the journal all the same.
+    @Test func whatCouldNotBeReadAgain_isRefused() throws {
+        var cluster = cluster()
+        cluster.submit(Sketch.group("root", [.op("a")]).graph())
+        var addition = Addition.of(.op("x"))
+        addition.graph.nodes[0].options.notBefore = .max - 1
+        cluster.end("a", .production(.void, addition))
+        #expect(cluster.view()?.state == .failed)
+        try cluster.restart()
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func underAnIdOfItsOwn_itStartsAtOnce_andIsThereOnce() throws {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.group("g", [.op("a", retries: 2)])]).graph())

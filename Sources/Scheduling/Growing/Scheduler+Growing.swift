@@ -79,6 +79,8 @@ extension Scheduler {
             + (graph.faults(limits: configuration.graphLimits).isEmpty
                 ? durable.submissions[index].growthFaults(graph, by: unit.index) : [])
         if !errors.isEmpty { return errors.prefix(Self.problemsMax).map(\.text).joined(separator: "; ") }
+        // With its own root, too, whose place the group had above: what cannot be read again must not come into the journal.
+        do throws(DecodingFailure) { try addition.graph.checkStructure() } catch { return "\(error)" }
         let more = GraphLayout(graph).expandedUnits[0] - 1
         let count = durable.submissions[index].units.count
         guard count + more <= configuration.graphLimits.unitsMax else {
