@@ -60,7 +60,7 @@ struct ByteReader {
     private var remaining: Int { bytes.endIndex - position }
 
     /// Two million years of milliseconds.
-    private static let signedMax: UInt64 = 1 << 56
+    private static let timeMax: UInt64 = 1 << 56
 
     mutating func byte() throws(DecodingFailure) -> UInt8 {
         guard position < bytes.endIndex else { throw DecodingFailure("the bytes end in the middle of a value") }
@@ -80,12 +80,16 @@ struct ByteReader {
         throw DecodingFailure("a number is longer than ten bytes")
     }
 
-    /// A time or a duration in milliseconds, mostly: so small that a few of them can be added.
     mutating func signed() throws(DecodingFailure) -> Int64 {
         let raw = try unsigned()
-        let value = Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
-        guard value.magnitude <= Self.signedMax || value == .max else { throw DecodingFailure("\(value) is no time and no duration") }
-        return value
+        return Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+    }
+
+    /// What a clock has shown, in milliseconds: so small that durations can be added.
+    mutating func time() throws(DecodingFailure) -> Int64 {
+        let time = try signed()
+        guard time.magnitude <= Self.timeMax else { throw DecodingFailure("no clock shows \(time)") }
+        return time
     }
 
     mutating func unsigned32() throws(DecodingFailure) -> UInt32 {

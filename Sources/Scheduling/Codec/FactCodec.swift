@@ -402,7 +402,7 @@ extension ByteReader {
         let kind = try byte()
         switch kind {
         case Kind.epochStarted:
-            return .epochStarted(epoch: try epoch(), incarnation: Incarnation(try unsigned()), at: try signed())
+            return .epochStarted(epoch: try epoch(), incarnation: Incarnation(try unsigned()), at: try time())
         case Kind.typesRegistered:
             return .typesRegistered(try list { reader throws(DecodingFailure) in try reader.text() })
         case Kind.workerMet, Kind.submitterMet:
@@ -437,93 +437,93 @@ extension ByteReader {
             }
             var admission = Admission(
                 number: SubmissionNumber(try unsigned32()), id: try text(), key: try text(), name: try text(),
-                graph: try graph(), at: try signed(), submitter: submitter, waitsForWorkers: waits, principal: principal,
+                graph: try graph(), at: try time(), submitter: submitter, waitsForWorkers: waits, principal: principal,
                 operations: operations, trace: trace)
             try readOptions(into: &admission.graph)
             try admission.graph.checkStructure()
             return .submitted(admission)
         case Kind.assigned:
-            return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
+            return .assigned(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try time())
         case Kind.attemptEnded:
-            return .attemptEnded(try unit(), try attempt(), try outcome(), startedAt: try signed(), at: try signed())
+            return .attemptEnded(try unit(), try attempt(), try outcome(), startedAt: try signed(), at: try time())
         case Kind.attemptEndedBefore:
             let (unit, attempt, outcome) = (try unit(), try attempt(), try outcome())
-            let (startedAt, at) = (try signed(), try signed())
+            let (startedAt, at) = (try time(), try time())
             return .attemptEnded(unit, attempt, outcome, startedAt: startedAt, endedAt: at &- (try signed()), at: at)
         case Kind.attemptLost:
-            return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try signed())
+            return .attemptLost(try unit(), try attempt(), try named(LossCause.self), at: try time())
         case Kind.begunAttemptLost:
-            let (unit, attempt, cause, at) = (try unit(), try attempt(), try named(LossCause.self), try signed())
+            let (unit, attempt, cause, at) = (try unit(), try attempt(), try named(LossCause.self), try time())
             return .attemptLost(unit, attempt, cause, startedAt: at &- (try signed()), at: at)
         case Kind.cancelRequested:
-            return .cancelRequested(try unit(), reason: try text(), now: try flag(), at: try signed())
+            return .cancelRequested(try unit(), reason: try text(), now: try flag(), at: try time())
         case Kind.timedOut:
-            return .timedOut(try unit(), at: try signed())
+            return .timedOut(try unit(), at: try time())
         case Kind.groupRestarted:
-            return .groupRestarted(try unit(), at: try signed())
+            return .groupRestarted(try unit(), at: try time())
         case Kind.scopeRestarted:
-            return .scopeRestarted(try unit(), at: try signed())
+            return .scopeRestarted(try unit(), at: try time())
         case Kind.locksAsked:
-            return .locksAsked(try unit(), at: try signed())
+            return .locksAsked(try unit(), at: try time())
         case Kind.locksReturned:
-            return .locksReturned(try unit(), at: try signed())
+            return .locksReturned(try unit(), at: try time())
         case Kind.delayEnded:
-            return .delayEnded(try unit(), at: try signed())
+            return .delayEnded(try unit(), at: try time())
         case Kind.deadlinePassed:
-            return .deadlinePassed(try unit(), at: try signed())
+            return .deadlinePassed(try unit(), at: try time())
         case Kind.queueTimedOut:
-            return .queueTimedOut(try unit(), at: try signed())
+            return .queueTimedOut(try unit(), at: try time())
         case Kind.paused:
-            return .paused(try unit(), at: try signed())
+            return .paused(try unit(), at: try time())
         case Kind.resumed:
-            return .resumed(try unit(), at: try signed())
+            return .resumed(try unit(), at: try time())
         case Kind.submitterMissed:
-            return .submitterMissed(try unit(), at: try signed())
+            return .submitterMissed(try unit(), at: try time())
         case Kind.produced:
-            return .produced(try unit(), try attempt(), try addition(), at: try signed())
+            return .produced(try unit(), try attempt(), try addition(), at: try time())
         case Kind.streamBegun:
-            return .streamBegun(try unit(), try attempt(), at: try signed())
+            return .streamBegun(try unit(), try attempt(), at: try time())
         case Kind.lockCycleFound:
-            return .lockCycleFound(try unit(), try text(), at: try signed())
+            return .lockCycleFound(try unit(), try text(), at: try time())
         case Kind.misfitFound:
-            return .misfitFound(try unit(), try text(), at: try signed())
+            return .misfitFound(try unit(), try text(), at: try time())
         case Kind.quarantineMet:
-            return .quarantineMet(try unit(), try text(), at: try signed())
+            return .quarantineMet(try unit(), try text(), at: try time())
         case Kind.preparationDue:
-            return .preparationDue(try unit(), at: try signed())
+            return .preparationDue(try unit(), at: try time())
         case Kind.quarantineLifted:
-            return .quarantineLifted(try unit(), at: try signed())
+            return .quarantineLifted(try unit(), at: try time())
         case Kind.workerDrained:
-            return .workerDrained(name: try text(), by: try text(), reason: try text(), at: try signed())
+            return .workerDrained(name: try text(), by: try text(), reason: try text(), at: try time())
         case Kind.workerResumed:
-            return .workerResumed(name: try text(), by: try text(), at: try signed())
+            return .workerResumed(name: try text(), by: try text(), at: try time())
         case Kind.workerRemoved:
-            return .workerRemoved(name: try text(), by: try text(), at: try signed())
+            return .workerRemoved(name: try text(), by: try text(), at: try time())
         case Kind.lockSeized:
-            return .lockSeized(try unit(), key: try text(), reason: try text(), at: try signed())
+            return .lockSeized(try unit(), key: try text(), reason: try text(), at: try time())
         case Kind.lateResultRefused:
-            return .lateResultRefused(try unit(), try attempt(), at: try signed())
+            return .lateResultRefused(try unit(), try attempt(), at: try time())
         case Kind.outcomesKept, Kind.outcomesKeptWithElements:
             return .outcomesKept(
-                try submissionNumber(), from: try submissionNumber(), withElements: kind == Kind.outcomesKeptWithElements, at: try signed())
+                try submissionNumber(), from: try submissionNumber(), withElements: kind == Kind.outcomesKeptWithElements, at: try time())
         case Kind.forgotten:
-            return .forgotten(try submissionNumber(), at: try signed())
+            return .forgotten(try submissionNumber(), at: try time())
         case Kind.orphanEnded:
-            return .orphanEnded(try unit(), try attempt(), at: try signed())
+            return .orphanEnded(try unit(), try attempt(), at: try time())
         case Kind.linked:
-            return .linked(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
+            return .linked(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try time())
         case Kind.attemptStrayed:
-            return .attemptStrayed(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try signed())
+            return .attemptStrayed(try unit(), try attempt(), WorkerNumber(try unsigned32()), at: try time())
         case Kind.strayEnded, Kind.unbegunStrayEnded:
-            return .strayEnded(try unit(), try attempt(), isUnbegun: kind == Kind.unbegunStrayEnded, at: try signed())
+            return .strayEnded(try unit(), try attempt(), isUnbegun: kind == Kind.unbegunStrayEnded, at: try time())
         case Kind.deathProven:
             return .deathProven(
                 try unit(), try attempt(), WorkerNumber(try unsigned32()), try named(LossCause.self), isEvaluation: try flag(),
-                at: try signed())
+                at: try time())
         case Kind.stopBegun:
-            return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try signed())
+            return .stopBegun(try unit(), try attempt(), forced: try flag(), since: try signed(), at: try time())
         case Kind.judged:
-            return .judged(try unit(), try verdicts(), at: try signed())
+            return .judged(try unit(), try verdicts(), at: try time())
         case Kind.zonesRegistered:
             return .zonesRegistered(try zones())
         case let other:
