@@ -19,13 +19,14 @@ extension RandomWork {
         }
     }
 
-    /// An operation, or a group of two.
+    /// An operation, or a group of two; under a lock, which may be held around it already.
     private func product(_ id: String, using random: inout SimulationRandom) -> WireAddition {
-        let isGroup = random.oneIn(4)
+        let key = random.oneIn(4) ? random.pick(Self.keys) : nil
         return .with {
             $0.id = id
             $0.graph.parameters = [.init("{}".utf8)]
             $0.graph.nodes = [.with { $0.group = .init() }]
+            let isGroup = key == nil && random.oneIn(4)
             if isGroup {
                 $0.graph.nodes.append(
                     .with {
@@ -39,6 +40,13 @@ extension RandomWork {
                         $0.id = "made\(number)"
                         $0.parent = isGroup ? 1 : 0
                         $0.operation.type = Self.operation
+                        guard let key else { return }
+                        $0.exclusive = [
+                            .with {
+                                $0.key = key
+                                $0.limit = UInt32(Self.limit(of: key))
+                            }
+                        ]
                     })
             }
             $0.products = [1]

@@ -34,11 +34,10 @@ public struct SimulationCoverage: Sendable {
         return missingFacts + missingFaults + missingPairs
     }
 
-    /// Kinds of facts that simulations can bring about. Quarantine that is lifted is not simulated, nor what does
-    /// not fit its type, nor locks of what is produced.
+    /// Kinds of facts that simulations can bring about. Quarantine that is lifted is not simulated, nor what does not fit its type.
     static let factNames = [
         "assigned", "attemptEnded", "attemptLost", "cancelRequested", "deadlinePassed", "deathProven", "delayEnded", "epochStarted",
-        "forgotten", "groupRestarted", "judged", "lateResultRefused", "lockSeized", "locksAsked", "locksReturned",
+        "forgotten", "groupRestarted", "judged", "lateResultRefused", "lockCycleFound", "lockSeized", "locksAsked", "locksReturned",
         "offersRegistered", "orphanEnded", "outcomesKept", "paused", "preparationDue", "produced", "quarantineMet", "queueTimedOut",
         "resumed", "scopeRestarted", "signaturesRegistered", "stopBegun", "streamBegun", "submitted", "submitterMissed", "timedOut",
         "typesRegistered", "workerDrained", "workerEnded", "workerMet", "workerRemoved", "workerResumed", "zonesRegistered",

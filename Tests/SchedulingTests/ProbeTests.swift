@@ -103,6 +103,26 @@ import Testing
         #expect(cluster.dispatched == ["a", "a", "b", "b", "c", "c"])
     }
 
+    @Test func whoIsEvaluatedWhenItsTurnComes_keepsItsPlace_alsoAcrossARestart() throws {
+        var cluster = cluster(slots: 4)
+        let limit = Condition(.rateLimit(RateLimit(key: "api", count: 1, perMilliseconds: 10_000)))
+        cluster.submit(Sketch.group("root", ["a", "b", "c", "d"].map { op($0, [limit, probe()]) }).graph())
+        for id in ["a", "b", "c", "d"] { cluster.end(id, answer(.satisfied, to: 1)) }
+        #expect(cluster.find("a", on: nil)?.1.kind == .execute)
+        for id in ["b", "c"] {
+            cluster.advance(10_000)
+            #expect(cluster.find(id, on: nil)?.1.kind == .evaluate)
+            if id == "c" {
+                try cluster.restart()
+                cluster.reattach(1, slots: 4)
+            }
+            cluster.end(id, answer(.satisfied, to: 1))
+            #expect(cluster.find(id, on: nil)?.1.kind == .execute)
+        }
+        cluster.advance(10_000)
+        #expect(cluster.find("d", on: nil)?.1.kind == .evaluate)
+    }
+
     @Test func lostEvaluation_isDoneAgain_andIsNoAttempt() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [op("a", [probe()])]).graph())

@@ -316,6 +316,16 @@ import Testing
         #expect(cluster.view()?.state == .failed)
     }
 
+    @Test func whoHoldsAKeyAndWaitsForAPlace_isNotWaitedForByWhoHasIt() {
+        var cluster = cluster()
+        let few = Sketch.group("g", [.op("a"), .op("y", after: ["c"])], max: 1)
+        cluster.submit(Sketch.group("root", [.op("c"), few, .holding("h", "k", [.op("b", after: ["y"])])]).graph())
+        cluster.end("g/a", .production(.void, .of(.keyed("x", "k"))))
+        #expect(cluster.operations().first { $0.path == "g/x+1" }?.errors.first?.code == .lockCycle)
+        cluster.drain()
+        #expect(cluster.dispatched == ["c", "g/a", "g/y", "h/b"])
+    }
+
     @Test func followersWithDetails_areToldWhatIsNew_inOrder() {
         var cluster = cluster()
         cluster.submit(Sketch.group("root", [.group("g", [.op("a")])]).graph())

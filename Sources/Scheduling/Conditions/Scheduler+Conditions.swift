@@ -124,7 +124,8 @@ extension Scheduler {
         guard let number = rateLines.numbers[limit.key] else { return now.boot }
         let line = rateLines.lines[Int(number)]
         let opening = line.opening(limit, at: now.boot)
-        guard opening <= now.boot, !isInTurn(unit), line.waiting.contains(where: isInTurn) else { return opening }
+        guard opening <= now.boot, line.waiting.contains(where: isInTurn) else { return opening }
+        guard durable.submissions[durable.index(of: unit.submission)].turnSince(of: unit.index) == nil else { return opening }
         return now.boot + limit.perMilliseconds
     }
 

@@ -40,6 +40,7 @@ extension Submission {
             throw FactMismatch("\(path(of: unit)) was judged by a condition that it has not")
         }
         if case .retryWait(let until) = units[unit].phase { units[unit].queuedAt = until }
+        let turn = turnSince(of: unit)
         note(verdicts, unit)
         let verdicts = verdicts + answered(unit)
         units[unit].probing = .due
@@ -55,7 +56,7 @@ extension Submission {
             settle(at: at, &effects)
             return []
         }
-        guard let postponement = postponement(of: unit, results.compactMap(\.until), at) else {
+        guard let postponement = postponement(of: unit, results.compactMap(\.until), turn: turn ?? at) else {
             if lacksLocks(unit) { throw FactMismatch("\(path(of: unit)) was judged without its locks") }
             if case .group = node(unit).kind {
                 open(unit, at, &effects)
@@ -105,8 +106,22 @@ extension Submission {
         verdicts[Int32(unit)] = kept
     }
 
+    /// Since when the unit waits for its turn under a rate limit; nil: it does not. Who is asked about when its turn comes
+    /// keeps its place while it is: else it would find itself behind those who came meanwhile, and they behind it.
+    func turnSince(of unit: Int) -> Int64? {
+        if case .postponed(.turn(let since)) = units[unit].phase { return since }
+        guard units[unit].probing != .due else { return nil }
+        let conditions = conditions(of: unit)
+        return (verdicts[Int32(unit)] ?? []).first { verdict in
+            guard case .notNow = verdict.finding, case .rateLimit = conditions[verdict.condition].kind else { return false }
+            return true
+        }?.at
+    }
+
     /// What the unit waits for if nothing has failed; nil: for nothing.
-    private func postponement(of unit: Int, _ verdicts: [Verdict], _ at: Int64) -> Unit.Postponement? {
+    ///
+    /// - Parameter turn: Since when it would wait for its turn.
+    private func postponement(of unit: Int, _ verdicts: [Verdict], turn: Int64) -> Unit.Postponement? {
         let conditions = conditions(of: unit)
         var found: Unit.Postponement?
         for verdict in verdicts {
@@ -117,13 +132,7 @@ extension Submission {
             case (_, .window?), (.rateLimit, .turn?), (.rateLimit, .later?): break
             case (.probe, .later(let other)?): found = .later(until: max(until, other))
             case (.probe, _): found = .later(until: until)
-            case (.rateLimit, nil):
-                // Who was in line before keeps its place.
-                if case .postponed(.turn(let since)) = units[unit].phase {
-                    found = .turn(since: since)
-                } else {
-                    found = .turn(since: at)
-                }
+            case (.rateLimit, nil): found = .turn(since: turn)
             case (.noFailedDependencies, _), (.noCancelledDependencies, _): break
             }
         }

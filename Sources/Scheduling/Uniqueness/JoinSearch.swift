@@ -26,7 +26,7 @@ enum JoinSearch {
     }
 
     /// What has to come first. Waits for locks are not among it; with `seesPlaces` all members that may hold a place are, also
-    /// those that would hold it while they wait for a lock.
+    /// those that would hold it while they wait for a lock, `target` itself with them.
     static func prerequisites(
         of vertex: Vertex, _ target: UnitID, _ durable: DurableState, seesPlaces: Bool = false
     ) -> [Vertex] {
@@ -61,8 +61,8 @@ enum JoinSearch {
         if durable.submissions[index].maxConcurrent(parent) > 0, !durable.submissions[index].isPreparation(unit) {
             // Those that may hold the places while something in them waits; who joins holds none.
             for member in durable.submissions[index].children(of: parent)
-            where member != unit && UnitID(number, member) != target
-                && (seesPlaces || !durable.submissions[index].node(member).isOperation)
+            where member != unit
+                && (seesPlaces || UnitID(number, member) != target && !durable.submissions[index].node(member).isOperation)
             {
                 found.append(member)
             }
