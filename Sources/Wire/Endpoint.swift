@@ -42,6 +42,17 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Reads an endpoint that is in another process.
+    ///
+    /// - Throws: ``EndpointError``, also of one that only its own process reaches.
+    public init(ofOtherProcess text: String) throws(EndpointError) {
+        try self.init(text)
+        guard !isWithinProcess else {
+            throw EndpointError(
+                text: text, problem: "is reached from within its own process only", remedy: "write tcp://HOST:PORT or ipc:///PATH")
+        }
+    }
+
     /// Whether no other process can reach it: inproc.
     public var isWithinProcess: Bool { if case .inproc = address { true } else { false } }
 

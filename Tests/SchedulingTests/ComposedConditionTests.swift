@@ -132,6 +132,21 @@ import Testing
         #expect(cluster.heldPaths == ["n0", "n1", "n2"])
     }
 
+    /// Its start would not count under the limit, and it waits for it all the same: beside another limit, and without one.
+    @Test(arguments: [[], [ConditionTree.leaf(1)]])
+    func rateLimitUnderANot_isWaitedFor(others: [ConditionTree]) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 8)
+        func limit(_ key: String) -> Condition { Condition(.rateLimit(RateLimit(key: key, count: 1, perMilliseconds: 1_000))) }
+        let first = op("first", [limit("api")], [])
+        let contrary = op("contrary", [limit("api")] + others.map { _ in limit("other") }, [.not(.all([.leaf(0)]))] + others)
+        cluster.submit(Sketch.group("root", [first, contrary]).graph())
+        #expect(cluster.heldPaths == ["first"])
+        #expect(cluster.explain("contrary")?.blockers.map(\.kind) == [.condition])
+        cluster.advance(1_000)
+        #expect(cluster.state("contrary") == .failed)
+    }
+
     @Test func failure_isTriedAgain_andEvaluatedAnew() {
         var cluster = cluster([probe("one"), probe("two")], [.any([.leaf(0), .leaf(1)])], retries: 1)
         cluster.end("a", answers(.failed, .failed))

@@ -40,6 +40,28 @@ extension Sketch {
         }
     }
 
+    /// Else the net would wait for the place, and the receiver for the net.
+    @Test(arguments: [0, 5_000])
+    func receiverOfTheTailsStream_takesNoPlaceWhileTheNetBeginsAnew(delayMilliseconds: Int64) {
+        var cluster = FakeCluster()
+        cluster.attach(1, slots: 4)
+        let receiver = Sketch.op("r").having { $0.delayMilliseconds = delayMilliseconds }
+        let members = [Sketch.op("a"), .tail("b", receives: ["a"], retries: 1), receiver]
+        cluster.submit(Sketch.group("root", members, max: 1).graph().streaming("r", from: "b"))
+        cluster.end("a", failure("no"))
+        cluster.begin("b")
+        cluster.advance(1_000)
+        cluster.end("b", failure("not yet"))
+        cluster.advance(61_000)
+        #expect(cluster.heldPaths == ["a"])
+        cluster.end("a")
+        cluster.begin("b")
+        cluster.end("b")
+        #expect(cluster.heldPaths == ["r"])
+        cluster.drain()
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
     @Test func headFailsTwice_everythingBelowBeginsAnew_andAllSucceed() {
         var cluster = chain(retries: 2)
         var failures = ["a": 2]

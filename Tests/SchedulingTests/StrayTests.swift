@@ -247,6 +247,26 @@ struct StrayTests {
         #expect(cluster.view()?.state == .failed)
     }
 
+    /// What is done before the conditions of an operation does not begin any more when that has failed, and its end waits for none of it.
+    @Test func dependentOperationOfOneThatFails_endsWithIt() {
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        let prepared = Sketch.preparing(.op("b", receives: ["a"], forwards: true).having { $0.conditions = [probe] }, [0: .group("p", [.op("x")])])
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        cluster.submit(Sketch.group("root", [.group("o", [.op("a"), prepared], retries: 1)]).graph())
+        cluster.end("o/a")
+        cluster.begin("o/b/p/x")
+        cluster.disconnect(1)
+        cluster.advance(Self.lease)
+        cluster.attach(2)
+        cluster.end("o/b/p/x", on: 2)
+        cluster.end("o/b", on: 2, .answers([ConditionAnswer(condition: 0, finding: .failed, reason: "no disk")]))
+        cluster.advance(120_000)
+        cluster.end("o/a", on: 2, failure("no"))
+        #expect(cluster.state("o/b") == .failed && cluster.state("o/b/p/x") == .cancelled)
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func snapshotsOfTheFourthLayout_areRead() throws {
         let cluster = strayed()
         var scheduler = Scheduler(cluster.configuration)

@@ -115,6 +115,17 @@ import Testing
         #expect(cluster.state("c") == .succeeded)
     }
 
+    /// The one that is waited for waits for the place in which that is done.
+    @Test func joinBeforeTheConditionsOfOneThatHoldsAPlace_failsIfTheFirstWaitsForThat() {
+        var cluster = cluster()
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        let prepared = Sketch.preparing(.op("m").having { $0.conditions = [probe] }, [0: .op("p").unique("u", joins: true)])
+        cluster.submit(Sketch.group("root", [prepared, .op("n").unique("u")], max: 1).graph())
+        #expect(cluster.state("m") == .failed)
+        #expect(cluster.operations().first { $0.path == "m/p" }?.errors.first?.code == .duplicate)
+        #expect(cluster.heldPaths == ["n"])
+    }
+
     @Test func id_isClaimedWhenTheGroupStarts_notBefore() {
         var cluster = cluster()
         cluster.submit(

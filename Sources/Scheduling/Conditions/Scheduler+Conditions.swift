@@ -142,7 +142,7 @@ extension Scheduler {
     /// The unit waits for its turn; who was called too early goes to the front again.
     mutating func standInLine(_ unit: UnitID, since: Int64) {
         let index = durable.index(of: unit.submission)
-        let limits = durable.submissions[index].countedLimits(of: unit.index)
+        let limits = durable.submissions[index].awaitedLimits(of: unit.index)
         guard let limit = limits.first(where: { opening(of: $0, for: unit) > now.boot }) ?? limits.first else { return }
         let number = rateLines.number(of: limit.key)
         if since == now.wall {
@@ -157,7 +157,7 @@ extension Scheduler {
     private func opening(for unit: UnitID, line number: Int32, woken: Int = 0) -> Int64? {
         guard isInTurn(unit) else { return nil }
         let line = rateLines.lines[Int(number)]
-        return durable.submissions[durable.index(of: unit.submission)].countedLimits(of: unit.index)
+        return durable.submissions[durable.index(of: unit.submission)].awaitedLimits(of: unit.index)
             .filter { rateLines.numbers[$0.key] == number }
             .map { line.opening($0, at: now.boot, woken: woken) }.max()
     }

@@ -111,11 +111,19 @@ extension Submission {
     func turnSince(of unit: Int) -> Int64? {
         if case .postponed(.turn(let since)) = units[unit].phase { return since }
         guard units[unit].probing != .due else { return nil }
+        return verdictsOfLimits(of: unit).first?.verdict.at
+    }
+
+    /// The limits that keep the unit from starting, as it was judged last: also those under which its start does not count, as
+    /// they stand under a `not`.
+    func awaitedLimits(of unit: Int) -> [RateLimit] { verdictsOfLimits(of: unit).map(\.limit) }
+
+    private func verdictsOfLimits(of unit: Int) -> [(verdict: Verdict, limit: RateLimit)] {
         let conditions = conditions(of: unit)
-        return (verdicts[Int32(unit)] ?? []).first { verdict in
-            guard case .notNow = verdict.finding, case .rateLimit = conditions[verdict.condition].kind else { return false }
-            return true
-        }?.at
+        return (verdicts[Int32(unit)] ?? []).compactMap { verdict in
+            guard case .notNow = verdict.finding, case .rateLimit(let limit) = conditions[verdict.condition].kind else { return nil }
+            return (verdict, limit)
+        }
     }
 
     /// What the unit waits for if nothing has failed; nil: for nothing.

@@ -155,7 +155,7 @@ extension Scheduler {
     /// How many wait before the unit for a turn under its rate limits.
     fileprivate func turnsBefore(_ unit: UnitID) -> Int {
         var ahead = 0
-        for limit in durable.submissions[durable.index(of: unit.submission)].countedLimits(of: unit.index) {
+        for limit in durable.submissions[durable.index(of: unit.submission)].awaitedLimits(of: unit.index) {
             guard let number = rateLines.numbers[limit.key] else { continue }
             let line = rateLines.lines[Int(number)].waiting
             guard let place = line.firstIndex(of: unit) else { continue }

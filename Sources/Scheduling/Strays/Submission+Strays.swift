@@ -61,7 +61,13 @@ extension Submission {
 
     /// Whether the unit, which could end as cancelled, has to wait for attempts that were given up.
     func hasToLinger(_ unit: Int) -> Bool {
-        guard !strays.isEmpty, units[unit].parent < 0 || !units[Int(units[unit].parent)].hasEnded else { return false }
+        guard !strays.isEmpty else { return false }
+        // Whose dependent operations these are, or in them, has told its end: nobody waits for theirs.
+        var around = Int(units[unit].parent)
+        while around >= 0 {
+            if units[around].hasEnded { return false }
+            around = Int(units[around].parent)
+        }
         return !strays(in: unit).isEmpty
     }
 

@@ -69,6 +69,23 @@ extension Submission {
         node(receiver).onlyStreams(from: Int(units[producer].node)) && memberAfter(producer) != receiver
     }
 
+    /// Has a receiver wait outside of a group with few places when its producer, which had begun, is to begin anew: what comes
+    /// before that may need the place.
+    ///
+    /// - Returns: whether it waits.
+    mutating func waitsForBegin(_ unit: Int, _ at: Int64, _ effects: inout [Effect]) -> Bool {
+        let parent = Int(units[unit].parent)
+        guard lacksStream(unit), parent >= 0, maxConcurrent(parent) > 0, let producer = openStreamProducer(of: unit),
+            isReleased(unit, byBeginOf: producer)
+        else { return false }
+        units[unit].phase = .blocked
+        units[unit].unmet += 1
+        // Its delay is over.
+        begunAnew.insert(Int32(unit))
+        effects.append(.changed(id(unit), at: at, errors: []))
+        return true
+    }
+
     /// The unit's attempt is over and another one follows: what others have received of it is void.
     mutating func voidStream(of unit: Int, _ at: Int64, _ effects: inout [Effect]) {
         guard !begunStreams.isEmpty, begunStreams.remove(Int32(unit)) != nil else { return }

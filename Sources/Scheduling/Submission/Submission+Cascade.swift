@@ -38,6 +38,8 @@ extension Submission {
         if isPaused(unit) {
             units[unit].phase = .paused
             effects.append(.changed(id(unit), at: at, errors: []))
+        } else if waitsForBegin(unit, at, &effects) {
+            return
         } else if parent >= 0, !isPreparation(unit), isAtLimit(parent) {
             units[unit].phase = .held
             heldChildren[Int32(parent), default: []].append(Int32(unit))
@@ -70,6 +72,7 @@ extension Submission {
                 heldChildren[parent, default: []].prepend(Int32(unit))
                 return
             }
+            if waitsForBegin(unit, at, &effects) { return passPlace(in: Int(parent)) }
         case .ended, .lingering: return passPlace(in: Int(units[unit].parent))  // it ended before it took the place that was meant for it
         case .wanting, .locking, .preparing, .ready, .postponed, .assigned, .provisional, .retryWait, .open, .dropped: return
         }

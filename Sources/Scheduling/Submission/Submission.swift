@@ -85,7 +85,7 @@ struct Submission {
     var heldEndCount = 0
     /// Ends of members of retry scopes that count when the tail has decided. Looked up, never iterated.
     var scoped: [Int32: HeldEnd.Ending] = [:]
-    /// Units with a delay that have begun anew with their scope: it is over. Looked up, never iterated.
+    /// Units whose delay is over, as they have begun anew with their scope, or wait for a producer that does. Looked up, never iterated.
     var begunAnew: Set<Int32> = []
     /// How units were stopped whose attempts ran, by unit. Looked up, never iterated.
     var histories: [Int32: [HistoryEntry]] = [:]

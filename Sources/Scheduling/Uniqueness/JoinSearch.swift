@@ -62,7 +62,7 @@ enum JoinSearch {
             // Those that may hold the places while something in them waits; who joins holds none.
             for member in durable.submissions[index].children(of: parent)
             where member != unit
-                && (seesPlaces || UnitID(number, member) != target && !durable.submissions[index].node(member).isOperation)
+                && (seesPlaces || UnitID(number, member) != target && durable.submissions[index].waitsInItsPlace(member))
             {
                 found.append(member)
             }
@@ -72,6 +72,10 @@ enum JoinSearch {
 }
 
 extension Submission {
+    /// Whether it may wait for something inside of it while it holds a place: for its members, or for operations that its
+    /// conditions depend on.
+    fileprivate func waitsInItsPlace(_ unit: Int) -> Bool { !node(unit).isOperation || !preparations(of: unit).isEmpty }
+
     /// Whether anything of it has joined something.
     fileprivate var hasJoined: Bool { standings.keys.contains { joined(Int($0)) != nil } }
 

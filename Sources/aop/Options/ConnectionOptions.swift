@@ -66,12 +66,12 @@ struct ConnectionOptions: ParsableArguments, Sendable {
 extension Endpoint: ExpressibleByArgument {
     /// As a flag has it: what is wrong is said, with the remedy.
     @Sendable static func argument(_ text: String) throws -> Endpoint {
-        do throws(EndpointError) { return try Endpoint(text) } catch { throw ValidationError("\(error)") }
+        do throws(EndpointError) { return try Endpoint(ofOtherProcess: text) } catch { throw ValidationError("\(error)") }
     }
 
     public init?(argument: String) {
         do {
-            try self.init(argument)
+            try self.init(ofOtherProcess: argument)
         } catch {
             return nil
         }
