@@ -250,7 +250,8 @@ struct StrayTests {
     /// What is done before the conditions of an operation does not begin any more when that has failed, and its end waits for none of it.
     @Test func dependentOperationOfOneThatFails_endsWithIt() {
         let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
-        let prepared = Sketch.preparing(.op("b", receives: ["a"], forwards: true).having { $0.conditions = [probe] }, [0: .group("p", [.op("x")])])
+        let prepared = Sketch.preparing(
+            .op("b", receives: ["a"], forwards: true).having { $0.conditions = [probe] }, [0: .group("p", [.op("x")])])
         var cluster = FakeCluster()
         cluster.attach(1)
         cluster.submit(Sketch.group("root", [.group("o", [.op("a"), prepared], retries: 1)]).graph())
