@@ -101,6 +101,25 @@ import Wire
         #expect(PlainText.of("plain\ttext\n— ünï 😀") == "plain\ttext\n— ünï 😀")
     }
 
+    /// However it is cut.
+    @Test(arguments: ["\u{1B}[31mred\u{1B}]0;title\u{07}\r\u{7f}", "plain\ttext\n— ünï 😀 ©", "\u{9b}2J¢\u{80}\u{a0}"])
+    func textInPieces_cannotSteerTheTerminalEither(text: String) {
+        let bytes = Data(text.utf8)
+        for length in 1...bytes.count {
+            var (pieces, shown) = (PlainText.Pieces(), Data())
+            for start in stride(from: 0, to: bytes.count, by: length) {
+                shown += pieces.next(bytes[start..<min(start + length, bytes.count)])
+            }
+            #expect(String(decoding: shown + pieces.end(), as: UTF8.self) == PlainText.of(text), "\(length)")
+        }
+    }
+
+    @Test func halfACharacter_isKept() {
+        var pieces = PlainText.Pieces()
+        #expect(pieces.next(Data([0x61, 0xC2])) == Data([0x61]))
+        #expect(pieces.end() == Data([0xC2]))
+    }
+
     @Test func blockingRead_isGivenUp_whenItsCommandIsInterrupted() async throws {
         let begun = AsyncStream<Void>.makeStream()
         let never = DispatchSemaphore(value: 0)

@@ -155,8 +155,24 @@ import Testing
         ),
         // Built-in operations.
         ("{op: shell}", "7: n: a command is written as `run:` or `exec:`, not as `op: shell`"),
-        ("{op: download}", "7: n: operation `download` is not supported yet"),
-        ("{op: jsonPath, with: {path: x}}", "7: n: operation `jsonPath` is not supported yet"),
+        ("{op: download, with: {url: u}}", "23: n: `download` needs the parameter `to` in `with`"),
+        (
+            "{op: download, with: {url: u, to: t, form: x}}",
+            "39: n: unknown parameter `form` of `download`; it takes `url`, `to`, `headers`"
+        ),
+        ("{op: upload, with: {url: u, form: f, from: g}}", "30: n: unknown parameter `form` of `upload`, did you mean `from`?"),
+        ("{op: jsonDecode}", "2: n: `jsonDecode` decodes the value it receives, and there is no `receives`"),
+        ("{op: jsonDecode, receives: m, with: {path: x}}", "39: n: unknown parameter `path` of `jsonDecode`; it takes none"),
+        ("{op: jsonPath, with: {path: $.a}}", "2: n: `jsonPath` selects from the value it receives, and there is no `receives`"),
+        ("{op: jsonPath, receives: m}", "7: n: `jsonPath` needs the parameter `path` in `with`"),
+        (
+            "{op: jsonPath, receives: m, with: {path: a.b}}",
+            "43: n: `path` of `jsonPath`: `a.b` is no path: a path begins with `$` (at character 1)"
+        ),
+        (
+            "{op: jsonPath, receives: m, with: {path: '$.a[${v}'}}",
+            "43: n: `path` of `jsonPath`: `$.a[1` is no path: `]` or `,` was expected, and the path ends (at character 6)"
+        ),
         ("{op: [x]}", "7: n: `op` must be text, found a list"),
         ("{op: Own, with: [x]}", "18: n: `with` must be a map of parameters, found a list"),
         ("{op: delay}", "7: n: `delay` needs the parameter `seconds` in `with`"),

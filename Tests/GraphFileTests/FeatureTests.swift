@@ -70,6 +70,10 @@ import Wire
               - {op: writeFile, with: {path: out}, receives: w}
               - {op: noop}
               - {op: noop, with: {}}
+              - {op: download, with: {url: "http://h/", to: f, headers: {Accept: "*/*"}}}
+              - {op: upload, with: {url: "http://h/", from: f, method: PUT}}
+              - {op: jsonDecode, receives: w}
+              - {op: jsonPath, receives: w, with: {path: "$.a['b c'][0]"}}
             """
         let expected = #"""
             0 - group
@@ -81,6 +85,10 @@ import Wire
             6 op5 writeFile {"path":"out"} receives=[3]
             7 op6 noop {}
             8 op7 noop {}
+            9 op8 download {"headers":{"Accept":"*/*"},"to":"f","url":"http://h/"}
+            10 op9 upload {"from":"f","method":"PUT","url":"http://h/"}
+            11 op10 jsonDecode {} receives=[3]
+            12 op11 jsonPath {"path":"$.a['b c'][0]"} receives=[3]
             """#
         #expect(try outline(text) == expected)
     }

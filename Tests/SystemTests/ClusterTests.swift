@@ -121,8 +121,21 @@ extension SystemTests {
                 let second = try await harness.aop("submit", graph, "--key", "nightly", "-o", "quiet")
                 #expect(first.status == 0, "\(first)")
                 #expect(first.text == second.text)
+                // Programs are told as people are.
+                let told = try await harness.aop("submit", graph, "--key", "nightly")
+                #expect(told.stderr.contains("the key was used before: this is submission"), "\(told)")
+                let id = JSON.string(first.text.trimmingCharacters(in: .newlines))
+                for (key, isExisting) in [("nightly", true), ("daily", false)] {
+                    let known = try JSON(parsing: try await harness.aop("submit", graph, "--key", key, "-o", "json").text)
+                    #expect(known["existing"] == .bool(isExisting) && (known["id"] == id) == isExisting, "\(known)")
+                }
+                _ = harness.startWorker()
+                for (key, isExisting) in [("nightly", true), ("weekly", false)] {
+                    let waited = try JSON(parsing: try await harness.aop("submit", graph, "--key", key, "--wait", "-o", "json").text)
+                    #expect(waited["existing"] == .bool(isExisting) && waited["value"] == ["once"], "\(waited)")
+                }
                 let listed = try JSON(parsing: try await harness.aop("list", "-o", "json").text)
-                #expect(listed["submissions"].elements.count == 1)
+                #expect(listed["submissions"].elements.count == 3)
             }
         }
 

@@ -49,6 +49,22 @@ extension SystemTests {
             }
         }
 
+        /// A pipe gets the values as they are.
+        @Test func valuesInATable_cannotSteerTheTerminal() async throws {
+            try await ProcessHarness.with { harness in
+                let graph = try harness.write(
+                    "wild.yaml",
+                    "group:\n  - {id: a, run: 'printf \"\\033]0;title\\007x\"'}\n  - {id: b, run: 'printf \"one\\n\\033[31mtwo\"'}\n")
+                let terminal = Terminal(harness, "wild", columns: 100, rows: 20, "run", graph, "--color", "never")
+                let shown = try await terminal.process.finish()
+                #expect(shown.status == 0 && terminal.text.contains("a  ␛]0;title␇x"), "\(terminal.text.debugDescription)")
+                #expect(terminal.text.contains("    ␛[31mtwo"), "\(terminal.text.debugDescription)")
+                #expect(!terminal.text.contains("\u{1B}]0;") && !terminal.text.contains("\u{1B}[31m"), "\(terminal.text.debugDescription)")
+                let piped = try await harness.aop("run", graph)
+                #expect(piped.text.contains("a  \u{1B}]0;title\u{07}x") && piped.text.contains("    \u{1B}[31mtwo"), "\(piped)")
+            }
+        }
+
         @Test func callersEnvironmentAndDirectory_reachCommands() async throws {
             try await ProcessHarness.with { harness in
                 let graph = try harness.write("env.yaml", "ordered:\n  - run: echo \"$MINE $PWD\"\n")

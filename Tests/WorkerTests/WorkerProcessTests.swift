@@ -41,7 +41,9 @@ import Wire
         #expect(
             hello.operations.map(\.name) == [
                 "CountWords", "ReadText", "URLSessionDataTaskOperation", "URLSessionDownloadTaskOperation",
-                "URLSessionUploadTaskOperation", "delay", "http", "noop", "readFile", "shell", "writeFile",
+                "URLSessionUploadTaskOperation", "delay", "download", "http", "jsonDecode", "jsonPath", "noop", "readFile", "shell",
+                "upload",
+                "writeFile",
             ])
         #expect(hello.operations.first?.receives == true)
         // Not by the name of the link it was started through.

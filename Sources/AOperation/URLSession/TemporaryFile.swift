@@ -1,15 +1,33 @@
 import Foundation
 
-/// A new file in the directory for temporary files, open for writing; removed when it is released, unless it is kept.
+/// A new file, open for writing; removed when it is released, unless it is kept.
 final class TemporaryFile {
+    /// Where it is made, and for whom.
+    struct Place: Sendable {
+        var directory: URL
+        var prefix: String
+        /// As the process's mask leaves it.
+        var mode: mode_t
+
+        /// In the directory for temporary files, for its owner alone.
+        static var temporary: Place {
+            Place(directory: FileManager.default.temporaryDirectory, prefix: "AOperation-", mode: S_IRUSR | S_IWUSR)
+        }
+
+        /// Beside a file that it will replace, hidden, for whoever may read new files.
+        static func beside(_ file: URL) -> Place {
+            Place(directory: file.deletingLastPathComponent(), prefix: ".AOperation-", mode: 0o666)
+        }
+    }
+
     let url: URL
     private let descriptor: Int32
     private var isKept = false
 
     /// - Throws: `URLError.cannotCreateFile`.
-    init() throws(URLError) {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("AOperation-\(UUID().uuidString).tmp")
-        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)
+    init(in place: Place = .temporary) throws(URLError) {
+        let url = place.directory.appendingPathComponent("\(place.prefix)\(UUID().uuidString).tmp")
+        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, place.mode)
         // Thrown before anything is stored: what was not created here is not removed either.
         guard descriptor >= 0 else { throw Self.fault(.cannotCreateFile, "create", url) }
         self.url = url

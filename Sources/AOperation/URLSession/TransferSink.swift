@@ -33,9 +33,12 @@ final class DataSink: TransferSink {
 
 /// Writes the body to a temporary file.
 final class FileSink: TransferSink {
+    private let place: TemporaryFile.Place
     private var file: TemporaryFile?
 
-    func begin(expecting total: Int64) throws { file = try TemporaryFile() }
+    init(in place: TemporaryFile.Place = .temporary) { self.place = place }
+
+    func begin(expecting total: Int64) throws { file = try TemporaryFile(in: place) }
 
     func append(_ data: Data) throws { try openFile().write(data) }
 
@@ -50,7 +53,7 @@ final class FileSink: TransferSink {
     /// An answer without a body may come without its beginning.
     private func openFile() throws -> TemporaryFile {
         if let file { return file }
-        let new = try TemporaryFile()
+        let new = try TemporaryFile(in: place)
         file = new
         return new
     }

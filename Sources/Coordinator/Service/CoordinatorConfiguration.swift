@@ -49,8 +49,8 @@ public struct CoordinatorConfiguration: Sendable {
     public static let builtInConditions = ["reachable", "fileExists", "command"]
     /// Registered names of the operations that every worker of this release has.
     public static let builtInOperationsDefault = [
-        "shell", "noop", "delay", "http", "readFile", "writeFile", "URLSessionDataTaskOperation", "URLSessionUploadTaskOperation",
-        "URLSessionDownloadTaskOperation",
+        "shell", "noop", "delay", "http", "download", "upload", "readFile", "writeFile", "jsonDecode", "jsonPath",
+        "URLSessionDataTaskOperation", "URLSessionUploadTaskOperation", "URLSessionDownloadTaskOperation",
     ]
 
     public init(dataDirectory: String) { self.dataDirectory = dataDirectory }

@@ -1,9 +1,8 @@
+import Wire
+
 /// Operations every worker has, and what they take.
 enum BuiltInOperation: String, CaseIterable {
-    case noop, delay, http, readFile, writeFile
-
-    /// Known to the format, not to this release.
-    static let notYet: Set<String> = ["download", "upload", "jsonDecode", "jsonPath"]
+    case noop, delay, http, download, upload, readFile, writeFile, jsonDecode, jsonPath
 
     struct Parameter {
         enum Form {
@@ -13,6 +12,8 @@ enum BuiltInOperation: String, CaseIterable {
             case number
             /// A map of texts.
             case texts
+            /// A path into JSON.
+            case jsonPath
         }
         let name: String
         let form: Form
@@ -21,7 +22,7 @@ enum BuiltInOperation: String, CaseIterable {
 
     var parameters: [Parameter] {
         switch self {
-        case .noop: []
+        case .noop, .jsonDecode: []
         case .delay: [Parameter(name: "seconds", form: .number, isRequired: true)]
         case .http:
             [
@@ -30,7 +31,31 @@ enum BuiltInOperation: String, CaseIterable {
                 Parameter(name: "headers", form: .texts, isRequired: false),
                 Parameter(name: "body", form: .text, isRequired: false),
             ]
+        case .download:
+            [
+                Parameter(name: "url", form: .text, isRequired: true),
+                Parameter(name: "to", form: .text, isRequired: true),
+                Parameter(name: "headers", form: .texts, isRequired: false),
+            ]
+        case .upload:
+            [
+                Parameter(name: "url", form: .text, isRequired: true),
+                Parameter(name: "from", form: .text, isRequired: true),
+                Parameter(name: "method", form: .text, isRequired: false),
+                Parameter(name: "headers", form: .texts, isRequired: false),
+            ]
+        case .jsonPath: [Parameter(name: "path", form: .jsonPath, isRequired: true)]
         case .readFile, .writeFile: [Parameter(name: "path", form: .text, isRequired: true)]
+        }
+    }
+
+    /// What it does to a received value, without which it cannot do anything; nil: it needs none.
+    var workOnReceived: String? {
+        switch self {
+        case .writeFile: "writes"
+        case .jsonDecode: "decodes"
+        case .jsonPath: "selects from"
+        case .noop, .delay, .http, .download, .upload, .readFile: nil
         }
     }
 }
@@ -54,8 +79,9 @@ extension GraphReader {
         for parameter in known where parameter.isRequired && !given.contains(parameter.name) {
             report("`\(operation.rawValue)` needs the parameter `\(parameter.name)` in `with`", value: place, node: node)
         }
-        if operation == .writeFile, drafts[index].receives.isEmpty {
-            report("`writeFile` writes the value it receives, and there is no `receives`", at: drafts[node].position, node: node)
+        if let work = operation.workOnReceived, drafts[index].receives.isEmpty {
+            report(
+                "`\(operation.rawValue)` \(work) the value it receives, and there is no `receives`", at: drafts[node].position, node: node)
         }
         return members.count == entries.count ? .object(members) : nil
     }
@@ -72,13 +98,21 @@ extension GraphReader {
     ) -> JSONValue? {
         let what = "`\(parameter.name)` of `\(operation.rawValue)`"
         switch parameter.form {
-        case .text:
+        case .text, .jsonPath:
             if isSecret(value) { return readSecret(value, node: node) }
             guard let text = readText(value, as: what, node: node) else { return nil }
             guard let rendered = readTemplate(text, scope: scope, value: value, node: node) else { return nil }
             if parameter.isRequired, rendered.isEmpty {
                 report("\(what) is empty", value: value, node: node)
                 return nil
+            }
+            if parameter.form == .jsonPath, let path = Self.known(rendered, scope: scope) {
+                do {
+                    _ = try JSONPath(path)
+                } catch {
+                    report("\(what): \(quoted(path)) is no path: \(error)", value: value, node: node)
+                    return nil
+                }
             }
             return .string(rendered)
         case .number:
@@ -94,6 +128,17 @@ extension GraphReader {
             }
             return .object(members)
         }
+    }
+
+    /// What the worker makes of a rendered text; nil: only the worker knows, as it has an element in it.
+    private static func known(_ text: String, scope: VariableScope) -> String? {
+        guard scope.isTemplated, let pieces = Template.pieces(of: text) else { return text }
+        var known = ""
+        for piece in pieces {
+            guard case .text(let text) = piece else { return nil }
+            known += text
+        }
+        return known
     }
 
     /// A number, or `${…}` that gives one.

@@ -135,10 +135,6 @@ extension GraphReader {
             report("a command is written as `run:` or `exec:`, not as `op: shell`", value: field.value, node: node)
             return nil
         }
-        if BuiltInOperation.notYet.contains(type) {
-            report("operation \(quoted(type)) is not supported yet", value: field.value, node: node)
-            return nil
-        }
         named.append(NamedOperation(type: type, position: document[field.value].position, node: node))
         drafts[index].registeredType = type
         let with = fields[.with]

@@ -27,6 +27,7 @@ struct OperationRegistry: Sendable {
     init(_ types: [any ClusterOperation.Type], conditions: [any ClusterCondition.Type] = [], withShell: Bool) throws {
         var builtIn: [any ClusterOperation.Type] = [
             NoopOperation.self, DelayOperation.self, HTTPOperation.self, ReadFileOperation.self, WriteFileOperation.self,
+            DownloadOperation.self, UploadOperation.self, JSONDecodeOperation.self, JSONPathOperation.self,
             URLSessionDataTaskOperation.self, URLSessionUploadTaskOperation.self, URLSessionDownloadTaskOperation.self,
         ]
         if withShell { builtIn.append(ShellOperation.self) }

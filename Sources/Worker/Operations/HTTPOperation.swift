@@ -35,51 +35,18 @@ final class HTTPOperation: AsyncOperation<EncodedValue>, ReceiverOperation, Host
     func host(in context: UnitContext) { redaction = context.redaction }
 
     override func run() async throws -> EncodedValue {
-        let request = try makeRequest()
-        let (body, response): (Data, URLResponse)
+        let place = RequestedURL(text: parameters.url, redaction: redaction)
+        let body = parameters.body.map { Data($0.utf8) }
+        let sent = try body ?? receivedValue?.get().bytes
+        var request = try place.request(method: parameters.method ?? (sent == nil ? "GET" : "POST"), headers: parameters.headers)
+        request.httpBody = sent
+        let (answer, response): (Data, URLResponse)
         do {
-            (body, response) = try await Self.session.data(for: request)
+            (answer, response) = try await Self.session.data(for: request)
         } catch {
-            throw OperationFault(.operation, "\(name(of: request)) failed: \(reason(error))")
+            throw place.failure(error, of: request)
         }
-        if let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 {
-            let words = HTTPURLResponse.localizedString(forStatusCode: status)
-            throw OperationFault(.operation, "\(name(of: request)) was answered with status \(status) (\(words))")
-        }
-        return String(validating: body, as: UTF8.self) == nil ? .bytes(body) : EncodedValue(encoding: .text, bytes: body)
-    }
-
-    private func makeRequest() throws -> URLRequest {
-        guard let url = URL(string: parameters.url), let scheme = url.scheme?.lowercased(),
-            ["http", "https"].contains(scheme), url.host != nil
-        else {
-            guard !isSecret else {
-                throw OperationFault(.parameters, "`url`, which has a secret, must begin with http:// or https:// and name a host")
-            }
-            throw OperationFault(.parameters, "`url` is \"\(parameters.url)\": it must begin with http:// or https:// and name a host")
-        }
-        let received = try receivedValue?.get()
-        var request = URLRequest(url: url)
-        request.httpBody = parameters.body.map { Data($0.utf8) } ?? received?.bytes
-        request.httpMethod = parameters.method?.uppercased() ?? (request.httpBody == nil ? "GET" : "POST")
-        for (name, value) in parameters.headers ?? [:] { request.setValue(value, forHTTPHeaderField: name) }
-        return request
-    }
-
-    private var isSecret: Bool { redaction.occurs(in: parameters.url) }
-
-    /// The system's words may name the host.
-    private func reason(_ error: any Error) -> String {
-        isSecret ? "\((error as NSError).domain) \((error as NSError).code)" : error.localizedDescription
-    }
-
-    /// Without user, password and query, which may hold secrets, and without all of a URL that has one of the worker's.
-    private func name(of request: URLRequest) -> String {
-        guard !isSecret else { return "\(request.httpMethod ?? "GET") of a URL that has a secret" }
-        var place = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }
-        place?.user = nil
-        place?.password = nil
-        place?.query = nil
-        return "\(request.httpMethod ?? "GET") \(place?.string ?? parameters.url)"
+        try place.check(response, of: request)
+        return EncodedValue(received: answer)
     }
 }

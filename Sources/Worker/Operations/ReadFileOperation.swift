@@ -46,6 +46,6 @@ final class ReadFileOperation: ResultableOperation<EncodedValue>, HostedOperatio
         guard bytes.count <= limit else {
             throw OperationFault(.limit, "\(path) is larger than maxOutput (\(ByteSize.describe(limit))); raise `maxOutput`")
         }
-        return String(validating: bytes, as: UTF8.self) == nil ? .bytes(bytes) : EncodedValue(encoding: .text, bytes: bytes)
+        return EncodedValue(received: bytes)
     }
 }

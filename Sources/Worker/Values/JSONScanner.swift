@@ -167,6 +167,9 @@ struct JSONScanner {
         }
     }
 
+    /// Goes on in front of a value whose place is known.
+    mutating func seek(_ offset: Int) { self.offset = offset }
+
     func copy(_ range: Range<Int>) -> [UInt8] { [UInt8](UnsafeRawBufferPointer(rebasing: bytes[range])) }
 
     private mutating func escape() throws {

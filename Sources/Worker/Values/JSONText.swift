@@ -1,5 +1,15 @@
+import Foundation
+
 /// Strings in and out of their JSON form.
 enum JSONText {
+    /// The one JSON value that `text` is, as it was written, without the space around it.
+    /// - Throws: ``JSONScanner/Malformed``, also for what is not UTF-8.
+    static func value(in text: Data) throws -> Data {
+        let place = try JSONScanner.check(text)
+        guard String(validating: text, as: UTF8.self) != nil else { throw JSONScanner.Malformed(reason: "it is not UTF-8", offset: 0) }
+        return Data(text[(text.startIndex + place.lowerBound)..<(text.startIndex + place.upperBound)])
+    }
+
     /// `text` as a JSON string, quotes included. `text` must be UTF-8.
     static func quoted(_ text: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = [UInt8(ascii: "\"")]

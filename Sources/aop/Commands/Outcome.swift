@@ -8,12 +8,13 @@ struct Outcome {
     let connection: ClusterConnection
 
     /// Prints the outcome of a whole submission.
-    func show(_ view: WireSubmissionView, moreFailures: String) async throws {
+    /// - Parameter besides: members of the JSON that are the command's own.
+    func show(_ view: WireSubmissionView, moreFailures: String, besides: [(String, JSONValue)] = []) async throws {
         var result = try await connection.result(of: view.id)
         result.submission = view
         switch console.mode {
         case .json, .jsonl:
-            try await console.writeValue(.shape(result.members), connection: connection)
+            try await console.writeValue(.shape(result.members + besides), connection: connection)
         case .quiet:
             try await ResultText(result.operations, output: console.out, connection: connection, isBare: true).write()
             await listFailures(result, more: moreFailures)

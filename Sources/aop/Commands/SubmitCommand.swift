@@ -79,23 +79,24 @@ struct SubmitCommand: ToolCommand {
         let id = submitted.id
         console.submission = id
         for warning in submitted.warnings { console.note("aop: warning: \(warning)\n") }
+        let existing = JSONValue.bool(submitted.isExisting)
         if submitted.isExisting, console.mode == .text { console.note("the key was used before: this is submission \(id)\n") }
         guard wait || watch else {
-            try await announce(id, console)
+            try await announce(id, existing, console)
             return .success
         }
         if console.mode == .text { console.note("submitted \(id)\n") }
         let view = try await ProgressReporter(console: console)
             .follow(id, from: submitted.isExisting ? .now : .submission, over: connection)
         try await Outcome(console: console, connection: connection)
-            .show(view, moreFailures: "`aop show \(id) --operations failed` lists them")
+            .show(view, moreFailures: "`aop show \(id) --operations failed` lists them", besides: [("existing", existing)])
         console.hint("next: aop show \(id) · aop result \(id) -o json · aop logs \(id)")
         return ExitStatus(outcome: view)
     }
 
-    private func announce(_ id: String, _ console: Console) async throws {
+    private func announce(_ id: String, _ existing: JSONValue, _ console: Console) async throws {
         switch console.mode {
-        case .json, .jsonl: try await console.writeValue(.shape([("id", .string(id))]))
+        case .json, .jsonl: try await console.writeValue(.shape([("id", .string(id)), ("existing", existing)]))
         case .quiet: try await console.write("\(id)\n")
         case .text:
             try await console.write("\(id)\n")

@@ -5,6 +5,8 @@ import Wire
 
 /// The results a person wants to see: of an ordered group its last child's value, of another group a table of its
 /// children's values.
+///
+/// On a terminal the values of a table cannot steer it (``PlainText``); a value alone is written byte for byte.
 struct ResultText {
     private let output: FileOutput
     private let connection: ClusterConnection
@@ -70,14 +72,15 @@ struct ResultText {
     private func writeCell(_ value: WireValue) async throws {
         if value.encoding == .void { return try await write("  -\n") }
         if value.encoding == .bytes { return try await write("  (\(size(of: value)) bytes)\n") }
+        let text = Shown(isPlain: output.isTerminal)
         if case .inline(let bytes) = value.storage, !bytes.contains(UInt8(ascii: "\n")) {
-            return try await output.write(Data("  ".utf8) + bytes + Data("\n".utf8))
+            return try await output.write(Data("  ".utf8) + text.next(bytes) + text.end() + Data("\n".utf8))
         }
         try await write("\n    ")
         try await connection.read(value) { bytes in
-            try await output.write(Data(bytes.flatMap { $0 == UInt8(ascii: "\n") ? Array("\n    ".utf8) : [$0] }))
+            try await output.write(Data(text.next(bytes).flatMap { $0 == UInt8(ascii: "\n") ? Array("\n    ".utf8) : [$0] }))
         }
-        try await write("\n")
+        try await output.write(text.end() + Data("\n".utf8))
     }
 
     /// Operations below a group in child order; of an ordered group inside it, too, all are shown.
@@ -110,6 +113,16 @@ struct ResultText {
 
     /// Carries the last byte out of the reading closure.
     private final class LastByte { var byte: UInt8? }
+
+    /// A value in pieces, as it is shown.
+    private final class Shown {
+        private var plain: PlainText.Pieces?
+
+        init(isPlain: Bool) { plain = isPlain ? PlainText.Pieces() : nil }
+
+        func next(_ piece: Data) -> Data { plain?.next(piece) ?? piece }
+        func end() -> Data { plain?.end() ?? Data() }
+    }
 }
 
 /// `succeeded  41 operations in 1.2 s  (word-count, 7fk2m9)`

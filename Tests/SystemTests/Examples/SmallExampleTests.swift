@@ -48,6 +48,16 @@ extension SystemTests {
             }
         }
 
+        @Test func transfers_loadLookIntoAndSend() async throws {
+            try await ProcessHarness.with { harness in
+                let value = try await harness.value(ofExample: "transfers.yaml", ["dir": "\(harness.directory)/files"])
+                #expect(value[1].string == #"["EUR",["pen","ink"]]"#, "\(value)")
+                #expect(value[3] == [.string("\(harness.directory)/files/prices.json")], "\(value)")
+                #expect(value[9] == ["thank you"], "\(value)")
+                #expect(harness.names(in: "files") == ["address", "prices.json", "report.json"])
+            }
+        }
+
         /// The graph of docs/first-steps.md, as it stands there.
         @Test func firstSteps_sumUpAFolder() async throws {
             try await ProcessHarness.with { harness in
@@ -67,7 +77,9 @@ extension SystemTests {
             }
         }
 
-        @Test(arguments: [("film.yaml", "python3"), ("crawl.yaml", "python3"), ("build.yaml", "compiler cc")])
+        @Test(arguments: [
+            ("film.yaml", "python3"), ("crawl.yaml", "python3"), ("transfers.yaml", "python3"), ("build.yaml", "compiler cc"),
+        ])
         func toolThatIsMissing_isNamed(example: String, tool: String) async throws {
             try await ProcessHarness.with { harness in
                 let variables = ["dir": "\(harness.directory)/files"]

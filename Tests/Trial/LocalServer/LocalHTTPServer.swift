@@ -13,8 +13,10 @@ public final class LocalHTTPServer: Sendable {
     public let requests = Mutex(0)
     private let descriptor: Int32
 
-    /// - Parameter answer: is given what was read of the request, and gives the whole answer; nil: there is none.
-    public init(_ answer: @escaping @Sendable (String) -> String?) throws {
+    /// - Parameters:
+    ///   - keepingOpen: a connection is left open behind its answer, so that one which is not whole does not end.
+    ///   - answer: is given what was read of the request, and gives the whole answer; nil: there is none.
+    public init(keepingOpen: Bool = false, _ answer: @escaping @Sendable (String) -> String?) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
@@ -35,12 +37,9 @@ public final class LocalHTTPServer: Sendable {
                 guard connection >= 0 else { break }
                 let request = Self.readRequest(connection)
                 self?.requests.withLock { $0 += 1 }
-                if let text = answer(request) {
-                    _ = write(connection, text, text.utf8.count)
-                    close(connection)
-                } else {
-                    open.append(connection)
-                }
+                let text = answer(request)
+                if let text { Self.send(Array(text.utf8), to: connection) }
+                if text == nil || keepingOpen { open.append(connection) } else { close(connection) }
             }
             for connection in open { close(connection) }
         }
@@ -63,6 +62,16 @@ public final class LocalHTTPServer: Sendable {
             text.append(contentsOf: buffer[..<count])
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Until all is sent, or nobody takes it any more.
+    private static func send(_ bytes: [UInt8], to connection: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
     }
 
     deinit {

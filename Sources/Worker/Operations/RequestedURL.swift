@@ -1,0 +1,64 @@
+import AOperation
+import Foundation
+import Wire
+
+/// The URL of an operation that makes one HTTP request, and how what becomes of the request is told.
+///
+/// Nothing that is told has the user, the password or the query, which may hold secrets, or anything of a URL that has a
+/// secret of the worker's.
+struct RequestedURL: Sendable {
+    /// Of operations that move files. Shared: it keeps connections.
+    static let session = URLSessionTaskOperation.Session()
+
+    let text: String
+    var redaction = Redaction()
+
+    /// A request without a body.
+    /// - Throws: ``OperationFault`` for a URL that is none of HTTP's.
+    func request(method: String, headers: [String: String]?) throws -> URLRequest {
+        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), url.host != nil
+        else {
+            guard !isSecret else {
+                throw OperationFault(.parameters, "`url`, which has a secret, must begin with http:// or https:// and name a host")
+            }
+            throw OperationFault(.parameters, "`url` is \"\(text)\": it must begin with http:// or https:// and name a host")
+        }
+        var request = URLRequest(url: url)
+        request.httpMethod = method.uppercased()
+        for (name, value) in headers ?? [:] { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    /// There was no answer.
+    func failure(_ error: any Error, of request: URLRequest) -> OperationFault {
+        // The system's words may name the host.
+        let reason = isSecret ? "\((error as NSError).domain) \((error as NSError).code)" : error.localizedDescription
+        return OperationFault(.operation, "\(name(of: request)) failed: \(reason)")
+    }
+
+    /// A status of 400 or more is a failure.
+    /// - Throws: ``OperationFault`` that names request and status.
+    func check(_ response: URLResponse, of request: URLRequest) throws {
+        guard let status = (response as? HTTPURLResponse)?.statusCode, status >= 400 else { return }
+        let words = HTTPURLResponse.localizedString(forStatusCode: status)
+        throw OperationFault(.operation, "\(name(of: request)) was answered with status \(status) (\(words))")
+    }
+
+    private var isSecret: Bool { redaction.occurs(in: text) }
+
+    private func name(of request: URLRequest) -> String {
+        guard !isSecret else { return "\(request.httpMethod ?? "GET") of a URL that has a secret" }
+        var place = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }
+        place?.user = nil
+        place?.password = nil
+        place?.query = nil
+        return "\(request.httpMethod ?? "GET") \(place?.string ?? text)"
+    }
+}
+
+extension EncodedValue {
+    /// What came from outside: text if it is UTF-8, else bytes.
+    init(received bytes: Data) {
+        self = String(validating: bytes, as: UTF8.self) == nil ? .bytes(bytes) : EncodedValue(encoding: .text, bytes: bytes)
+    }
+}
