@@ -20,6 +20,13 @@ enum CoordinatorLimits {
     static let messagesPerStep = 2000
     /// Bytes taken from the socket before a step: bounds memory while peers send large values.
     static let bytesPerStep = 32 << 20
+    /// Inputs of a step up to which its facts are committed by the thread that has decided them: so few come where peers wait for an answer
+    /// each, and where there is more the next step is taken while the disk works.
+    static let inputsCommittedAtOnce = 4
+    /// Bytes of the messages in which these have come, up to which that is so: what is large takes longer than to wake a thread.
+    static let bytesCommittedAtOnce = 64 << 10
+    /// Facts of such a step.
+    static let factsCommittedAtOnce = 256
     /// Facts decided but not yet on the disk; from here on nothing is read from peers until the disk has caught up.
     static let factsInFlight = 400_000
     /// Bytes of output that wait to be stored; from here on nothing is read from peers until the spool has caught up.

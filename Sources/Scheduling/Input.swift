@@ -156,9 +156,12 @@ public struct OperationQuery: Sendable {
     public var failedOnly: Bool
     /// With what each waits for before it begins.
     public var withDependencies: Bool
+    /// Answered when the submission has ended. Of a peer that asks much so, at once.
+    public var atEnd: Bool
 
     public init(
-        submission: String, path: String, from: Int, limit: Int, withValues: Bool, failedOnly: Bool, withDependencies: Bool = false
+        submission: String, path: String, from: Int, limit: Int, withValues: Bool, failedOnly: Bool, withDependencies: Bool = false,
+        atEnd: Bool = false
     ) {
         self.submission = submission
         self.path = path
@@ -167,5 +170,6 @@ public struct OperationQuery: Sendable {
         self.withValues = withValues
         self.failedOnly = failedOnly
         self.withDependencies = withDependencies
+        self.atEnd = atEnd
     }
 }

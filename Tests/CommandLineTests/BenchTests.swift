@@ -27,14 +27,14 @@ import Testing
 
     @Test(
         arguments: [
-            [], ["W1"], ["w9", "L1", "--data", "."], ["L1"], ["l2", "L2"], ["L1", "L2", "L3", "L4"], ["--n", "1"], ["--full"],
-            ["-o", "json"],
+            [], ["W1"], ["W5", "w8", "--curve"], ["w9", "L1", "--data", "."], ["L1"], ["l2", "L2"], ["L1", "L2", "L3", "L4"],
+            ["--n", "1"], ["--full"], ["-o", "json"],
         ] as [[String]])
     func knownIdsAndSizes_areTaken(_ arguments: [String]) {
         #expect(Self.refusal(arguments) == nil)
     }
 
-    @Test(arguments: ["W8", "L5", "flood"]) func unknownId_isAUsageError_thatListsTheKnownOnes(_ id: String) throws {
+    @Test(arguments: ["W10", "L5", "flood"]) func unknownId_isAUsageError_thatListsTheKnownOnes(_ id: String) throws {
         let refusal = try #require(Self.refusal(["L1", id]))
         #expect(refusal.status == ExitStatus.usage.rawValue)
         #expect(
@@ -167,11 +167,17 @@ import Testing
 
     // MARK: clusters
 
+    private static func empty(curve: Bool = false) -> ClusterReport {
+        ClusterReport(
+            floor: MachineFloor(
+                roundTripMicroseconds: 60, syncedWriteMicroseconds: 140, sequentialMegabytesPerSecond: 512, spawnMicroseconds: 500),
+            curve: curve)
+    }
+
     /// As ``cluster``, in half the time.
     private static var faster: BenchReport {
         var report = BenchReport(floor: nil)
-        var clusters = ClusterReport(
-            floor: MachineFloor(roundTripMicroseconds: 60, syncedWriteMicroseconds: 140, spawnMicroseconds: 500))
+        var clusters = empty()
         clusters.add(
             ClusterMeasurement(
                 workload: .fairness, count: 1_000, repeats: 1, operations: 1_100, seconds: 0.22,
@@ -183,8 +189,7 @@ import Testing
 
     private static var cluster: BenchReport {
         var report = BenchReport(floor: nil)
-        var clusters = ClusterReport(
-            floor: MachineFloor(roundTripMicroseconds: 60, syncedWriteMicroseconds: 140, spawnMicroseconds: 500))
+        var clusters = empty()
         clusters.add(
             ClusterMeasurement(
                 workload: .fairness, count: 1_000, repeats: 1, operations: 1_100, seconds: 0.44,
@@ -211,6 +216,69 @@ import Testing
         #expect((entry["cpuMicrosecondsPerOperation"] as? [String: Any])?["worker"] as? Double == 20)
         #expect(entry["slowdownBesideFlood"] as? Double == 1.75 && entry["p99Milliseconds"] as? Double == 9)
         #expect(entry["worstToMeanWait"] == nil)
+    }
+
+    /// Large values, and a graph whose coordinator was killed, with keys.
+    private static var largeWithKeys: BenchReport {
+        var report = BenchReport(floor: nil)
+        var clusters = empty(curve: true)
+        clusters.add(
+            ClusterMeasurement(
+                workload: .payload, count: 1_000, repeats: 1, operations: 2_000, seconds: 0.8, cpuMicroseconds: [:], peakBytes: [:],
+                writtenBytes: 0))
+        clusters.add(
+            ClusterMeasurement(
+                workload: .scale, count: 10_000, repeats: 1, operations: 9_899, seconds: 2, cpuMicroseconds: [:], peakBytes: [:],
+                writtenBytes: 0, scale: .init(admissionSeconds: 0.25, bytesPerUnit: 612.4, restartSeconds: 1.5)))
+        report.clusters = clusters
+        return report
+    }
+
+    @Test func largeValues_haveARate_whoseFloorIsTheDisk() async throws {
+        #expect(Self.largeWithKeys.text.contains("W5 of 1,000: 128.00 MB/s of values are delivered\n"))
+        #expect(Self.largeWithKeys.text.contains(", 512.00 MB/s for large files on it, "))
+        let object = try await Self.object(Self.largeWithKeys.json)
+        #expect((object["floor"] as? [String: Any])?["sequentialMegabytesPerSecond"] as? Double == 512)
+        let entry = try #require((object["workloads"] as? [[String: Any]])?.first)
+        #expect(entry["megabytesPerSecond"] as? Double == 128 && entry["ratioToFloor"] as? Double == 4)
+        #expect(entry["restartSeconds"] == nil)
+    }
+
+    @Test func largeGraph_saysHowItWasTakenIn_andTakenUpAgain() async throws {
+        let text = Self.largeWithKeys.text
+        let note = "W8 of 10,000: on the disk after 0.25 s, 612 bytes of memory per unit, goes on 1.50 s after its coordinator was killed\n"
+        #expect(text.contains(note), "\(text)")
+        let object = try await Self.object(Self.largeWithKeys.json)
+        let entry = try #require((object["workloads"] as? [[String: Any]])?.last)
+        #expect(entry["admissionSeconds"] as? Double == 0.25 && entry["bytesPerUnit"] as? Double == 612.4)
+        #expect(entry["restartSeconds"] as? Double == 1.5 && entry["megabytesPerSecond"] == nil)
+    }
+
+    @Test func keys_areSaid_andThatTheEarlierRunHadNone() async throws {
+        #expect(Self.largeWithKeys.text.contains("with CURVE: ") && !Self.cluster.text.contains("CURVE"))
+        let entries = try #require(try await Self.object(Self.largeWithKeys.json)["workloads"] as? [[String: Any]])
+        #expect(entries.allSatisfy { $0["curve"] as? Bool == true })
+        var report = Self.largeWithKeys
+        let text = #"{"workloads":[{"id":"W5","n":1000,"curve":false,"megabytesPerSecond":64},{"id":"W8","n":10000,"curve":true}]}"#
+        report.compare(with: try EarlierBench(Data(text.utf8)))
+        #expect(report.comparison?.rows.first { $0.measure == "megabytesPerSecond" }?.change == 1)
+        #expect(report.comparison?.notes == ["W5 of 1,000 ran without CURVE in the earlier run, and with it in this one"])
+    }
+
+    @Test(arguments: [(25, 5), (26, 5), (1, 1), (1_000, 31)])
+    func graphOfScale_hasAsManyNodesAsItIsAskedFor_inEqualGroups(_ count: Int, _ groups: Int) throws {
+        let graph = try ClusterWorkload.scale.graph(count: count)
+        #expect(graph.nodes.count == max(3, count))
+        #expect(graph.nodes.count - ClusterWorkload.scale.operations(count: count) == groups + 1)
+    }
+
+    @Test func valuesOfPayload_areFilesOfThatSize_noTwoAlike() throws {
+        let directory = NSTemporaryDirectory() + "bench-\(UUID())"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try ClusterWorkload.writeValues(count: 3, in: directory)
+        let values = try (0..<3).map { try Data(contentsOf: URL(fileURLWithPath: "\(directory)/v\($0)")) }
+        #expect(values.allSatisfy { $0.count == ClusterWorkload.payloadBytes } && Set(values).count == 3)
     }
 
     @Test(arguments: ClusterWorkload.allCases) func graphOfAWorkload_hasAsManyOperationsAsItSays(_ workload: ClusterWorkload) throws {

@@ -113,6 +113,11 @@ import Wire
             .operations(
                 OperationQuery(
                     submission: "s", path: "", from: 0, limit: 0, withValues: false, failedOnly: true, withDependencies: true)),
+            .operations(
+                OperationQuery(submission: "s", path: "", from: 0, limit: 0, withValues: true, failedOnly: false, atEnd: true)),
+            .operations(
+                OperationQuery(
+                    submission: "s", path: "", from: 0, limit: 0, withValues: true, failedOnly: false, withDependencies: true, atEnd: true)),
             .follow(submission: "s", .everything), .unfollow(submission: "s"), .workers,
             .retry(submission: "s", key: "k", force: true, failedOnly: true),
             .releaseLock(key: "k", holders: ["h"], reason: "r", now: true), .locks(key: "k", from: 3),

@@ -60,6 +60,24 @@ import Testing
         #expect(try folded(database).facts == Facts.types(0..<19))
     }
 
+    /// As `LogRoom` leaves them.
+    private func addZeros() throws { try change { $0 += Data(repeating: 0, count: 100_000) } }
+
+    @Test func roomBehindTheCommits_isNoTornTail() throws {
+        try addZeros()
+        let database = try JournalDatabase(try DataDirectory(path: copy))
+        #expect(database.logFinding == .intact(commits: 20))
+        #expect(try folded(database).facts == Facts.types(0..<20))
+    }
+
+    @Test func damageBeforeTheRoom_isFoundAllTheSame() throws {
+        try change { $0[$0.count - 10] ^= 1 }
+        try addZeros()
+        #expect(try WriteAheadLogCheck.inspect(log) == .tornTail(commits: 19))
+        try change { $0[$0.count / 20] ^= 1 }
+        #expect(throws: JournalError.self) { try WriteAheadLogCheck.inspect(log) }
+    }
+
     @Test func damageInTheLastTransaction_isATornTail() throws {
         try change { $0[$0.count - 10] ^= 1 }
         let database = try JournalDatabase(try DataDirectory(path: copy))

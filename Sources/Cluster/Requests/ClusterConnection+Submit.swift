@@ -38,7 +38,7 @@ extension ClusterConnection {
 
     /// Hands in a graph, waits until all of it has ended, and gives its outcome with all values.
     ///
-    /// As `submit`, ``outcome(of:)`` and ``result(of:path:)`` one after another, with half the ways there and back. It goes on across
+    /// As `submit`, ``outcome(of:)`` and ``result(of:path:)`` one after another, with a third of the ways there and back. It goes on across
     /// restarts of the coordinator; when the task is cancelled, only the waiting ends.
     /// - Parameters: as of `submit`.
     /// - Throws: `ClusterError`, as the three; `CancellationError`.
@@ -47,13 +47,16 @@ extension ClusterConnection {
     ) async throws -> SubmissionResult {
         let key = key ?? UUID().uuidString
         var followed: AsyncThrowingStream<FollowEvent, any Error>?
+        var first: EndPage?
+        defer { first?.abandon() }
         // Its id is not known yet, but its key is.
         let submitted = try await submit(graph, key: key, name: name, waitForWorkers: waitForWorkers, cancelled: [], trace: trace) {
             followed = core.follow("key=\(key)", .end)
+            first = EndPage(of: "key=\(key)", core)
         }
         let view = try await outcome(of: submitted.id, in: followed ?? core.follow(submitted.id, .end))
-        var views: [WireOperationView] = []
-        for try await page in operations(of: submitted.id, withValues: true) { views += page }
+        var views = try await first?.operations() ?? []
+        if views.isEmpty { for try await page in operations(of: submitted.id, withValues: true) { views += page } }
         return SubmissionResult(submission: view, operations: OperationTree(views))
     }
 

@@ -4,6 +4,8 @@ import Wire
 
 /// Commits facts on its own thread: everything that waits goes into one transaction, so that one sync of the disk serves
 /// all of it, while the caller goes on. Between two commits it does what the thread that makes snapshots asks for.
+///
+/// Who has little to commit, and nothing else to do meanwhile, may commit it itself: two threads less are woken.
 final class JournalWriter: Sendable {
     enum Event: Sendable {
         /// Everything up to here is on the disk.
@@ -22,18 +24,19 @@ final class JournalWriter: Sendable {
         let bytes: Int64
     }
 
-    /// Facts of a batch are merged into one row up to this size, so that recovery reads rows of bounded size.
-    static let rowBytes = 4 << 20
-
     private enum Job: Sendable {
         case facts([Fact])
         case errand(JournalErrand)
         case snapshotMade(Snapshot)
+        /// Something is due behind a commit that another thread has made.
+        case look
     }
 
     private let waiting = WorkQueue<Job>()
+    private let pen: JournalPen
     private let thread: OSThread
     private let snapshots: SnapshotThread?
+    private let logger: Logger
 
     /// Starts the threads. `report` runs on them and must not block.
     ///
@@ -62,13 +65,35 @@ final class JournalWriter: Sendable {
                 })
         }
         self.snapshots = snapshots
+        self.logger = logger
+        let pen = JournalPen(database, after: end, backlog, logger: logger)
+        self.pen = pen
         thread = try OSThread(name: "aop-journal") { [waiting] in
-            Self.run(database, end, backlog, snapshots, waiting, logger, report)
+            Self.run(database, pen, snapshots, waiting, logger, report)
         }
     }
 
     /// Hands over the facts that follow those handed over before.
     func append(_ facts: [Fact]) { waiting.post(.facts(facts)) }
+
+    /// Commits the facts on the calling thread, which belongs to who appends, if the journal's own thread would only have to be woken for
+    /// them: nothing waits for that one, it does nothing, and the disk is quick.
+    ///
+    /// - Parameter end: where the journal ends with what was handed over before, all of which is on the disk.
+    /// - Returns: where it ends then; nil: nothing was done, ``append(_:)`` them.
+    /// - Throws: `JournalError`: the end, as ``Event/failed(_:)``, which is not reported.
+    func commitAtOnce(_ facts: [Fact], after end: JournalSequence) throws(JournalError) -> JournalSequence? {
+        guard waiting.isEmpty else { return nil }
+        do throws(JournalError) {
+            guard let done = try pen.commitIfFree(facts, after: end) else { return nil }
+            if done.asksForThread { waiting.post(.look) }
+            return done.end
+        } catch {
+            logger.critical("\(error)")
+            waiting.close()
+            throw error
+        }
+    }
 
     /// Waits until everything handed over is committed and reported.
     func close() {
@@ -78,15 +103,20 @@ final class JournalWriter: Sendable {
     }
 
     private static func run(
-        _ database: JournalDatabase, _ start: JournalEnd, _ backlog: SnapshotBacklog?, _ snapshots: SnapshotThread?,
-        _ waiting: WorkQueue<Job>, _ logger: Logger, _ report: @Sendable (Event) -> Void
+        _ database: JournalDatabase, _ pen: JournalPen, _ snapshots: SnapshotThread?, _ waiting: WorkQueue<Job>, _ logger: Logger,
+        _ report: @Sendable (Event) -> Void
     ) {
-        var (end, backlog) = (start, backlog)
         while case .jobs(let jobs) = waiting.take() {
             var errands = Self.errands(of: jobs)
             do throws(JournalError) {
-                try commit(jobs, database, &end, &backlog, report)
-                while !errands.isEmpty { try errands.removeFirst().run(database) }
+                try pen.take { pen throws(JournalError) in
+                    let lists = jobs.compactMap { job in if case .facts(let facts) = job { facts } else { nil } }
+                    if !lists.isEmpty { report(.durable(try pen.commit(lists, database))) }
+                    while !errands.isEmpty { try errands.removeFirst().run(database) }
+                    for case .snapshotMade(let snapshot) in jobs { pen.backlog?.end(snapshot) }
+                    if let target = pen.snapshotTarget(at: BootClock.milliseconds()) { snapshots?.make(upTo: target) }
+                    if waiting.isEmpty { pen.room.makeRoom() }
+                }
             } catch {
                 logger.critical("\(error)")
                 waiting.close()
@@ -96,50 +126,10 @@ final class JournalWriter: Sendable {
                 for errand in errands { errand.abandon() }
                 return
             }
-            for case .snapshotMade(let snapshot) in jobs { backlog?.end(snapshot) }
-            let now = BootClock.milliseconds()
-            if backlog?.isDue(at: now) == true {
-                backlog?.begin(at: now)
-                snapshots?.make(upTo: end.sequence)
-            }
         }
     }
 
     private static func errands(of jobs: [Job]) -> ArraySlice<JournalErrand> {
         jobs.compactMap { job in if case .errand(let errand) = job { errand } else { nil } }[...]
     }
-
-    private static func commit(
-        _ jobs: [Job], _ database: JournalDatabase, _ end: inout JournalEnd, _ backlog: inout SnapshotBacklog?,
-        _ report: @Sendable (Event) -> Void
-    ) throws(JournalError) {
-        let lists = jobs.compactMap { job in if case .facts(let facts) = job { facts } else { nil } }
-        guard !lists.isEmpty else { return }
-        let batches = batches(of: lists, after: end.sequence)
-        end = try database.commit(batches, after: end)
-        backlog?.add(batches.reduce(0) { $0 + Int64($1.body.count) })
-        if lists.contains(where: { $0.contains(where: \.forgets) }) { backlog?.noteForgotten() }
-        report(.durable(end.sequence))
-    }
-
-    private static func batches(of lists: [[Fact]], after sequence: JournalSequence) -> [JournalBatch] {
-        var batches: [JournalBatch] = []
-        var batch = JournalBatch(after: sequence)
-        for facts in lists {
-            for fact in facts {
-                if batch.body.count >= rowBytes {
-                    let full = batch
-                    batches.append(full)
-                    batch = JournalBatch(after: full.last)
-                }
-                batch.append(fact)
-            }
-        }
-        if !batch.isEmpty { batches.append(batch) }
-        return batches
-    }
-}
-
-extension Fact {
-    fileprivate var forgets: Bool { if case .forgotten = self { true } else { false } }
 }

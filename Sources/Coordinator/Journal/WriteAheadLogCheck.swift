@@ -10,7 +10,8 @@ enum WriteAheadLogCheck {
     enum Finding: Equatable {
         case absent
         case intact(commits: Int)
-        /// The rest behind the last good commit is one unfinished transaction, or left over from before.
+        /// The rest behind the last good commit is one unfinished transaction, or left over from before. Zeros are no rest: `LogRoom` puts
+        /// them there.
         case tornTail(commits: Int)
     }
 
@@ -60,6 +61,9 @@ enum WriteAheadLogCheck {
         /// The first frame that SQLite would not take, from 1.
         private var bad: Int?
         private var commitsBehind = 0
+        private let zeros: [UInt8]
+        /// Whether there is something else than zeros from the first bad frame on.
+        private var hasRest = false
 
         init?(header: [UInt8]) {
             let magic = Self.word(header, 0, bigEndian: true)
@@ -68,12 +72,13 @@ enum WriteAheadLogCheck {
                 return nil
             }
             isBigEndian = magic & 1 == 1
+            zeros = [UInt8](repeating: 0, count: frameHeaderBytes + pageBytes)
             salts = (Self.word(header, 16, bigEndian: true), Self.word(header, 20, bigEndian: true))
             sum = Self.checksum(header[0..<24], from: (0, 0), bigEndian: isBigEndian)
             headerFits =
                 sum
                 == (Self.word(header, 24, bigEndian: true), Self.word(header, 28, bigEndian: true))
-            if !headerFits { bad = 1 }
+            if !headerFits { (bad, hasRest) = (1, true) }
         }
 
         mutating func read(_ frame: [UInt8]) {
@@ -97,11 +102,12 @@ enum WriteAheadLogCheck {
                 }
                 bad = frames
             }
+            hasRest = hasRest || frame != zeros
             if ofThisLog && isCommit { commitsBehind += 1 }
         }
 
         func finding(_ path: String) throws(JournalError) -> Finding {
-            guard let bad else { return .intact(commits: goodCommits) }
+            guard let bad, hasRest else { return .intact(commits: goodCommits) }
             guard commitsBehind <= 1 else {
                 throw .damagedLog(path: path, frame: bad, commitsBehind: commitsBehind)
             }

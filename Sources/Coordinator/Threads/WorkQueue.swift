@@ -53,6 +53,13 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
+    /// Whether nothing waits at this moment.
+    var isEmpty: Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return jobs.isEmpty
+    }
+
     /// Waits for jobs, at most `milliseconds` (nil: without end), and takes all of them.
     func take(withinMilliseconds milliseconds: Int64? = nil) -> Taken {
         var deadline = timespec()

@@ -68,7 +68,7 @@ enum ClientRequest {
                     OperationQuery(
                         submission: operations.submission, path: operations.path, from: Int(operations.from),
                         limit: Int(operations.limit), withValues: operations.values, failedOnly: operations.failedOnly,
-                        withDependencies: operations.dependencies)))
+                        withDependencies: operations.dependencies, atEnd: operations.atEnd)))
         case .follow(let follow):
             try Self.checkText(follow.submission, "the submission's id")
             let depth = follow.details ? FollowDepth.everything : follow.endOnly ? .end : .operations

@@ -6,8 +6,9 @@ import Wire
 /// The transport thread: takes messages of many peers, steps the scheduler once for all of them, hands facts to the journal
 /// and sends what is durable.
 ///
-/// Everything in it belongs to that one thread; others reach it through `mailbox`. It never waits for a disk: journal,
-/// blobs and output have threads of their own and answer through the mailbox.
+/// Everything in it belongs to that one thread; others reach it through `mailbox`. It does not wait for a disk: journal,
+/// blobs and output have threads of their own and answer through the mailbox. Only what it has little of and nothing else to do for, it
+/// commits itself, while the disk is quick.
 final class CoordinatorLoop {
     enum Phase {
         case running
@@ -222,12 +223,16 @@ final class CoordinatorLoop {
         if let zapToken, ready.isReadable(zapToken) { try answerHandshakes() }
         switch phase {
         case .running:
-            if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { try receiveMessages() }
+            let hasInputs = !inputs.isEmpty
+            var bytes = 0
+            if let routerToken, ready.isReadable(routerToken) || !disconnected.isEmpty { bytes = try receiveMessages() }
             if routerToken != nil, isAfterPause { logger.notice("nothing was read from peers for \(pauseBefore) ms") }
             // While nothing is read, nobody's lease is watched either: what would renew it waits in the socket.
             if routerToken != nil {
                 forgetTheSilent()
-                if !inputs.isEmpty || isDue(wakeAt) { step() }
+                if !inputs.isEmpty || isDue(wakeAt) {
+                    try step(isSmall: !hasInputs && bytes <= CoordinatorLimits.bytesCommittedAtOnce)
+                }
             }
             release()
             try flush()
@@ -290,8 +295,7 @@ final class CoordinatorLoop {
         for event in mailbox.drain() {
             switch event {
             case .journal(.durable(let sequence)):
-                meter.committed(from: durable, to: sequence)
-                durable = sequence
+                becameDurable(upTo: sequence)
             case .journal(.snapshotNames(let digests)):
                 meter.snapshotAt = now.wall
                 dropValues(keeping: digests)
@@ -362,7 +366,8 @@ final class CoordinatorLoop {
         }
     }
 
-    private func receiveMessages() throws {
+    /// - Returns: how many bytes came.
+    private func receiveMessages() throws -> Int {
         // What a connection brought before it ended stands before its end.
         let ended = disconnected
         disconnected = []
@@ -377,10 +382,13 @@ final class CoordinatorLoop {
             try receive(message)
         }
         for peer in ended { forget(peer, "its connection ended") }
+        return bytes
     }
 
-    private func step() {
+    /// - Parameter isSmall: whether all inputs have come in messages that are small.
+    private func step(isSmall: Bool) throws(JournalError) {
         stepNumber += 1
+        let isAlone = isSmall && isAllDurable && inputs.count <= CoordinatorLimits.inputsCommittedAtOnce
         if inputs.contains(where: { if case .started = $0 { true } else { false } }) { stepsWithStarts += 1 }
         outputs.removeAll()
         let began = LoopMeter.now()
@@ -397,7 +405,13 @@ final class CoordinatorLoop {
                 if case .lockSeized = fact { labels.forget(where: scheduler.isFenced) }
                 if case .forgotten(let number, _) = fact { forgotten.append((number, scheduler.sequence)) }
             }
-            journal.append(outputs.facts)
+            if isAlone, outputs.facts.count <= CoordinatorLimits.factsCommittedAtOnce,
+                let end = try journal.commitAtOnce(outputs.facts, after: durable)
+            {
+                becameDurable(upTo: end)
+            } else {
+                journal.append(outputs.facts)
+            }
         }
         if !outputs.happenings.isEmpty { log(outputs.happenings) }
         if !outputs.ended.isEmpty { log(ended: outputs.ended) }
@@ -421,6 +435,11 @@ final class CoordinatorLoop {
     /// Another one whenever what is shown may be: something became durable, an operation has begun, somebody came, went or is not heard. None
     /// of these numbers ever falls.
     private var version: UInt64 { durable.rawValue &+ stepsWithStarts &+ scheduler.lastWorkerEvent &+ peers.changes << 40 }
+
+    private func becameDurable(upTo sequence: JournalSequence) {
+        meter.committed(from: durable, to: sequence)
+        durable = sequence
+    }
 
     /// Everything that was decided is on the disk.
     var isAllDurable: Bool { durable == scheduler.sequence }

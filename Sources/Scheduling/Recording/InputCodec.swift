@@ -150,7 +150,8 @@ extension ByteWriter {
             self.write(Int64(limit))
         case .show(let submission): write(6, submission)
         case .operations(let query):
-            write(query.withDependencies ? 17 : 7, query.submission, query.path)
+            let kind: UInt8 = if query.atEnd { query.withDependencies ? 24 : 23 } else { query.withDependencies ? 17 : 7 }
+            write(kind, query.submission, query.path)
             self.write(Int64(query.from))
             self.write(Int64(query.limit))
             self.write(query.withValues)
@@ -278,11 +279,11 @@ extension ByteReader {
         case 4: return .resume(submission: try text(), path: try text())
         case 5: return .list(before: try text(), limit: try number())
         case 6: return .show(submission: try text())
-        case 7, 17:
+        case 7, 17, 23, 24:
             return .operations(
                 OperationQuery(
                     submission: try text(), path: try text(), from: try number(), limit: try number(), withValues: try flag(),
-                    failedOnly: try flag(), withDependencies: kind == 17))
+                    failedOnly: try flag(), withDependencies: kind == 17 || kind == 24, atEnd: kind == 23 || kind == 24))
         case 8:
             let submission = try text()
             guard let depth = FollowDepth(rawValue: Int(try byte())) else { throw DecodingFailure("a follower is told an unknown depth") }

@@ -55,6 +55,7 @@ extension Scheduler {
                 outputs.sends.append(.init(to: follower.peer, message: .events(told), after: after))
             }
         }
+        answerAtEnd(after, &outputs)
         outputs.ended += pending.ended
         pending = PendingSends()
     }

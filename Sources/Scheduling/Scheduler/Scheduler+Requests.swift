@@ -25,6 +25,7 @@ extension Scheduler {
         case .show(let submission):
             reply = resolving(submission, by: authority) { number in .submission(view(of: number)) }
         case .operations(let query):
+            if query.atEnd, waitForEnd(request, query, by: authority) { return }
             reply = resolving(query.submission, by: authority) { number in operations(query, of: number, for: authority) }
         case .follow(let submission, let depth):
             reply = follow(submission, depth, by: authority, request.peer)

@@ -154,9 +154,15 @@ extension Scheduler {
         lockIntake.haveWorkersChanged = true
     }
 
+    /// Nobody is there any more who would be told.
+    private mutating func forgetQuestions(of peer: PeerID) {
+        followers.remove(peer)
+        endQueries.remove(peer)
+    }
+
     /// A connection was seen to go. A follower is forgotten; an executor has until its lease is over.
     mutating func suspect(_ peer: PeerID) {
-        followers.remove(peer)
+        forgetQuestions(of: peer)
         if let number = workers.silentByPeer[peer] { workers.forgetSilence(of: number) }
         guard let number = workers.number(of: peer) else { return }
         let identity = durable.workers[number.index].identity
@@ -170,7 +176,7 @@ extension Scheduler {
     /// its lock lease is over, since the process may go on until then. What a submitter hosts can go nowhere else, so it keeps its time.
     mutating func revoke(_ peer: PeerID, _ outputs: inout Outputs) {
         guard let number = workers.number(of: peer), !durable.workers[number.index].identity.isSubmitter else { return suspect(peer) }
-        followers.remove(peer)
+        forgetQuestions(of: peer)
         workers.byPeer[peer] = nil
         revoke(number, &outputs)
     }
@@ -203,7 +209,7 @@ extension Scheduler {
     }
 
     mutating func depart(_ peer: PeerID, _ outputs: inout Outputs) {
-        followers.remove(peer)
+        forgetQuestions(of: peer)
         guard let number = workers.number(of: peer) else { return }
         bury(number, crashed: false, &outputs)
     }

@@ -65,6 +65,7 @@ public struct Scheduler {
     /// Those that a step of the wall clock moves: due at wall times.
     var wallTimers = TimerQueue()
     var followers = FollowerTable()
+    var endQueries = EndQueries()
     /// By submission index: the class (operation name, interned) of each operation node.
     var nodeClasses: [[Int32]] = []
     var classes = OperationClasses()

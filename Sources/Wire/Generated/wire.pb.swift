@@ -4815,6 +4815,9 @@ public nonisolated struct WireListOperations: Sendable {
   /// with what each waits for before it begins
   public var dependencies: Bool = false
 
+  /// answered when the submission has ended; who does not know this answers at once, and so is much that waits
+  public var atEnd: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -13442,7 +13445,7 @@ nonisolated extension WireShowSubmission: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ListOperations"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}from\0\u{1}limit\0\u{1}values\0\u{3}failed_only\0\u{2}F\u{7}dependencies\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}submission\0\u{1}path\0\u{1}from\0\u{1}limit\0\u{1}values\0\u{3}failed_only\0\u{2}F\u{7}dependencies\0\u{4}\u{14}at_end\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -13457,6 +13460,7 @@ nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._
       case 5: try { try decoder.decodeSingularBoolField(value: &self.values) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.failedOnly) }()
       case 460: try { try decoder.decodeSingularBoolField(value: &self.dependencies) }()
+      case 480: try { try decoder.decodeSingularBoolField(value: &self.atEnd) }()
       default: break
       }
     }
@@ -13484,6 +13488,9 @@ nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._
     if self.dependencies != false {
       try visitor.visitSingularBoolField(value: self.dependencies, fieldNumber: 460)
     }
+    if self.atEnd != false {
+      try visitor.visitSingularBoolField(value: self.atEnd, fieldNumber: 480)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -13495,6 +13502,7 @@ nonisolated extension WireListOperations: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.values != rhs.values {return false}
     if lhs.failedOnly != rhs.failedOnly {return false}
     if lhs.dependencies != rhs.dependencies {return false}
+    if lhs.atEnd != rhs.atEnd {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -22,6 +22,7 @@ struct BenchCommand: ToolCommand {
               aop bench
               aop bench L1 L2 --repeat 5
               aop bench W1 W4 --data .
+              aop bench W1 W4 --curve
               aop bench W1 W2 -o json > before.json
               aop bench W1 W2 --compare before.json
               aop bench L1 --n 1000000 -o json | jq '.workloads[].operationsPerSecond'
@@ -67,6 +68,8 @@ struct BenchCommand: ToolCommand {
     var full = false
     @Option(help: "Make the journals of clusters in this directory. (default: where temporary files are)", completion: .directory)
     var data: String?
+    @Flag(help: "Let the processes of clusters have keys: what they say to each other is encrypted.")
+    var curve = false
     @Option(
         help: "Show every figure beside that of an earlier run, which `aop bench -o json` has written to this file.",
         completion: .file())
@@ -144,10 +147,12 @@ struct BenchCommand: ToolCommand {
         let (messages, message) = AsyncStream<String>.makeStream()
         let relay = Task { for await line in messages { await console.warn(line) } }
         let benchmark = ClusterBenchmark(
-            repeats: repeats ?? (full ? 3 : 1), data: data, logLevel: output.effectiveLogLevel(default: .error).rawValue
-        ) { message.yield($0) }
+            repeats: repeats ?? (full ? 3 : 1),
+            options: BenchCluster.Options(
+                data: data, curve: curve, logLevel: output.effectiveLogLevel(default: .error).rawValue
+            ) { message.yield($0) })
         let directory = data ?? NSTemporaryDirectory()
-        var report = ClusterReport(floor: try await OwnThread.run { try MachineFloor.measure(in: directory) })
+        var report = ClusterReport(floor: try await OwnThread.run { try MachineFloor.measure(in: directory) }, curve: curve)
         for workload in workloads {
             for size in n.map({ [$0] }) ?? (full ? workload.allSizes : [workload.standardSize]) {
                 console.hint("\(workload.id) \(workload.name), \(BenchReport.grouped(size)) operations …")

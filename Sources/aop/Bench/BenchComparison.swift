@@ -30,6 +30,11 @@ struct BenchComparison {
                 continue
             }
             compare(entry.members, before.figures, of: (entry.id, entry.count))
+            if let curve = report.clusters?.curve, let had = before.curve, had != curve {
+                let name = Self.name(entry.id, entry.count)
+                func having(_ isThere: Bool) -> String { isThere ? "with" : "without" }
+                notes.append("\(name) ran \(having(had)) CURVE in the earlier run, and \(having(curve)) it in this one")
+            }
         }
         for entry in earlier.entries where !known.contains(Self.name(entry.id, entry.count)) {
             notes.append("\(Self.name(entry.id, entry.count)) is in the earlier run only")

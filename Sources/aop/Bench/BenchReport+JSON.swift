@@ -25,7 +25,7 @@ extension BenchReport {
     var entries: [(id: String, count: Int, members: [(String, JSONValue)])] {
         let local = floor.map { floor in workloads.map { ($0.workload.id, $0.count, $0.members(floor: floor)) } } ?? []
         let remote = clusters.map { clusters in
-            clusters.measurements.map { ($0.workload.id, $0.count, $0.members(floor: clusters.floor)) }
+            clusters.measurements.map { ($0.workload.id, $0.count, $0.members(floor: clusters.floor, curve: clusters.curve)) }
         }
         return local + (remote ?? [])
     }

@@ -6,6 +6,8 @@ struct EarlierBench: Sendable {
     struct Entry: Sendable {
         let id: String
         let count: Int
+        /// Whether what was said was encrypted; nil: of the library, and of a run before that could be.
+        let curve: Bool?
         /// Every number in it; of a number inside of another object the names on the way to it, with dots between.
         let figures: [String: Double]
     }
@@ -44,7 +46,7 @@ struct EarlierBench: Sendable {
             for case .members(let workload) in workloads { take(workload) }
         }
         guard case .text(let id)? = members["id"], case .number(let count)? = members["n"], let count = Int(exactly: count) else { return }
-        entries.append(Entry(id: id, count: count, figures: Figure.numbers(of: members)))
+        entries.append(Entry(id: id, count: count, curve: members["curve"]?.flag, figures: Figure.numbers(of: members)))
     }
 
     /// Why a file is none of an earlier run.
@@ -57,6 +59,7 @@ struct EarlierBench: Sendable {
 /// A value of such a file.
 private enum Figure: Decodable {
     case number(Double)
+    case flag(Bool)
     case text(String)
     case members([String: Figure])
     case list([Figure])
@@ -64,7 +67,9 @@ private enum Figure: Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let number = try? container.decode(Double.self) {
+        if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let number = try? container.decode(Double.self) {
             self = .number(number)
         } else if let text = try? container.decode(String.self) {
             self = .text(text)
@@ -77,13 +82,15 @@ private enum Figure: Decodable {
         }
     }
 
+    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+
     static func numbers(of members: [String: Figure], in path: String = "") -> [String: Double] {
         var found: [String: Double] = [:]
         for (name, value) in members {
             switch value {
             case .number(let number): found[path + name] = number
             case .members(let inner): found.merge(numbers(of: inner, in: path + name + ".")) { first, _ in first }
-            case .text, .list, .other: break
+            case .flag, .text, .list, .other: break
             }
         }
         return found

@@ -142,7 +142,8 @@ struct CoordinatorCommand: ToolCommand {
         configuration.diskReserveBytes = privateDirectory == nil ? diskReserve : 0
         let address = noHTTP ? nil : try Self.address(ofHTTP: http)
         let logger = Logger(label: "aop.coordinator")
-        if privateDirectory == nil {
+        // One run's own coordinator has keys only where it is given some.
+        if privateDirectory == nil || keys != nil {
             do throws(KeyError) {
                 configuration.keys = try CoordinatorKeys.find(directory: keys, environment: Settings.keyEnvironment)
             } catch {

@@ -11,8 +11,15 @@ final class ChildProcess: Sendable {
     /// After its lifeline was cut it has this long to end in an orderly way.
     static let stopLimit = Duration.seconds(15)
 
+    /// How it is ended.
+    private enum Stop: Sendable {
+        /// Its lifeline is cut.
+        case orderly
+        case kill
+    }
+
     let name: String
-    private let stopping: AsyncStream<Void>.Continuation
+    private let stopping: AsyncStream<Stop>.Continuation
     private let firstLine: Task<String?, Never>
     private let ended: Task<String, Never>
 
@@ -23,7 +30,7 @@ final class ChildProcess: Sendable {
     ///   - onMessage: each line it writes to standard error.
     init(name: String, arguments: [String], environment: [String: String] = [:], onMessage: @escaping @Sendable (String) -> Void) {
         self.name = name
-        let (stopRequests, stopping) = AsyncStream<Void>.makeStream()
+        let (stopRequests, stopping) = AsyncStream<Stop>.makeStream()
         let (lines, line) = AsyncStream<String>.makeStream()
         self.stopping = stopping
         firstLine = Task {
@@ -50,14 +57,19 @@ final class ChildProcess: Sendable {
     func end() async -> String { await ended.value }
 
     /// Cuts the lifeline and waits until it is gone.
-    func stop() async {
-        stopping.yield()
+    func stop() async { await end(by: .orderly) }
+
+    /// Kills it, as a fault would, and waits until it is gone.
+    func kill() async { await end(by: .kill) }
+
+    private func end(by stop: Stop) async {
+        stopping.yield(stop)
         stopping.finish()
         _ = await ended.value
     }
 
     private static func run(
-        _ arguments: [String], _ environment: [String: String], stopRequests: AsyncStream<Void>,
+        _ arguments: [String], _ environment: [String: String], stopRequests: AsyncStream<Stop>,
         onLine: @escaping @Sendable (String) -> Void,
         onMessage: @escaping @Sendable (String) -> Void
     ) async throws -> String {
@@ -80,8 +92,13 @@ final class ChildProcess: Sendable {
                     return true
                 }
                 group.addTask {
-                    for await _ in stopRequests {}
+                    var stop = Stop.orderly
+                    for await request in stopRequests { stop = request }
                     guard !Task.isCancelled else { return false }
+                    if stop == .kill {
+                        try execution.send(signal: .kill)
+                        return false
+                    }
                     try await execution.standardInputWriter.finish()
                     try await Task.sleep(for: stopLimit)
                     // It did not hear, or could not.

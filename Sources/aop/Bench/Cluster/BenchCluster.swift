@@ -5,47 +5,51 @@ import Wire
 
 /// A coordinator with its journal on disk, and a worker host with one executor: processes of their own, over TCP.
 struct BenchCluster: Sendable {
+    /// How its processes are started.
+    struct Options: Sendable {
+        /// Where journals are made, in a directory of their own; nil: where temporary files are.
+        let data: String?
+        /// Whether its processes prove who they are with keys, and encrypt what they say.
+        let curve: Bool
+        let logLevel: String
+        /// What the processes say.
+        let onMessage: @Sendable (String) -> Void
+    }
+
     private let directory: PrivateDirectory
-    private let coordinator: ChildProcess
+    private let options: Options
+    private let endpoint: Endpoint
+    private var coordinator: ChildProcess
     private let worker: ChildProcess
     let connection: ClusterConnection
-    let meter: ProcessMeter
+    private(set) var meter: ProcessMeter
 
     /// Starts them, and returns when operations can run.
-    ///
-    /// - Parameters:
-    ///   - data: where the journal is made, in a directory of its own; nil: where temporary files are.
-    ///   - onMessage: what the processes say.
-    static func start(
-        slots: Int, data: String?, logLevel: String, onMessage: @escaping @Sendable (String) -> Void
-    ) async throws -> BenchCluster {
-        let directory = try PrivateDirectory(in: data)
-        // The cookie of these processes alone is in there.
-        let environment = ["XDG_STATE_HOME": directory.path]
-        let coordinator = ChildProcess(
-            name: "coordinator",
-            arguments: [
-                "coordinator", "--listen", "tcp://127.0.0.1:0", "--no-http", "--data", "\(directory.path)/data",
-                "--private-directory", directory.path, "--log-level", logLevel,
-            ] + Settings.arguments, environment: environment, onMessage: onMessage)
-        guard let endpoint = try await CoordinatorAnnouncement.of(coordinator)?.listen.first else {
-            let how = await coordinator.end()
+    static func start(slots: Int, _ options: Options) async throws -> BenchCluster {
+        let directory = try PrivateDirectory(in: options.data)
+        let (coordinator, endpoint): (ChildProcess, Endpoint)
+        do {
+            if options.curve { _ = try InitialKeys.make(in: keys(directory)) }
+            (coordinator, endpoint) = try await startCoordinator(directory, listen: "tcp://127.0.0.1:0", options)
+        } catch {
             try PrivateDirectory.remove(directory.path)
-            throw ToolError(.toolError, "bench", "the coordinator of the benchmark \(how); its messages are above")
+            throw error
         }
         let worker = ChildProcess(
             name: "worker",
             arguments: [
-                "worker", "--connect", endpoint, "--processes", "1", "--slots", "\(slots)", "--lifeline", "--shell", "on", "--grace", "0s",
-                "--log-level", logLevel,
-            ] + Settings.arguments, environment: environment, onMessage: onMessage)
+                "worker", "--connect", endpoint.description, "--processes", "1", "--slots", "\(slots)", "--lifeline", "--shell", "on",
+                "--grace", "0s", "--log-level", options.logLevel,
+            ] + keyArguments(directory, options) + Settings.arguments, environment: environment(directory), onMessage: options.onMessage)
         do {
-            let cookie = try Cookie.loadOrCreate(directory: StateDirectory.path(environment: environment))
-            let connection = try await ClusterConnection.connect(to: try Endpoint(endpoint), cookie: cookie)
+            let cookie = try Cookie.loadOrCreate(directory: StateDirectory.path(environment: environment(directory)))
+            let key = options.curve ? try KeyChoice.directory(keys(directory)).key(for: endpoint, names: KeyDirectory.clientFiles) : nil
+            let connection = try await ClusterConnection.connect(to: endpoint, cookie: cookie, key: key)
             // Until its operations are known: the meter wants all processes.
             while try await connection.workers().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
             return BenchCluster(
-                directory: directory, coordinator: coordinator, worker: worker, connection: connection, meter: try ProcessMeter())
+                directory: directory, options: options, endpoint: endpoint, coordinator: coordinator, worker: worker,
+                connection: connection, meter: try ProcessMeter())
         } catch {
             await worker.stop()
             await coordinator.stop()
@@ -54,8 +58,43 @@ struct BenchCluster: Sendable {
         }
     }
 
+    /// - Parameter listen: a port of 0 is one that is free.
+    /// - Returns: where it listens.
+    private static func startCoordinator(
+        _ directory: PrivateDirectory, listen: String, _ options: Options
+    ) async throws -> (ChildProcess, Endpoint) {
+        let coordinator = ChildProcess(
+            name: "coordinator",
+            arguments: [
+                "coordinator", "--listen", listen, "--no-http", "--data", "\(directory.path)/data",
+                "--private-directory", directory.path, "--log-level", options.logLevel,
+            ] + keyArguments(directory, options) + Settings.arguments, environment: environment(directory), onMessage: options.onMessage)
+        guard let endpoint = try await CoordinatorAnnouncement.of(coordinator)?.listen.first else {
+            let how = await coordinator.end()
+            throw ToolError(.toolError, "bench", "the coordinator of the benchmark \(how); its messages are above")
+        }
+        return (coordinator, try Endpoint(endpoint))
+    }
+
+    private static func keys(_ directory: PrivateDirectory) -> String { "\(directory.path)/keys" }
+
+    private static func keyArguments(_ directory: PrivateDirectory, _ options: Options) -> [String] {
+        options.curve ? ["--keys", keys(directory)] : []
+    }
+
+    /// The cookie of these processes alone is in there.
+    private static func environment(_ directory: PrivateDirectory) -> [String: String] { ["XDG_STATE_HOME": directory.path] }
+
     /// Where this cluster's journal is.
     var path: String { directory.path }
+
+    /// Kills the coordinator, and starts another one on the same data and address.
+    mutating func restartCoordinator() async throws {
+        let last = meter.read()
+        await coordinator.kill()
+        (coordinator, _) = try await Self.startCoordinator(directory, listen: endpoint.description, options)
+        meter = try meter.continued(after: last)
+    }
 
     /// Ends the processes, and removes what they left.
     func stop() async throws {

@@ -24,18 +24,21 @@ struct ClusterMeasurement: Sendable {
     var slowdown: Double?
     /// The longest wait for a slot and a key, as a multiple of the mean one.
     var worstToMeanWait: Double?
+    /// Of a graph whose coordinator is killed.
+    var scale: ScaleRun.Figures?
 
     var microsecondsPerOperation: Double { seconds * 1_000_000 / Double(operations) }
     var operationsPerSecond: Double { Double(operations) / seconds }
+    /// Of values that were delivered, in millions of bytes, where they are large.
+    var megabytesPerSecond: Double? {
+        workload == .payload ? Double(count * ClusterWorkload.payloadBytes) / 1_000_000 / seconds : nil
+    }
 }
 
 /// Runs workloads on clusters of this machine.
 struct ClusterBenchmark: Sendable {
     let repeats: Int
-    /// Where journals are made; nil: where temporary files are.
-    let data: String?
-    let logLevel: String
-    let onMessage: @Sendable (String) -> Void
+    let options: BenchCluster.Options
 
     /// Submissions of one operation that are measured before and beside a flood.
     private static let probes = 100
@@ -44,10 +47,10 @@ struct ClusterBenchmark: Sendable {
     func run(_ workload: ClusterWorkload, count: Int) async throws -> ClusterMeasurement {
         var runs: [ClusterMeasurement] = []
         for _ in 0..<repeats {
-            let cluster = try await BenchCluster.start(slots: workload.slots, data: data, logLevel: logLevel, onMessage: onMessage)
+            var cluster = try await BenchCluster.start(slots: workload.slots, options)
             let run: ClusterMeasurement
             do {
-                run = try await Self.measure(workload, count, on: cluster)
+                run = try await Self.measure(workload, count, on: &cluster)
             } catch {
                 try await cluster.stop()
                 throw error
@@ -58,9 +61,12 @@ struct ClusterBenchmark: Sendable {
         return ClusterMeasurement(medianOf: runs)
     }
 
-    private static func measure(_ workload: ClusterWorkload, _ count: Int, on cluster: BenchCluster) async throws -> ClusterMeasurement {
+    private static func measure(
+        _ workload: ClusterWorkload, _ count: Int, on cluster: inout BenchCluster
+    ) async throws -> ClusterMeasurement {
         let connection = cluster.connection
-        let graph = try workload.graph(count: count)
+        if workload == .payload { try ClusterWorkload.writeValues(count: count, in: cluster.path) }
+        let graph = try workload.graph(count: count, directory: cluster.path)
         let one = try ClusterWorkload.single()
         _ = try await untilDone(ClusterWorkload.flood.graph(count: warmUp), warmUp, connection)
         let alone = workload == .fairness ? try await latencies(one, probes, connection) : []
@@ -69,6 +75,7 @@ struct ClusterBenchmark: Sendable {
         let begin = clock.now
         var samples: [Duration] = []
         var id: String?
+        var scale: ScaleRun.Figures?
         switch workload {
         case .latency:
             samples = try await latencies(one, count, connection)
@@ -78,7 +85,9 @@ struct ClusterBenchmark: Sendable {
             while try await connection.list(limit: 1).first?.name != graph.name { try await Task.sleep(for: .milliseconds(1)) }
             samples = try await latencies(one, probes, connection)
             id = try await flood
-        case .flood, .chain, .recomputableChain, .fan, .commands, .contention:
+        case .scale:
+            (scale, id) = try await ScaleRun(graph: graph, operations: workload.operations(count: count)).measure(on: &cluster)
+        case .flood, .chain, .recomputableChain, .fan, .payload, .commands, .contention:
             id = try await untilDone(graph, workload.operations(count: count), connection)
         }
         let seconds = (clock.now - begin) / .seconds(1)
@@ -93,7 +102,7 @@ struct ClusterBenchmark: Sendable {
             writtenBytes: after.writtenBytes - before.writtenBytes,
             latency: p50.flatMap { p50 in samples.percentile(99).map { .init(p50Milliseconds: p50, p99Milliseconds: $0) } },
             slowdown: alone.percentile(50).flatMap { alone in p50.map { $0 / alone } },
-            worstToMeanWait: wait)
+            worstToMeanWait: wait, scale: scale)
     }
 
     /// Submits a graph, and waits for its end and all values.
@@ -103,13 +112,16 @@ struct ClusterBenchmark: Sendable {
     @discardableResult
     private static func untilDone(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> String {
         let submission = try await connection.run(graph).submission
-        let (id, counts) = (submission.id, submission.counts)
-        guard counts.succeeded == UInt64(count) else {
-            throw ToolError(
-                .toolError, "bench",
-                "of \(count) operations of the workload `\(graph.name)` \(counts.succeeded) succeeded: nothing was measured")
-        }
-        return id
+        try check(submission, count)
+        return submission.id
+    }
+
+    /// - Throws: `ToolError` if not as many succeeded as were to.
+    static func check(_ submission: WireSubmissionView, _ count: Int) throws {
+        guard submission.counts.succeeded != UInt64(count) else { return }
+        throw ToolError(
+            .toolError, "bench",
+            "of \(count) operations of the workload `\(submission.name)` \(submission.counts.succeeded) succeeded: nothing was measured")
     }
 
     private static func latencies(_ graph: WireGraph, _ count: Int, _ connection: ClusterConnection) async throws -> [Duration] {
@@ -144,6 +156,6 @@ extension ClusterMeasurement {
             workload: middle.workload, count: middle.count, repeats: runs.count, operations: middle.operations, seconds: middle.seconds,
             cpuMicroseconds: middle.cpuMicroseconds, peakBytes: middle.peakBytes, writtenBytes: middle.writtenBytes,
             latency: middle.latency,
-            slowdown: middle.slowdown, worstToMeanWait: middle.worstToMeanWait)
+            slowdown: middle.slowdown, worstToMeanWait: middle.worstToMeanWait, scale: middle.scale)
     }
 }

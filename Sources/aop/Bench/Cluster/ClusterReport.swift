@@ -3,9 +3,14 @@ import Shapes
 /// What `bench` says of clusters.
 struct ClusterReport {
     let floor: MachineFloor
+    /// Whether all that was said was encrypted.
+    let curve: Bool
     private(set) var measurements: [ClusterMeasurement] = []
 
-    init(floor: MachineFloor) { self.floor = floor }
+    init(floor: MachineFloor, curve: Bool) {
+        self.floor = floor
+        self.curve = curve
+    }
 
     mutating func add(_ measurement: ClusterMeasurement) { measurements.append(measurement) }
 
@@ -37,9 +42,11 @@ struct ClusterReport {
         var notes = [
             "floor: \(BenchReport.number(floor.roundTripMicroseconds)) µs for a round trip over ZeroMQ and TCP, "
                 + "\(BenchReport.number(floor.syncedWriteMicroseconds)) µs for 4 KiB on the disk, "
+                + "\(BenchReport.number(floor.sequentialMegabytesPerSecond)) MB/s for large files on it, "
                 + "\(BenchReport.number(floor.spawnMicroseconds)) µs for a process",
             "S·C·W: the submitter, the coordinator, the worker with its executor",
         ]
+        if curve { notes.append("with CURVE: all that these say to each other is encrypted, and they prove who they are with keys") }
         for measurement in measurements {
             let name = "\(measurement.workload.id) of \(BenchReport.grouped(measurement.count))"
             if let slowdown = measurement.slowdown {
@@ -48,6 +55,15 @@ struct ClusterReport {
             }
             if let ratio = measurement.worstToMeanWait {
                 notes.append("\(name): the longest wait is \(BenchReport.number(ratio)) times the mean one")
+            }
+            if let rate = measurement.megabytesPerSecond {
+                notes.append("\(name): \(BenchReport.number(rate)) MB/s of values are delivered")
+            }
+            if let scale = measurement.scale {
+                notes.append(
+                    "\(name): on the disk after \(BenchReport.number(scale.admissionSeconds)) s, "
+                        + "\(BenchReport.grouped(Int(scale.bytesPerUnit))) bytes of memory per unit, "
+                        + "goes on \(BenchReport.number(scale.restartSeconds)) s after its coordinator was killed")
             }
         }
         if BenchReport.isDebugBuild { notes.append("this is a debug build: its times say nothing about the cluster") }
@@ -64,13 +80,13 @@ extension ClusterMeasurement {
     fileprivate func cpuPerOperation(_ role: ProcessMeter.Role) -> Double { (cpuMicroseconds[role] ?? 0) / Double(operations) }
 
     /// The members of its object, as `bench -o json` writes it.
-    func members(floor: MachineFloor) -> [(String, JSONValue)] {
+    func members(floor: MachineFloor, curve: Bool) -> [(String, JSONValue)] {
         func perRole(_ value: (ProcessMeter.Role) -> JSONValue) -> JSONValue {
             .object(ProcessMeter.Role.allCases.map { ($0.rawValue, value($0)) })
         }
         var members: [(String, JSONValue)] = [
             ("id", .string(workload.id)), ("name", .string(workload.name)), ("n", .integer(Int64(count))),
-            ("repeat", .integer(Int64(repeats))),
+            ("repeat", .integer(Int64(repeats))), ("curve", .bool(curve)),
             ("operations", .integer(Int64(operations))), ("operationsPerSecond", .integer(Int64(operationsPerSecond))),
             ("microsecondsPerOperation", .rounded(microsecondsPerOperation)),
             ("cpuMicrosecondsPerOperation", perRole { .rounded(cpuPerOperation($0)) }),
@@ -85,12 +101,25 @@ extension ClusterMeasurement {
         }
         if let slowdown { members.append(("slowdownBesideFlood", .rounded(slowdown))) }
         if let worstToMeanWait { members.append(("worstToMeanWait", .rounded(worstToMeanWait))) }
+        if let megabytesPerSecond { members.append(("megabytesPerSecond", .rounded(megabytesPerSecond))) }
+        if let scale {
+            members += [
+                ("admissionSeconds", .rounded(scale.admissionSeconds)), ("bytesPerUnit", .rounded(scale.bytesPerUnit)),
+                ("restartSeconds", .rounded(scale.restartSeconds)),
+            ]
+        }
         return members
     }
 
-    /// Of one operation of this workload, with nothing shared by several: there and back, once on the disk; of commands a process.
+    /// Of one operation of this workload, with nothing shared by several: there and back, once on the disk; of commands a process; of
+    /// large values what the disk takes for half of one, as each has two operations.
     private func floorMicroseconds(_ floor: MachineFloor) -> Double {
-        workload == .commands ? floor.spawnMicroseconds : floor.roundTripMicroseconds + floor.syncedWriteMicroseconds
+        switch workload {
+        case .commands: floor.spawnMicroseconds
+        case .payload: Double(ClusterWorkload.payloadBytes) / floor.sequentialMegabytesPerSecond / 2
+        case .flood, .chain, .recomputableChain, .fan, .latency, .contention, .scale, .fairness:
+            floor.roundTripMicroseconds + floor.syncedWriteMicroseconds
+        }
     }
 }
 
@@ -99,7 +128,7 @@ extension MachineFloor {
     var members: [(String, JSONValue)] {
         [
             ("roundTripMicroseconds", .rounded(roundTripMicroseconds)), ("syncedWriteMicroseconds", .rounded(syncedWriteMicroseconds)),
-            ("spawnMicroseconds", .rounded(spawnMicroseconds)),
+            ("sequentialMegabytesPerSecond", .rounded(sequentialMegabytesPerSecond)), ("spawnMicroseconds", .rounded(spawnMicroseconds)),
         ]
     }
 }

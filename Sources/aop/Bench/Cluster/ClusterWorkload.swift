@@ -1,3 +1,4 @@
+import Foundation
 import GraphFile
 import Wire
 
@@ -15,10 +16,14 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     case fan = "W3"
     /// Submissions of one operation, one after another.
     case latency = "W4"
+    /// Large values, each handed on to an operation that receives it.
+    case payload = "W5"
     /// Commands.
     case commands = "W6"
     /// Operations that need one of ten keys.
     case contention = "W7"
+    /// Groups of groups, as large as a graph may be, whose coordinator is killed in the middle.
+    case scale = "W8"
     /// Submissions of one operation, one after another, while a flood runs.
     case fairness = "W9"
 
@@ -38,8 +43,10 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         case .recomputableChain: "recomputable chain"
         case .fan: "fan-out, fan-in"
         case .latency: "latency"
+        case .payload: "payload"
         case .commands: "commands"
         case .contention: "contention"
+        case .scale: "scale"
         case .fairness: "fairness"
         }
     }
@@ -47,9 +54,10 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     var standardSize: Int {
         switch self {
         case .flood: 50_000
-        case .chain, .recomputableChain, .fan, .latency: 1_000
+        case .chain, .recomputableChain, .fan, .latency, .payload: 1_000
         case .commands: 2_000
         case .contention: 10_000
+        case .scale: 100_000
         case .fairness: 50_000
         }
     }
@@ -58,7 +66,8 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         switch self {
         case .flood: [10_000, 50_000, 1_000_000]
         case .chain, .recomputableChain: [1_000, 10_000]
-        case .fan, .latency, .commands, .contention: [standardSize]
+        case .fan, .latency, .payload, .commands, .contention: [standardSize]
+        case .scale: [100_000, 1_000_000]
         case .fairness: [50_000, 100_000]
         }
     }
@@ -69,10 +78,25 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
     /// The slots of the worker; of ``contention`` more than the machine has processors, so that keys are what is waited for.
     var slots: Int { self == .contention ? 8 : 2 }
 
-    /// What is submitted, with `count` operations: of ``latency`` over and over, of ``fairness`` beside that.
-    func graph(count: Int) throws -> WireGraph {
+    /// Bytes of each value of ``payload``: more than travels within messages.
+    static let payloadBytes = 100 << 10
+
+    /// What is submitted, with `count` operations: of ``latency`` over and over, of ``fairness`` beside that; of ``payload`` so many values, of
+    /// ``scale`` so many units, the groups among them.
+    ///
+    /// - Parameter directory: where the values of ``payload`` come from, see ``writeValues(count:in:)``.
+    func graph(count: Int, directory: String = "") throws -> WireGraph {
         let name = "\(id)-\(count)"
-        return try GraphFileLoader.load(text: "{\"name\": \"\(name)\", \(root(count))}", file: name).graph
+        return try GraphFileLoader.load(text: "{\"name\": \"\(name)\", \(try root(count, directory))}", file: name).graph
+    }
+
+    /// The files of which the operations of ``payload`` are the content: no two alike, since what is the same is stored once.
+    static func writeValues(count: Int, in directory: String) throws {
+        var random = SystemRandomNumberGenerator()
+        for index in 0..<count {
+            let words = (0..<payloadBytes / 8).map { _ in random.next() }
+            try words.withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: "\(directory)/v\(index)"))
+        }
     }
 
     /// A graph of one operation.
@@ -80,7 +104,7 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
         try GraphFileLoader.load(text: "{\"name\": \"one\", \"group\": [{\"op\": \"noop\"}]}", file: "one").graph
     }
 
-    private func root(_ count: Int) -> String {
+    private func root(_ count: Int, _ directory: String) throws -> String {
         func group(of nodes: some Sequence<String>, kind: String = "group") -> String {
             "\"\(kind)\": [\(nodes.joined(separator: ",\n"))]"
         }
@@ -102,13 +126,39 @@ enum ClusterWorkload: String, CaseIterable, Sendable {
                 of: ["{\"id\": \"first\", \(value)}"] + receivers + ["{\"id\": \"last\", \"op\": \"noop\", \"receives\": [\(all)]}"])
         case .latency:
             return group(of: ["{\"op\": \"noop\"}"])
+        case .payload:
+            let path = String(decoding: try JSONEncoder().encode("\(directory)/v").dropLast(), as: UTF8.self)
+            return group(
+                of: range.lazy.flatMap {
+                    [
+                        "{\"id\": \"v\($0)\", \"op\": \"readFile\", \"with\": {\"path\": \(path)\($0)\"}}",
+                        "{\"op\": \"noop\", \"receives\": \"v\($0)\"}",
+                    ]
+                })
         case .commands:
             return group(of: range.lazy.map { _ in "{\"exec\": [\"/bin/true\"]}" })
         case .contention:
             return group(of: range.lazy.map { "{\"op\": \"noop\", \"exclusive\": \"k\($0 % Self.keys)\"}" })
+        case .scale:
+            let (groups, operations) = (Self.groups(count), operations(count: count))
+            return group(
+                of: (0..<groups).lazy.map { index in
+                    let members = operations * (index + 1) / groups - operations * index / groups
+                    return "{\(group(of: repeatElement("{\"op\": \"noop\"}", count: members)))}"
+                })
         }
     }
 
     /// How many operations a run of it has.
-    func operations(count: Int) -> Int { self == .fan ? count + 2 : count }
+    func operations(count: Int) -> Int {
+        switch self {
+        case .fan: count + 2
+        case .payload: 2 * count
+        case .scale: max(1, count - Self.groups(count) - 1)
+        case .flood, .chain, .recomputableChain, .latency, .commands, .contention, .fairness: count
+        }
+    }
+
+    /// How many groups of ``scale`` are in its outermost one, each of about as many operations.
+    private static func groups(_ count: Int) -> Int { max(1, Int(Double(count).squareRoot())) }
 }

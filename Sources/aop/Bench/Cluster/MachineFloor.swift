@@ -7,12 +7,16 @@ struct MachineFloor: Sendable {
     var roundTripMicroseconds: Double
     /// 4 KiB at the end of a file, on the disk.
     var syncedWriteMicroseconds: Double
+    /// Millions of bytes that are written one after another to a file and synced at its end.
+    var sequentialMegabytesPerSecond: Double
     /// A process that ends at once, begun and waited for.
     var spawnMicroseconds: Double
 
     private static let roundTrips = 2_000
     private static let writes = 100
     private static let spawns = 100
+    private static let sequentialBytes = 64 << 20
+    private static let pieceBytes = 1 << 20
 
     /// Medians. Blocks for about a second.
     ///
@@ -20,7 +24,7 @@ struct MachineFloor: Sendable {
     static func measure(in directory: String) throws -> MachineFloor {
         MachineFloor(
             roundTripMicroseconds: try roundTrip(), syncedWriteMicroseconds: try syncedWrite(in: directory),
-            spawnMicroseconds: try spawn())
+            sequentialMegabytesPerSecond: try sequentialWrite(in: directory), spawnMicroseconds: try spawn())
     }
 
     private static func median(_ times: Int, _ body: () throws -> Void) rethrows -> Double {
@@ -62,6 +66,27 @@ struct MachineFloor: Sendable {
     }
 
     private static func syncedWrite(in directory: String) throws -> Double {
+        let page = [UInt8](repeating: 0x61, count: 4096)
+        return try withFile(in: directory) { descriptor, path in
+            try median(writes) {
+                try write(page, to: descriptor, path)
+                try sync(descriptor, path)
+            }
+        }
+    }
+
+    private static func sequentialWrite(in directory: String) throws -> Double {
+        let piece = [UInt8](repeating: 0x61, count: pieceBytes)
+        let microseconds = try withFile(in: directory) { descriptor, path in
+            try median(1) {
+                for _ in 0..<sequentialBytes / pieceBytes { try write(piece, to: descriptor, path) }
+                try sync(descriptor, path)
+            }
+        }
+        return Double(sequentialBytes) / microseconds
+    }
+
+    private static func withFile<Result>(in directory: String, _ body: (Int32, String) throws -> Result) throws -> Result {
         let path = "\(directory)/floor"
         let descriptor = open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemCallError(operation: "open", subject: path, errno: errno) }
@@ -69,12 +94,17 @@ struct MachineFloor: Sendable {
             close(descriptor)
             unlink(path)
         }
-        let page = [UInt8](repeating: 0x61, count: 4096)
-        return try median(writes) {
-            guard write(descriptor, page, page.count) == page.count, fdatasync(descriptor) == 0 else {
-                throw SystemCallError(operation: "write", subject: path, errno: errno)
-            }
+        return try body(descriptor, path)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, _ path: String) throws {
+        guard Foundation.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw SystemCallError(operation: "write", subject: path, errno: errno)
         }
+    }
+
+    private static func sync(_ descriptor: Int32, _ path: String) throws {
+        guard fdatasync(descriptor) == 0 else { throw SystemCallError(operation: "fdatasync", subject: path, errno: errno) }
     }
 
     private static func spawn() throws -> Double {

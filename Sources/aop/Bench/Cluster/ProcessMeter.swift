@@ -16,6 +16,8 @@ struct ProcessMeter: Sendable {
     }
 
     private let processes: [Role: [pid_t]]
+    /// What coordinators used that are no more.
+    private var gone = Reading()
 
     /// Finds the processes among the children of this one.
     ///
@@ -35,14 +37,28 @@ struct ProcessMeter: Sendable {
         self.processes = processes
     }
 
+    /// One that goes on behind `last`, what this one read before its coordinator's end, with the coordinator that is there now.
+    func continued(after last: Reading) throws -> ProcessMeter {
+        var next = try ProcessMeter()
+        next.gone = Reading(
+            cpuMicroseconds: last.cpuMicroseconds.filter { $0.key == .coordinator },
+            peakBytes: last.peakBytes.filter { $0.key == .coordinator }, writtenBytes: last.writtenBytes)
+        return next
+    }
+
     func read() -> Reading {
         var reading = Reading()
         for (role, processes) in processes {
-            reading.cpuMicroseconds[role] = processes.reduce(0) { $0 + Self.cpuMicroseconds(of: $1) }
-            reading.peakBytes[role] = processes.reduce(0) { $0 + Self.peakBytes(of: $1) }
+            reading.cpuMicroseconds[role] = processes.reduce(gone.cpuMicroseconds[role] ?? 0) { $0 + Self.cpuMicroseconds(of: $1) }
+            reading.peakBytes[role] = max(gone.peakBytes[role] ?? 0, processes.reduce(0) { $0 + Self.peakBytes(of: $1) })
         }
-        reading.writtenBytes = (processes[.coordinator] ?? []).reduce(0) { $0 + Self.writtenBytes(of: $1) }
+        reading.writtenBytes = (processes[.coordinator] ?? []).reduce(gone.writtenBytes) { $0 + Self.writtenBytes(of: $1) }
         return reading
+    }
+
+    /// The coordinator's memory that is resident now.
+    var coordinatorBytes: Int {
+        (processes[.coordinator] ?? []).reduce(0) { $0 + Self.number(after: "VmRSS:", in: Self.text($1, "status")) * 1024 }
     }
 
     // MARK: /proc
