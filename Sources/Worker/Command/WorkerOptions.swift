@@ -158,7 +158,7 @@ public struct WorkerOptions: ParsableArguments, Sendable {
     }
 
     func endpoint() throws -> Endpoint {
-        do { return try Endpoint(ofOtherProcess: connect) } catch { throw ValidationError("--connect: \(error)") }
+        do { return try Endpoint(connect) } catch { throw ValidationError("--connect: \(error)") }
     }
 
     func graceMilliseconds() throws -> Int64 {
