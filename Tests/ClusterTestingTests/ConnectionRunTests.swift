@@ -6,7 +6,11 @@ import Testing
 
 /// `ClusterConnection.run`: a graph handed in, waited for and read.
 @Suite struct ConnectionRunTests {
-    @Test(arguments: [[], [.coordinatorCrash(every: 2)], [.coordinatorCrash(every: 3), .workerCrash(every: 20)]] as [[InMemoryCluster.Fault]])
+    private static let faults: [[InMemoryCluster.Fault]] = [
+        [], [.coordinatorCrash(every: 2)], [.coordinatorCrash(every: 3), .workerCrash(every: 20)],
+    ]
+
+    @Test(arguments: faults)
     func everyValueIsThere_andEveryOperationOnce_alsoUnderCrashes(faults: [InMemoryCluster.Fault]) async throws {
         for seed in 1...8 as ClosedRange<UInt64> {
             let cluster = try InMemoryCluster(workers: 2, seed: seed, faults: faults)

@@ -54,7 +54,13 @@ extension ClusterConnection {
             followed = core.follow("key=\(key)", .end)
             first = EndPage(of: "key=\(key)", core)
         }
-        let view = try await outcome(of: submitted.id, in: followed ?? core.follow(submitted.id, .end))
+        let view: WireSubmissionView
+        do {
+            view = try await outcome(of: submitted.id, in: followed ?? core.follow(submitted.id, .end))
+        } catch let error as ClusterError where error.code == .notFound {
+            // On a connection that was made anew meanwhile it may have come before the submission did.
+            view = try await outcome(of: submitted.id)
+        }
         var views = try await first?.operations() ?? []
         if views.isEmpty { for try await page in operations(of: submitted.id, withValues: true) { views += page } }
         return SubmissionResult(submission: view, operations: OperationTree(views))

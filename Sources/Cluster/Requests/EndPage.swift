@@ -16,7 +16,12 @@ struct EndPage: Sendable {
         self.core = core
         self.query = query
         page = Task {
-            guard case .operations(let page) = try await core.ask(.operations(query)) else { throw RequestLedger.unexpected }
+            let answer: WireResponse.OneOf_Body
+            do { answer = try await core.ask(.operations(query)) } catch let error as ClusterError where error.code == .notFound {
+                // On a connection that was made anew meanwhile it may have come before the submission did.
+                return nil
+            }
+            guard case .operations(let page) = answer else { throw RequestLedger.unexpected }
             // A coordinator that does not know of ends, or is asked for many, has answered at once.
             guard let root = page.operations.first, root.unit == 0, root.state.isFinal else { return nil }
             return page
@@ -27,7 +32,11 @@ struct EndPage: Sendable {
     ///
     /// - Throws: ``ClusterError``; `CancellationError`.
     func operations() async throws -> [WireOperationView]? {
-        let first = try await withTaskCancellationHandler { try await page.value } onCancel: { page.cancel() }
+        let first = try await withTaskCancellationHandler {
+            try await page.value
+        } onCancel: {
+            page.cancel()
+        }
         guard let first else { return nil }
         var views = first.operations
         guard first.next != 0 else { return views }
