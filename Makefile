@@ -123,7 +123,7 @@ check-flood: dependencies  ## measure how much connections with garbage slow a c
 	scripts/check-flood.sh
 
 .PHONY: stress
-stress: dependencies  ## repeat the local library's stress tests; SEEDS=n says how often (default 500); groups of a million
+stress: dependencies  ## repeat the local library's stress tests, and the scheduler's; SEEDS=n says how often (default 500); groups of a million
 	AOP_STRESS_SEEDS=$(or $(SEEDS),500) AOP_STRESS_CHILDREN=1000000 $(SWIFT) test --filter 'StressTests|RandomLockTests|RetryScopeModelTests|DependencyCircleTests'
 
 .PHONY: soak

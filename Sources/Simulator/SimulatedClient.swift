@@ -224,6 +224,8 @@ final class SimulatedClient {
         case (.steerWorker, .failed(.notFound)), (.steerWorker, .failed(.refused)): break
         case (.look, .submission(let view)), (.follow, .following(let view)): saw(view.id, isFinished: view.finishedAt > 0)
         case (.outcomes(let id, let from), .operations(let page, let next, _)): saw(page, of: id, from: from, next: next)
+        case (.steer, .steered(let id, _, alreadyEnded: false, _)):
+            if case .pause(_, let path) = request.body { world.witness.pauses.acknowledged(path.isEmpty ? id : "\(id)/\(path)") }
         case (.cancel, .cancelAccepted), (.steer, .steered), (.steer, .done): break
         case (_, .failed(let failure)): world.violate("the client is told of \(request.purpose): \(failure)")
         default: world.violate("the client is answered to \(request.purpose) with \(reply)")

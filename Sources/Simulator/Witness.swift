@@ -37,6 +37,8 @@ final class Witness {
     /// Attempts that an executor may begin by itself, and those of them that count.
     private var linked: Set<UInt64> = []
     private var adopted: Set<UInt64> = []
+    /// What executors may begin by themselves in what is paused.
+    var pauses = PauseWitness()
     /// By the coordinator's numbers, under which names workers were started; and which names are drained.
     private var names: [WorkerNumber: String] = [:]
     private var drained: Set<String> = []
@@ -91,6 +93,12 @@ final class Witness {
             }
             do { try disk.restore(fact) } catch { world.violate("the journal cannot be folded at \(fact): \(error)") }
             if case .attemptEnded(let unit, let attempt, let outcome, _, _, _) = fact { wroteEnd(of: unit, attempt, outcome) }
+            switch fact {
+            case .linked(let unit, let attempt, _, _): pauses.linked(disk.name(of: unit), attempt.rawValue)
+            case .paused(let unit, _): pauses.paused(disk.name(of: unit))
+            case .resumed(let unit, _): pauses.resumed(disk.name(of: unit))
+            default: break
+            }
         }
     }
 
@@ -255,6 +263,9 @@ final class Witness {
         }
         if givenUp.contains(attempt.rawValue), !executor.wasFrozen {
             world.violate("\(name) begins in \(executor.name), and was given up before (\(attempt.rawValue))")
+        }
+        if !pauses.mayBegin(attempt.rawValue), !executor.wasFrozen {
+            world.violate("\(name) begins by a link, and the client was told that it is paused (\(attempt.rawValue))")
         }
         if !executor.isWorker, submitters[assignment.submission] != executor.incarnation {
             world.violate("\(name) begins in \(executor.name), which has not submitted it")

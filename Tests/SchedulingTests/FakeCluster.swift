@@ -15,6 +15,8 @@ struct FakeCluster {
     /// What executors were told to drop, and have not said that it has ended.
     private var dropped: [Int: [Assignment]] = [:]
     private(set) var sends: [Outputs.Send] = []
+    /// All answers to clients so far.
+    private(set) var replies: [Reply] = []
     /// What operations were said to have waited, if ``Scheduler/tellsWaits``.
     private(set) var waits: [OperationWait] = []
     /// Paths in the order in which their attempts were handed out.
@@ -61,6 +63,7 @@ struct FakeCluster {
         journal += outputs.facts
         wakeAt = outputs.wakeAt
         sends = outputs.sends
+        for send in outputs.sends { if case .reply(_, let reply) = send.message { replies.append(reply) } }
         waits += outputs.waits
         checkFences(outputs.sends)
         checkDrains(outputs.facts)

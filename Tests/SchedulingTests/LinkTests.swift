@@ -152,16 +152,106 @@ struct LinkTests {
         #expect(b.link == nil && link("c", cluster) == AttemptLink(unit: b.unit, attempt: b.attempt, delivers: false))
     }
 
-    @Test func pausedMeanwhile_itIsStopped_andBeginsWhenItIsResumed() {
+    // MARK: Pauses
+
+    private static let pauseOfB = Request.pause(submission: "last", path: "b")
+
+    /// Of pauses that have been asked for.
+    private func acknowledgements(_ cluster: FakeCluster) -> Int {
+        cluster.replies.count { if case .steered = $0 { true } else { false } }
+    }
+
+    private func isAcknowledged(_ cluster: FakeCluster) -> Bool { acknowledgements(cluster) == 1 }
+
+    @Test func paused_whatIsLinkedComesBack_andThatIsAcknowledgedThen() throws {
         var cluster = Self.quick(Self.chain)
-        _ = cluster.ask(.pause(submission: "last", path: "b"))
+        let b = try #require(cluster.find("b", on: 1)).1
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        #expect(cluster.stops.map(\.attempt) == [b.attempt] && cluster.stops.map(\.reason) == [.recalled])
+        cluster.giveBackRecalled()
+        #expect(isAcknowledged(cluster))
+        cluster.forget(try #require(cluster.find("c", on: 1)).1, of: 1)
         cluster.end("a")
-        #expect(cluster.stops.count == 2)
-        for path in ["b", "c"] { cluster.end(path, .stopped) }
-        #expect(cluster.state("b") == .paused)
+        #expect(cluster.stops.isEmpty && cluster.heldPaths.isEmpty && cluster.state("b") == .paused)
         _ = cluster.ask(.resume(submission: "last", path: "b"))
+        #expect(try #require(cluster.find("b", on: 1)).1.attemptNumber == 1, "what never began is not counted")
         for path in ["b", "c"] { cluster.end(path) }
         #expect(cluster.view()?.state == .succeeded)
+    }
+
+    @Test(arguments: ["", "c"]) func pausedAsAWhole_orBehind_allThatIsInItComesBack(path: String) {
+        var cluster = Self.quick(Self.chain)
+        cluster.begin("a")
+        #expect(cluster.ask(.pause(submission: "last", path: path)) == nil)
+        #expect(cluster.stops.count == (path.isEmpty ? 2 : 1) && cluster.stops.allSatisfy { $0.reason == .recalled })
+        cluster.giveBackRecalled()
+        #expect(isAcknowledged(cluster))
+        #expect(cluster.heldPaths.contains("b") == !path.isEmpty)
+    }
+
+    /// It had begun before the order came: what runs goes on.
+    @Test func pausedTooLate_itGoesOn() {
+        var cluster = Self.quick(Self.chain)
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        cluster.end("a")
+        #expect(isAcknowledged(cluster) && cluster.stops.isEmpty && cluster.state("b") == .running)
+        cluster.end("b")
+        #expect(cluster.state("c") == .running, "it is not paused")
+        cluster.end("c")
+        #expect(cluster.view()?.state == .succeeded)
+    }
+
+    /// Who has asked for both wants it to go on.
+    @Test func resumedBeforeThePauseIsAcknowledged_itGoesOn() {
+        var cluster = Self.quick(Self.chain)
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        #expect(cluster.ask(.resume(submission: "last", path: "b")) != nil)
+        #expect(acknowledgements(cluster) == 2)
+        cluster.giveBackRecalled()
+        cluster.end("a")
+        #expect(cluster.state("b") == .running || cluster.holds("b"))
+    }
+
+    @Test func pausedWhatWillNotFollow_isAcknowledged() {
+        var cluster = Self.quick(Self.chain)
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        cluster.end("a", failure("no"))
+        #expect(isAcknowledged(cluster) && cluster.state("b") == .paused)
+    }
+
+    @Test func pausedWhileTheExecutorIsNotHeard_isAcknowledgedWhenItsLeaseIsOver() {
+        var cluster = Self.quick(Self.chain)
+        cluster.disconnect(1)
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        cluster.advance(Self.lease - 1)
+        #expect(!isAcknowledged(cluster))
+        cluster.advance(1)
+        #expect(isAcknowledged(cluster))
+    }
+
+    @Test func pausedBeforeItComesBack_isAcknowledgedThen() throws {
+        var cluster = Self.quick(Self.chain)
+        let a = try #require(cluster.find("a", on: 1)).1
+        cluster.disconnect(1)
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        cluster.attach(1, held: [.init(unit: a.unit, attempt: a.attempt, state: .running)], followsLinks: true)
+        #expect(isAcknowledged(cluster))
+    }
+
+    /// What it had told executors is not known to a coordinator that has just started.
+    @Test func pausedAfterARestart_isAcknowledgedWhenTheExecutorIsBack() throws {
+        var cluster = Self.quick(Self.chain)
+        try cluster.restart()
+        #expect(cluster.ask(Self.pauseOfB) == nil)
+        #expect(cluster.ask(Self.pauseOfB) == nil, "asked twice, it waits twice")
+        cluster.reattach(1)
+        #expect(acknowledgements(cluster) == 2)
+    }
+
+    @Test func pauseOfSomethingElse_isAcknowledgedAtOnce() {
+        var cluster = Self.quick(Self.chain)
+        #expect(cluster.ask(.pause(submission: "last", path: "a")) != nil)
+        #expect(cluster.heldPaths == ["a", "b", "c"], "what it has begun goes on, and what follows that is not paused")
     }
 
     /// The end of the one before is told later, when what it has sent is on the disk.

@@ -11,7 +11,7 @@ extension Scheduler {
         for _ in 0..<workers.sessions[worker].prefetchPerSlot {
             guard !sends(last.unit), let next = durable.submissions[submission].link(after: last.unit.index) else { return }
             let link = UnitID(unit.submission, next)
-            guard workers.sessions[worker].lanes.contains(operationClass(of: link)) else { return }
+            guard workers.sessions[worker].lanes.contains(operationClass(of: link)), !isAboutToBePaused(link) else { return }
             attemptCounter += 1
             let name = AttemptName(unit: link, attempt: Attempt(epoch: durable.epoch, counter: attemptCounter))
             if !configuration.forgetsLinks {
@@ -59,16 +59,53 @@ extension Scheduler {
     }
 
     /// The executor has given the attempt back: it is not begun, and what is linked to it is not either.
-    mutating func giveUpLink(_ name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) {
-        guard !workers.sessions[number.index].links.isEmpty else { return }
+    ///
+    /// - Returns: whether it was itself linked to another one.
+    mutating func giveUpLink(_ name: AttemptName, on number: WorkerNumber, _ outputs: inout Outputs) -> Bool {
+        guard !workers.sessions[number.index].links.isEmpty else { return false }
         breakLinks(after: name, on: number, &outputs)
-        dropLink(to: name, on: number)
+        return dropLink(to: name, on: number)
     }
 
     /// The attempt is over: nobody follows by it.
-    mutating func dropLink(to name: AttemptName, on number: WorkerNumber) {
-        guard let before = workers.sessions[number.index].links.first(where: { $0.value == name })?.key else { return }
+    ///
+    /// - Returns: whether it was linked to another one.
+    @discardableResult
+    mutating func dropLink(to name: AttemptName, on number: WorkerNumber) -> Bool {
+        guard let before = workers.sessions[number.index].links.first(where: { $0.value == name })?.key else { return false }
         workers.sessions[number.index].links[before] = nil
+        return true
+    }
+
+    /// What is linked to something, in the unit, and may begin; and on which executors.
+    func links(in unit: UnitID) -> [(name: AttemptName, worker: WorkerNumber)] {
+        let submission = durable.submissions[durable.index(of: unit.submission)]
+        return submission.strays.compactMap { stray in
+            guard submission.isInside(Int(stray.unit), of: unit.index) else { return nil }
+            let name = AttemptName(unit: submission.id(Int(stray.unit)), attempt: stray.attempt)
+            return mayBegin(name, on: stray.worker) ? (name, stray.worker) : nil
+        }
+    }
+
+    /// They are to come back, where they have not begun.
+    mutating func recall(_ links: [(name: AttemptName, worker: WorkerNumber)]) {
+        for link in links where workers.sessions[link.worker.index].isAttached {
+            pending.stops[link.worker.index, default: []].append(
+                StopOrder(unit: link.name.unit, attempt: link.name.attempt, reason: .recalled, now: false))
+        }
+    }
+
+    /// Whether the executor may begin the attempt, which is not its unit's, by itself: it has not said that it gave it back, nor that the one
+    /// before has succeeded. One whose lease is over begins nothing, and one that has come back on a new connection forgot it.
+    func mayBegin(_ name: AttemptName, on number: WorkerNumber) -> Bool {
+        guard isStray(name.unit, name.attempt), durable.phase(name.unit) == .blocked else { return false }
+        let session = workers.sessions[number.index]
+        return switch session.connection {
+        case .attached: session.links.values.contains(name)
+        // What it had been told before the coordinator started is not known.
+        case .awaited: true
+        case .absent, .silent, .revoked: false
+        }
     }
 
     /// The executor may have begun what is linked to the attempt, and nothing of that is wanted.

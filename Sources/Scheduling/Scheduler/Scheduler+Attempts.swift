@@ -147,8 +147,8 @@ extension Scheduler {
     ) {
         guard let number = workers.number(of: peer) else { return }
         if isFenced(unit, attempt) { emit(.orphanEnded(unit, attempt, at: now.wall), &outputs) }
-        giveUpLink(AttemptName(unit: unit, attempt: attempt), on: number, &outputs)
-        endStray(unit, attempt, on: number, &outputs)
+        let wasLinked = giveUpLink(AttemptName(unit: unit, attempt: attempt), on: number, &outputs)
+        endStray(unit, attempt, isUnbegun: wasLinked && !wasStopped, on: number, &outputs)
         guard isCurrent(unit, attempt, number) else { return }
         if wasStopped { return lose(unit, endsWithLockLease(unit) ? .lockLeaseOver : .orphanLimitOver, &outputs) }
         // Given back without being asked: it is ending and takes nothing more.

@@ -13,6 +13,12 @@ extension Scheduler {
         case .cancel(let submission, let path, let reason, let now):
             reply = cancel(submission, path: path, reason: reason, now: now, by: authority, &outputs)
         case .pause(let submission, let path):
+            if let unit = steered(submission, path: path, pauses: true, by: authority).unit,
+                let awaited = awaitingLinks(request, path, by: authority, of: unit)
+            {
+                awaitedPauses.append(awaited)
+                return recall(awaited.links)
+            }
             reply = steer(submission, path: path, pauses: true, by: authority, &outputs)
         case .resume(let submission, let path):
             reply = steer(submission, path: path, pauses: false, by: authority, &outputs)
@@ -314,12 +320,21 @@ extension Scheduler {
         }
     }
 
-    private mutating func steer(_ text: String, path: String, pauses: Bool, by authority: Authority, _ outputs: inout Outputs) -> Reply {
+    mutating func steer(_ text: String, path: String, pauses: Bool, by authority: Authority, _ outputs: inout Outputs) -> Reply {
+        switch steered(text, path: path, pauses: pauses, by: authority) {
+        case (let unit?, _):
+            if !pauses { pauseBeforeResuming(unit, &outputs) }
+            return steer(unit, pauses: pauses, &outputs)
+        case (nil, let refusal): return refusal
+        }
+    }
+
+    /// What is meant, or why nothing is.
+    private func steered(_ text: String, path: String, pauses: Bool, by authority: Authority) -> (unit: UnitID?, refusal: Reply) {
         switch resolve(text, by: authority, toSteer: pauses ? "pause" : "resume") {
-        case .failed(let failure): return .failed(failure)
+        case .failed(let failure): return (nil, .failed(failure))
         case .found(let number):
-            guard let unit = unit(path, in: number) else { return noSuchPath(path, in: number) }
-            return steer(UnitID(number, unit), pauses: pauses, &outputs)
+            return (unit(path, in: number).map { UnitID(number, $0) }, noSuchPath(path, in: number))
         }
     }
 

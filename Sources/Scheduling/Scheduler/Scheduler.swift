@@ -104,6 +104,8 @@ public struct Scheduler {
 
     /// To be answered with the end of the step.
     var explanationsAsked: [ExplanationRequest] = []
+    /// To take effect when executors begin nothing of them by themselves any more.
+    var awaitedPauses: [AwaitedPause] = []
 
     // What the current step has gathered.
     var pending = PendingSends()
@@ -150,6 +152,7 @@ public struct Scheduler {
         for input in inputs { decide(input, &outputs) }
         repeat {
             expireTimers(&outputs)
+            pauseAwaited(&outputs)
             askForLocks(&outputs)
             endAbandoned(&outputs)
             judgeGroups(&outputs)

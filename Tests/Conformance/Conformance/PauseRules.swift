@@ -4,7 +4,6 @@ let pauseRules: [Rule] = [
         account.pauses.flatMap { pause in
             account.subtree(pause.node).flatMap { node in
                 account.runs[node].compactMap { run -> Rule.Breach? in
-                    guard !account.isBegunAhead(run) else { return nil }
                     guard pause.places.contains(run.start), let ready = account.ready(run, after: pause.places.lowerBound) else {
                         return nil
                     }
@@ -17,13 +16,6 @@ let pauseRules: [Rule] = [
 ]
 
 extension Account {
-    /// Whether its worker may have begun it by itself, with the success of what came before, and it was stopped for the pause: so it is with
-    /// what may run again without harm.
-    fileprivate func isBegunAhead(_ run: Run) -> Bool {
-        guard ([run.node] + plan.ancestors(of: run.node)).contains(where: { node($0).isRecomputable }) else { return false }
-        return run.result == .stopped || run.isDoubtful && run.result == nil
-    }
-
     /// Where the last of what a run had to wait for was over, if that was after `place`: what was given out before a pause may begin in it.
     fileprivate func ready(_ run: Run, after place: Int) -> Int? {
         let ends = waits(of: run.node).compactMap { awaited in runs(inside: awaited).map(\.end).filter { $0 < run.start }.max() }
