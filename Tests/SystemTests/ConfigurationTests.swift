@@ -132,7 +132,7 @@ extension SystemTests {
                     (BuiltProducts.trialWorker, ["--slots", "many"], [unread]),
                     (BuiltProducts.aop, ["list", "--coordinator", "hub:7600"], ["has no scheme; write tcp://hub:7600"]),
                     (BuiltProducts.aop, ["list", "--coordinator", "inproc://x"], ["reached from within its own process only; write tcp:"]),
-                    (BuiltProducts.aop, ["worker", "--connect", "inproc://x"], [missing, "only its own process reaches it; write tcp://HOST:PORT"]),
+                    (BuiltProducts.aop, ["worker", "--connect", "inproc://x"], [missing, "only its own process reaches it; write tcp:"]),
                     (BuiltProducts.aop, ["list", "--coordinator", "hub:7600", "-o", "json"], ["has no scheme; write tcp:"]),
                 ] as [(String, [String], [String])] {
                     let refused = try await harness.start(program, arguments, environment: environment).finish()
