@@ -109,6 +109,21 @@ import Testing
         #expect(cluster.find("a", on: nil)?.1.kind == .execute)
     }
 
+    /// Nor does it go on without its locks, which it would not ask for while it waits.
+    @Test func whatFailsInAnyCase_doesNotWaitForATimeOfDay() {
+        let closed = Condition(.timeWindow(TimeWindow(startMinute: 0, endMinute: 1_439)), isNegated: true)
+        var cluster = FakeCluster()
+        cluster.attach(1)
+        let locked = Sketch.op("a", retries: 1, exclusive: [Exclusion(key: "k")]).having {
+            $0.conditions = [closed]
+            $0.conditionTrees = [.any([]), .leaf(0)]
+        }
+        cluster.submit(Sketch.group("root", [locked]).graph())
+        #expect(cluster.state("a") == .retrying)
+        cluster.advance(120_000)
+        #expect(cluster.state("a") == .failed && cluster.view()?.state == .failed)
+    }
+
     @Test func closedTimeOfDay_keepsNothingBack_thatAnAlternativeAllows() {
         let closed = Condition(.timeWindow(TimeWindow(startMinute: 0, endMinute: 1_439)), isNegated: true)
         var cluster = cluster([closed, probe()], [.any([.leaf(0), .leaf(1)])])

@@ -14,7 +14,7 @@ extension SystemTests {
                 let detached = try await harness.aop("submit", graph, "-o", "json", "--name", "named")
                 #expect(detached.status == 0, "\(detached)")
                 let submitted = try JSON(parsing: detached.text)
-                #expect(submitted.keys == ["schema", "id"])
+                #expect(submitted.keys == ["schema", "id", "existing"] && submitted["existing"].bool == false)
                 let id = try #require(submitted["id"].string)
 
                 let waited = try await harness.aop("wait", id, "-o", "json")

@@ -54,7 +54,10 @@ extension Scheduler {
             let verdict = verdict(on: condition, at: position, of: unit)
             if verdict.finding != .satisfied { closed.append(verdict) }
         }
-        guard !closed.isEmpty else { return false }
+        // Nor need what fails by what is made of them.
+        guard !closed.isEmpty, !durable.submissions[index].results(of: unit.index, closed).contains(where: { $0.failure != nil }) else {
+            return false
+        }
         emit(.judged(unit, closed, at: now.wall), &outputs)
         return true
     }
