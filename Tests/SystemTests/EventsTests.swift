@@ -109,6 +109,11 @@ extension SystemTests {
             try await ProcessHarness.with { harness in
                 _ = try await harness.startCoordinator()
                 let follower = harness.startAOP("events", "-f")
+                let graph = try harness.write("short.yaml", "name: short\ngroup: [{id: a, op: noop}]\n")
+                try await eventually("it follows") {
+                    _ = try await harness.aop("submit", graph)
+                    return follower.stdout.contains("submitted")
+                }
                 let worker = harness.startWorker()
                 let pid = try #require(try await harness.waitForExecutors(1).first)
                 let listed = try JSON(parsing: try await harness.aop("workers", "-o", "json").text)

@@ -108,6 +108,10 @@ import Wire
         #expect(
             try await result(JSONPathOperation(.init(path: "$.a")), of: .text("[1")).fault?.message
                 == "`$.a` selects nothing: what was received is not JSON: it ends too early (at byte 2)")
+        let latin = Data([0x7B, 0x22, 0x61, 0x22, 0x3A, 0x22, 0xE9, 0x22, 0x7D])
+        #expect(
+            try await result(JSONPathOperation(.init(path: "$.a")), of: .bytes(latin)).fault?.message
+                == "`$.a` selects nothing: what was received is not JSON: it is not UTF-8 (at byte 0)")
         #expect(
             try await result(JSONPathOperation(.init(path: "$.a")), of: .void).fault?.message
                 == "`$.a` selects nothing: the operation that delivers has no value")

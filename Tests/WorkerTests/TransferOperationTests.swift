@@ -62,12 +62,12 @@ import Wire
 
     /// A bad status, a connection that ends too early, and a URL that leads nowhere.
     @Test(arguments: [
-        ("/gone", "was answered with status 404"), ("/cut", "failed: "),
+        ("/gone", "was answered with status 404"), ("/same", "was answered with status 304"), ("/cut", "failed: "),
     ])
     func failedDownload_leavesWhatWasThere(path: String, reason: String) async throws {
         let server = try LocalHTTPServer { request in
-            request.hasPrefix("GET /cut")
-                ? "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\npart" : LocalHTTPServer.answer(404, "no such thing")
+            if request.hasPrefix("GET /cut") { return "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\npart" }
+            return request.hasPrefix("GET /same") ? LocalHTTPServer.answer(304, "") : LocalHTTPServer.answer(404, "no such thing")
         }
         try await withDirectory { directory in
             try Data("old".utf8).write(to: URL(fileURLWithPath: "\(directory)/a"))
@@ -75,6 +75,19 @@ import Wire
             #expect(fault?.message.hasPrefix("GET \(server.address)\(path) \(reason)") == true, "\(fault?.message ?? "")")
             #expect(try names(in: directory) == ["a"])
             #expect(try String(contentsOfFile: "\(directory)/a", encoding: .utf8) == "old")
+        }
+    }
+
+    /// Else they would be sent as more than one word, or line, of the request.
+    @Test(
+        arguments: [
+            ("GET / HTTP/1.1\r\nX: 1", [:], "`method` is \"GET / HTTP/1.1\\r\\nX: 1\": it must be a word, e.g. PUT"),
+            ("GET", ["Q\r\nR": "d"], "`headers` has the name \"Q\\r\\nR\": it must be of letters, digits and dashes"),
+            ("GET", ["Key": "secret\n"], "the header `Key` has a line break or another control character in its value; take it out"),
+        ] as [(String, [String: String], String)])
+    func whatWouldBreakTheRequest_isRefused(method: String, headers: [String: String], message: String) throws {
+        #expect { try RequestedURL(text: "http://h.example/").request(method: method, headers: headers) } throws: {
+            ($0 as? OperationFault)?.message == message
         }
     }
 

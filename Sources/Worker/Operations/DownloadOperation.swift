@@ -5,8 +5,8 @@ import Wire
 /// Loads what is at a URL into a file; its value is the file's path. Registered as `download`.
 ///
 /// What comes is written to a hidden file beside the target, which takes the target's place when it is whole: there is never half a
-/// file there. Whatever ends the operation otherwise removes it; a process that is killed leaves it. A status of 400 or more is a
-/// failure, as of `http`.
+/// file there. Whatever ends the operation otherwise removes it; a process that is killed leaves it. A status that brings no
+/// file is a failure: below 200, or 300 or more.
 ///
 /// `@unchecked Sendable`: `directory` and `redaction` are set before the operation is added to a queue and only read afterwards.
 final class DownloadOperation: AsyncOperation<String>, HostedOperation, @unchecked Sendable {
@@ -49,7 +49,7 @@ final class DownloadOperation: AsyncOperation<String>, HostedOperation, @uncheck
             throw place.failure(error, of: request)
         }
         do {
-            try place.check(response, of: request)
+            try place.check(response, of: request, good: 200..<300)
             try Task.checkCancellation()
             guard rename(file.path, target.path) == 0 else {
                 throw OperationFault(.operation, "cannot write \(target.path): \(String(cString: strerror(errno)))")

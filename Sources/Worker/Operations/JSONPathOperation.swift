@@ -38,6 +38,9 @@ final class JSONPathOperation: ResultableOperation<EncodedValue>, ReceiverOperat
             throw OperationFault(.operation, "`\(path.text)` selects nothing: the operation that delivers has no value")
         }
         do {
+            guard String(validating: received.bytes, as: UTF8.self) != nil else {
+                throw JSONScanner.Malformed(reason: "it is not UTF-8", offset: 0)
+            }
             switch try path.select(from: received.bytes) {
             case .values(let places): return .json(try value(of: places, path, in: received.bytes))
             case .nothing(let missing):
