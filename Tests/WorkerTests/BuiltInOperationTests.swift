@@ -10,26 +10,19 @@ import Wire
 @Suite(.timeLimit(.minutes(2))) struct BuiltInOperationTests {
     let queue = AOperationQueue()
 
-    func end(of operation: any ClusterOperation) async -> ClusterOutcome {
-        await withCheckedContinuation { continuation in
-            operation.whenEnded { continuation.resume(returning: $0) }
-            operation.add(to: queue)
-        }
-    }
-
     @Test func noop_givesBackWhatItReceived() async {
         let operation = NoopOperation(.init())
         operation.receivedValue = .success(.text("x"))
-        #expect(await end(of: operation).text == "x")
+        #expect(await queue.end(of: operation).text == "x")
     }
 
     @Test func delay_canBeCancelled_andNeedsATime() async {
         let operation = DelayOperation(.init(seconds: 1000))
-        async let ended = end(of: operation)
+        async let ended = queue.end(of: operation)
         operation.cancel()
         #expect(await ended.isCancelled)
-        #expect(await end(of: DelayOperation(.init(seconds: -1))).fault?.code == .parameters)
-        #expect(await end(of: DelayOperation(.init(seconds: 0.01))).fault == nil)
+        #expect(await queue.end(of: DelayOperation(.init(seconds: -1))).fault?.code == .parameters)
+        #expect(await queue.end(of: DelayOperation(.init(seconds: 0.01))).fault == nil)
     }
 
     @Test func files_areWrittenAndRead() async throws {
@@ -37,17 +30,17 @@ import Wire
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let write = WriteFileOperation(.init(path: "\(directory)/a"))
         write.receivedValue = .success(.text("hällo"))
-        guard case .success(.void) = await end(of: write) else { return #expect(Bool(false)) }
-        guard case .success(let value) = await end(of: ReadFileOperation(.init(path: "\(directory)/a"))) else {
+        guard case .success(.void) = await queue.end(of: write) else { return #expect(Bool(false)) }
+        guard case .success(let value) = await queue.end(of: ReadFileOperation(.init(path: "\(directory)/a"))) else {
             return #expect(Bool(false))
         }
         #expect(value == .text("hällo"))
-        let missing = await end(of: ReadFileOperation(.init(path: "\(directory)/b"))).fault?.message
+        let missing = await queue.end(of: ReadFileOperation(.init(path: "\(directory)/b"))).fault?.message
         #expect(missing == "cannot read \(directory)/b: No such file or directory")
-        #expect(await end(of: ReadFileOperation(.init(path: "\(directory)/a", maxOutput: 3))).fault?.code == .limit)
+        #expect(await queue.end(of: ReadFileOperation(.init(path: "\(directory)/a", maxOutput: 3))).fault?.code == .limit)
         let refused = WriteFileOperation(.init(path: "\(directory)/no/a"))
         refused.receivedValue = .success(.text("x"))
-        #expect(await end(of: refused).fault?.message.hasPrefix("cannot write \(directory)/no/a: ") == true)
+        #expect(await queue.end(of: refused).fault?.message.hasPrefix("cannot write \(directory)/no/a: ") == true)
     }
 
     @Test func http_givesTheBody_andNamesABadStatus() async throws {
@@ -56,10 +49,10 @@ import Wire
                 ? "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
                 : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         }
-        #expect(await end(of: HTTPOperation(.init(url: "\(server.address)/ok"))).text == "hello")
-        let fault = await end(of: HTTPOperation(.init(url: "\(server.address)/gone?secret=1"))).fault
+        #expect(await queue.end(of: HTTPOperation(.init(url: "\(server.address)/ok"))).text == "hello")
+        let fault = await queue.end(of: HTTPOperation(.init(url: "\(server.address)/gone?secret=1"))).fault
         #expect(fault?.message.hasPrefix("GET \(server.address)/gone was answered with status 404") == true)
-        #expect(await end(of: HTTPOperation(.init(url: "ftp://x"))).fault?.code == .parameters)
+        #expect(await queue.end(of: HTTPOperation(.init(url: "ftp://x"))).fault?.code == .parameters)
     }
 
     @Test func http_saysNothingOfAURLThatHasASecret() async throws {
@@ -74,7 +67,7 @@ import Wire
             var context = runner.context()
             context.redaction.add("t0k3n")
             operation.host(in: context)
-            let message = await end(of: operation).fault?.message ?? ""
+            let message = await queue.end(of: operation).fault?.message ?? ""
             #expect(message.hasPrefix(expected) && !message.contains("t0k3n"), "\(message)")
         }
     }
@@ -83,7 +76,7 @@ import Wire
         let server = try LocalHTTPServer { _ in nil }
         let operation = HTTPOperation(.init(url: "\(server.address)/"))
         operation.grace = .seconds(1000)
-        async let ended = end(of: operation)
+        async let ended = queue.end(of: operation)
         let asked = try await eventually { server.requests.withLock { $0 } == 1 }
         #expect(asked)
         operation.cancel()

@@ -8,17 +8,10 @@ import Wire
 @Suite(.timeLimit(.minutes(2))) struct JSONOperationTests {
     let queue = AOperationQueue()
 
-    private func end(of operation: any ClusterOperation) async -> ClusterOutcome {
-        await withCheckedContinuation { continuation in
-            operation.whenEnded { continuation.resume(returning: $0) }
-            operation.add(to: queue)
-        }
-    }
-
     /// What one of these makes of a value that it is given as a worker gives it.
     private func result(_ operation: any ClusterOperation, of received: EncodedValue) async throws -> ClusterOutcome {
         try operation.receive(.single(received))
-        return await end(of: operation)
+        return await queue.end(of: operation)
     }
 
     // MARK: jsonDecode
@@ -121,7 +114,7 @@ import Wire
         let operation = JSONPathOperation(.init(path: "$[1].a"))
         let list = ReceivedValue.list([.value(.text("x")), .value(.json(Data(#"{"a": 7}"#.utf8)))])
         try operation.receive(ReceivedInput([list], asArray: false, untouched: true))
-        #expect(await end(of: operation).text == "7")
+        #expect(await queue.end(of: operation).text == "7")
     }
 
     /// 1,000 elements, 1,001 times each.

@@ -10,13 +10,6 @@ import Wire
 @Suite(.timeLimit(.minutes(2))) struct TransferOperationTests {
     let queue = AOperationQueue()
 
-    private func end(of operation: any ClusterOperation) async -> ClusterOutcome {
-        await withCheckedContinuation { continuation in
-            operation.whenEnded { continuation.resume(returning: $0) }
-            operation.add(to: queue)
-        }
-    }
-
     private func withDirectory(_ body: (String) async throws -> Void) async throws {
         let directory = try TemporaryDirectory.make()
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -39,7 +32,7 @@ import Wire
         try await withDirectory { directory in
             try Data("old".utf8).write(to: URL(fileURLWithPath: "\(directory)/a"))
             let operation = DownloadOperation(.init(url: "\(server.address)/x", to: "\(directory)/a", headers: ["X-Tag": "seven"]))
-            #expect(await end(of: operation).text == "\(directory)/a")
+            #expect(await queue.end(of: operation).text == "\(directory)/a")
             #expect(try String(contentsOfFile: "\(directory)/a", encoding: .utf8) == body)
             #expect(try names(in: directory) == ["a"])
             let status = try FileManager.default.attributesOfItem(atPath: "\(directory)/a")
@@ -55,7 +48,7 @@ import Wire
         try await withDirectory { directory in
             let operation = DownloadOperation(.init(url: "\(server.address)/", to: "empty"))
             operation.host(in: try CommandRunner(workingDirectory: directory).context())
-            #expect(await end(of: operation).text == "\(directory)/empty")
+            #expect(await queue.end(of: operation).text == "\(directory)/empty")
             #expect(try Data(contentsOf: URL(fileURLWithPath: "\(directory)/empty")).isEmpty)
         }
     }
@@ -71,7 +64,7 @@ import Wire
         }
         try await withDirectory { directory in
             try Data("old".utf8).write(to: URL(fileURLWithPath: "\(directory)/a"))
-            let fault = await end(of: DownloadOperation(.init(url: "\(server.address)\(path)?q=1", to: "\(directory)/a"))).fault
+            let fault = await queue.end(of: DownloadOperation(.init(url: "\(server.address)\(path)?q=1", to: "\(directory)/a"))).fault
             #expect(fault?.message.hasPrefix("GET \(server.address)\(path) \(reason)") == true, "\(fault?.message ?? "")")
             #expect(try names(in: directory) == ["a"])
             #expect(try String(contentsOfFile: "\(directory)/a", encoding: .utf8) == "old")
@@ -96,7 +89,7 @@ import Wire
         try await withDirectory { directory in
             try FileManager.default.createDirectory(atPath: "\(directory)/folder", withIntermediateDirectories: true)
             for (target, reason) in [("\(directory)/no/a", "No such file or directory"), ("\(directory)/folder", "Is a directory")] {
-                let fault = await end(of: DownloadOperation(.init(url: server.address, to: target))).fault
+                let fault = await queue.end(of: DownloadOperation(.init(url: server.address, to: target))).fault
                 #expect(fault?.message == "cannot write \(target): \(reason)")
             }
             #expect(try names(in: directory) == ["folder"])
@@ -110,7 +103,7 @@ import Wire
         try await withDirectory { directory in
             let operation = DownloadOperation(.init(url: "\(server.address)/", to: "\(directory)/a"))
             operation.grace = .seconds(1000)
-            async let ended = end(of: operation)
+            async let ended = queue.end(of: operation)
             let isUnderWay = try await eventually {
                 begins
                     ? (try? FileManager.default.contentsOfDirectory(atPath: directory))?.count == 1 : server.requests.withLock { $0 } == 1
@@ -131,13 +124,13 @@ import Wire
             UploadOperation(.init(url: "\(server.address)/t0k3n", from: "/etc/hostname")),
         ] {
             operation.host(in: context)
-            let message = await end(of: operation).fault?.message ?? ""
+            let message = await queue.end(of: operation).fault?.message ?? ""
             #expect(message.hasSuffix(" of a URL that has a secret was answered with status 404 (Not Found)"), "\(message)")
         }
         let kept = DownloadOperation(.init(url: server.address, to: "/tmp/t0k3n"))
         kept.host(in: context)
         #expect(
-            await end(of: kept).fault?.message
+            await queue.end(of: kept).fault?.message
                 == "`to` has a secret, and the path is the operation's value, which is kept: name a file without one")
     }
 
@@ -156,7 +149,7 @@ import Wire
             try Data(content.utf8).write(to: URL(fileURLWithPath: "\(directory)/a"))
             let operation = UploadOperation(.init(url: "\(server.address)/in", from: "a", method: method, headers: ["X-Tag": "seven"]))
             operation.host(in: try CommandRunner(workingDirectory: directory).context())
-            #expect(await end(of: operation).text == "taken")
+            #expect(await queue.end(of: operation).text == "taken")
             #expect(seen.withLock { $0.hasPrefix("\(sent) /in ") && $0.contains("X-Tag: seven") && $0.hasSuffix("\r\n\r\n\(content)") })
         }
     }
@@ -181,7 +174,7 @@ import Wire
                 "`url` is \"file:///x\": it must begin with http:// or https:// and name a host"
             ),
         ] {
-            #expect(await end(of: UploadOperation(parameters)).fault?.message == expected)
+            #expect(await queue.end(of: UploadOperation(parameters)).fault?.message == expected)
         }
         #expect(server.requests.withLock { $0 } == 1)
     }
@@ -190,7 +183,7 @@ import Wire
         let server = try LocalHTTPServer { _ in nil }
         let operation = UploadOperation(.init(url: "\(server.address)/", from: "/etc/hostname"))
         operation.grace = .seconds(1000)
-        async let ended = end(of: operation)
+        async let ended = queue.end(of: operation)
         let asked = try await eventually { server.requests.withLock { $0 } == 1 }
         #expect(asked)
         operation.cancel()

@@ -61,12 +61,7 @@ final class CommandRunner: Sendable {
         await end(of: make(parameters, input: input, bindings: bindings, path: path))
     }
 
-    func end(of operation: ShellOperation) async -> ClusterOutcome {
-        await withCheckedContinuation { continuation in
-            operation.whenEnded { continuation.resume(returning: $0) }
-            operation.add(to: queue)
-        }
-    }
+    func end(of operation: ShellOperation) async -> ClusterOutcome { await queue.end(of: operation) }
 }
 
 extension ClusterOutcome {
