@@ -126,6 +126,17 @@ import Testing
         #expect(cluster.heldPaths == ["n"])
     }
 
+    @Test func joinBeforeTheConditionsOfAGroup_failsIfTheFirstWaitsForSomethingInIt() {
+        var cluster = cluster()
+        let probe = Condition(.probe(Probe(type: "probe", parameters: 0)))
+        let group = Sketch.preparing(.group("g", [.op("x")]).having { $0.conditions = [probe] }, [0: .op("p").unique("u", joins: true)])
+        cluster.submit(root(.op("w", after: ["x"]).unique("u"), group))
+        #expect(cluster.operations().first { $0.path == "g/p" }?.errors.first?.code == .duplicate)
+        #expect(cluster.state("g") == .failed)
+        cluster.drain()
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func id_isClaimedWhenTheGroupStarts_notBefore() {
         var cluster = cluster()
         cluster.submit(

@@ -54,7 +54,11 @@ enum JoinSearch {
             if let producer = durable.submissions[index].openStreamProducer(of: unit) { outside.append(producer) }
             return (hasBegun ? [] : [start(unit)]) + children.map(end) + outside.map(end)
         }
-        guard !hasBegun else { return [] }
+        guard !hasBegun else {
+            // What is in a group begins after what its conditions depend on.
+            let preparations = state.phase == .preparing ? durable.submissions[index].preparations(of: unit) : []
+            return preparations.filter { !durable.submissions[index].units[$0].hasEnded }.map(end)
+        }
         var found = durable.submissions[index].predecessors(of: unit)
         let parent = Int(state.parent)
         guard parent >= 0 else { return found.map(end) }
