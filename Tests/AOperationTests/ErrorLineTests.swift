@@ -24,6 +24,26 @@ extension DebuggerTests {
             deaf.open()
         }
 
+        /// A body of this process that a cluster gives its turn, and takes it away again.
+        @Test func hostedBodyThatIsGivenUp_saysSoInAnErrorLine() async {
+            let (queue, deaf, lines, endings) = (AOperationQueue(), Gate("deaf-\(UUID())", isDeaf: true), Log<String>(), Log<String>())
+            #expect(deaf.becomeMirror { _ in })
+            queue.addOperation(deaf)
+            #expect(deaf.handOver())
+            #expect(deaf.executeHosted(underTokens: ["key": 7]) { endings.append("\($0)") })
+            await deaf.started.wait()
+            AOperation.Debugger.errorHandler = { lines.append($0) }
+            deaf.stopHosted()
+            #expect(lines.entries.filter { $0.contains(deaf.publisherName) }.isEmpty && endings.entries.isEmpty)
+            deaf.abandonHosted()
+            AOperation.Debugger.errorHandler = nil
+            #expect(lines.entries.contains { $0.contains(deaf.publisherName) && $0.contains("slot and locks are given to others") })
+            #expect(endings.entries == ["cancelled"])
+            deaf.open()
+            deaf.remoteDidEnd(.cancelled, hasStarted: true)
+            await deaf.ended()
+        }
+
         @Test(arguments: [false, true])
         func graceOfAGroup_isThatOfItsMembers_thatHaveNone(hasOwn: Bool) async {
             let (queue, outer) = (AOperationQueue(), GroupOperation())

@@ -48,6 +48,38 @@ final class Put: ResultableOperation<String>, ReceiverOperation, ClusterOperatio
     }
 }
 
+/// Delivers numbers.
+final class Numbers: AsyncOperation<[Int]>, ClusterOperation, @unchecked Sendable {
+    struct Parameters: Codable, Sendable { var upTo: Int }
+
+    let parameters: Parameters
+
+    init(_ parameters: Parameters) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    override func run() async throws -> [Int] { Array(1...parameters.upTo) }
+}
+
+/// Receives a tuple.
+final class Describe: ResultableOperation<String>, ClusterReceiver, ClusterOperation, @unchecked Sendable {
+    struct Parameters: Codable, Sendable {}
+
+    let parameters: Parameters
+    var receivedValue: Result<(String, [Int], String), AOperationError>?
+
+    init(_ parameters: Parameters = .init()) {
+        self.parameters = parameters
+        super.init()
+    }
+
+    override func execute() {
+        guard let receivedValue else { return finish(with: .failure(.receivedValueIsNil(in: self))) }
+        finish(with: receivedValue.map { first, numbers, second in "\(first) \(numbers) \(second)" })
+    }
+}
+
 /// Says no, with an error of its own.
 struct Closed: ClusterCondition {
     struct Sorry: PortableError, LocalizedError, Equatable {
@@ -79,6 +111,26 @@ struct Closed: ClusterCondition {
         #expect(cluster.clock.now.elapsed == .seconds(7_201))
         #expect(cluster.attempts(of: "group/Nap") == 1)
         #expect(cluster.attempts(of: "group/nobody") == 0)
+    }
+
+    @Test func valuesOfSeveralProducers_reachAWorkerAsATuple_inDeclaredOrder() async throws {
+        let cluster = try await cluster()
+        try await cluster.register(Numbers.self)
+        try await cluster.register(Describe.self)
+        let (slow, numbers, quick, describe) = (Nap("slow", seconds: 9), Numbers(.init(upTo: 3)), Nap("quick", seconds: 1), Describe())
+        deliver(slow, numbers, quick, to: describe)
+        let outcome = try await cluster.run(GroupOperation(slow, numbers, quick, describe))
+        #expect(outcome[describe]?.value == "slow [1, 2, 3] quick", "\(outcome.errors)")
+    }
+
+    @Test func failureOfOneOfThem_isWhatTheReceiverOfATupleGets() async throws {
+        let cluster = try await cluster()
+        try await cluster.register(Numbers.self)
+        try await cluster.register(Describe.self)
+        let (slow, numbers, quick, describe) = (Nap("slow", seconds: 9), Numbers(.init(upTo: 3)), Nap("quick", seconds: 1), Describe())
+        deliver(slow.timeout(.seconds(3)), numbers, quick, to: describe)
+        let outcome = try await cluster.run(GroupOperation(slow, numbers, quick, describe))
+        #expect(outcome[describe]?.errors.first?.publishedError is TimeoutObserver.Error, "\(outcome.errors)")
     }
 
     @Test func timeouts_areOfVirtualTime() async throws {

@@ -37,6 +37,26 @@ import Wire
         }
     }
 
+    /// Executes in the program, and does not hear that it is told to stop.
+    private final class Deaf: VoidOperation, @unchecked Sendable {
+        let began = AsyncStream<Void>.makeStream()
+        private let (clock, log): (any Clock<Duration>, Log)
+
+        init(clock: any Clock<Duration>, log: Log) {
+            (self.clock, self.log) = (clock, log)
+            super.init()
+        }
+
+        override func execute() {
+            began.continuation.finish()
+            Task {
+                try? await clock.sleep(for: .seconds(5))
+                log.note("body ended", self)
+                finish()
+            }
+        }
+    }
+
     /// Produces something, and cancels it.
     private final class Regrets: VoidOperation, @unchecked Sendable {
         private let product: AOperation
@@ -64,7 +84,7 @@ import Wire
                     finishHandler: { [weak self] operation, errors in self?.note("finished", operation) }))
         }
 
-        private func note(_ line: String, _ operation: AOperation) {
+        func note(_ line: String, _ operation: AOperation) {
             lines.withLock { $0[ObjectIdentifier(operation), default: []].append(line) }
         }
 
@@ -94,6 +114,20 @@ import Wire
         case .cancelled?: .cancelled
         case nil: nil
         }
+    }
+
+    /// In one process listeners are told at once; on a cluster cancelled means that nothing runs any more.
+    @Test func listenersAreToldOfACancellation_whenTheBodyHasEnded() async throws {
+        let (cluster, log) = (try await cluster(), Log())
+        let deaf = Deaf(clock: cluster.clock, log: log)
+        log.listen(to: deaf)
+        let submission = try await cluster.queue.submit(deaf)
+        for await _ in deaf.began.stream {}
+        deaf.cancel()
+        let outcome = await submission.outcome()
+        #expect(log.told(deaf) == ["body ended", "cancelled", "finished"])
+        #expect(!outcome.isSuccess && state(deaf) == .cancelled)
+        #expect(cluster.clock.now.elapsed >= .seconds(5))
     }
 
     /// Values are made, received and cancelled at moments of their own.

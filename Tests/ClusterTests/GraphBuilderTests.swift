@@ -143,6 +143,12 @@ import Wire
         #expect(node.backoff.jitterPermille == 250)
     }
 
+    @Test(arguments: [(2.0, 2_000), (1.5, 1_500), (0.5, 1_000), (.nan, 1_000), (.infinity, 1_000_000)])
+    func factorOfABackoff_isTheSameThere(_ factor: Double, _ permille: UInt32) {
+        let policy = RetryPolicy(attempts: 2, backoff: .exponential(.seconds(1), factor: factor))
+        #expect(graph(Emit("a").retry(policy)).wire.nodes[1].backoff.factorPermille == permille)
+    }
+
     @Test func priority_isTheSameThere() {
         let operation = Emit("a")
         operation.queuePriority = .high
@@ -415,10 +421,10 @@ import Wire
         let graph = GraphBuilder.graph(of: operations, hostedTimeout: .milliseconds(1_500))
         #expect(graph.faults.isEmpty && graph.hasHostedCode, "\(graph.faults)")
         #expect(graph.wire.nodes.map(\.willFinish) == [false, true, false, false, false, true, true])
-        #expect(graph.wire.nodes.map(\.retryOnFailure) == [false, false, true, true, true, false, false])
+        #expect(graph.wire.nodes.map(\.retryOnFailure) == [false, false, true, true, false, false, false])
         // What can be said in a graph is.
-        #expect(graph.wire.nodes.map(\.retries) == [0, 0, 0, 0, 0, 0, 1])
-        #expect(graph.wire.nodes.map(\.hostedTimeoutMilliseconds) == [0, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500])
+        #expect(graph.wire.nodes.map(\.retries) == [0, 0, 0, 0, 1, 0, 1])
+        #expect(graph.wire.nodes.map(\.hostedTimeoutMilliseconds) == [0, 1_500, 1_500, 1_500, 0, 1_500, 1_500])
         let fresh = Emit("a").willFinish { _, finish in finish() }
         #expect(self.graph(fresh).wire.nodes[1].hostedTimeoutMilliseconds == 0)
         let refused = GraphBuilder.graph(of: [fresh, tried], requiresRemote: true).faults

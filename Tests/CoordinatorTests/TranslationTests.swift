@@ -63,7 +63,8 @@ import Wire
                         $0.id = "u"; $0.templated = true; $0.join = true; $0.output = "Data"
                     }
                     $0.backoff = .with {
-                        $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13
+                        $0.kind = .fibonacci; $0.initialMilliseconds = 11; $0.maxMilliseconds = 12; $0.jitterPermille = 13;
+                        $0.factorPermille = 1_400
                     }
                     $0.retryOn = [.with { $0.exitCode = 75 }, .with { $0.signal = 9 }, .with { $0.error = "timeout" }]
                 },
@@ -95,7 +96,7 @@ import Wire
         options.requires = Requirements(
             labels: ["fast", "zone=a"], resources: [ResourceAmount(name: "cpus", amount: 0), ResourceAmount(name: "gpus", amount: 2)])
         options.unique = Uniqueness(id: "u", isTemplated: true, joins: true, output: "Data")
-        options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13)
+        options.backoff = Backoff(kind: .fibonacci, initialMilliseconds: 11, maxMilliseconds: 12, jitterPermille: 13, factorPermille: 1_400)
         options.retryOn = [.exitCode(75), .signal(9), .error("timeout")]
         #expect(
             try Graph(wire: wire)

@@ -155,12 +155,12 @@ import Testing
         ),
         // Built-in operations.
         ("{op: shell}", "7: n: a command is written as `run:` or `exec:`, not as `op: shell`"),
-        ("{op: download, with: {url: u}}", "23: n: `download` needs the parameter `to` in `with`"),
+        ("{op: download, with: {url: 'http://h'}}", "23: n: `download` needs the parameter `to` in `with`"),
         (
-            "{op: download, with: {url: u, to: t, form: x}}",
-            "39: n: unknown parameter `form` of `download`; it takes `url`, `to`, `headers`"
+            "{op: download, with: {url: 'http://h', to: t, form: x}}",
+            "48: n: unknown parameter `form` of `download`; it takes `url`, `to`, `headers`"
         ),
-        ("{op: upload, with: {url: u, form: f, from: g}}", "30: n: unknown parameter `form` of `upload`, did you mean `from`?"),
+        ("{op: upload, with: {url: 'http://h', form: f, from: g}}", "39: n: unknown parameter `form` of `upload`, did you mean `from`?"),
         ("{op: jsonDecode}", "2: n: `jsonDecode` decodes the value it receives, and there is no `receives`"),
         ("{op: jsonDecode, receives: m, with: {path: x}}", "39: n: unknown parameter `path` of `jsonDecode`; it takes none"),
         ("{op: jsonPath, with: {path: $.a}}", "2: n: `jsonPath` selects from the value it receives, and there is no `receives`"),
@@ -178,8 +178,31 @@ import Testing
         ("{op: delay}", "7: n: `delay` needs the parameter `seconds` in `with`"),
         ("{op: delay, with: {second: 1, seconds: 1}}", "21: n: unknown parameter `second` of `delay`, did you mean `seconds`?"),
         ("{op: noop, with: {second: 1}}", "20: n: unknown parameter `second` of `noop`; it takes none"),
-        ("{op: http, with: {url: u, query: 1}}", "28: n: unknown parameter `query` of `http`; it takes `url`, `method`, `headers`, `body`"),
-        ("{op: http, with: {url: u, headers: x}}", "37: n: `headers` of `http` must be a map of texts, found text `x`"),
+        (
+            "{op: http, with: {url: 'http://h', query: 1}}",
+            "37: n: unknown parameter `query` of `http`; it takes `url`, `method`, `headers`, `body`"
+        ),
+        ("{op: http, with: {url: 'http://h', headers: x}}", "46: n: `headers` of `http` must be a map of texts, found text `x`"),
+        (
+            "{op: http, with: {url: nonsense}}",
+            "25: n: `url` of `http`: `nonsense` is no URL of HTTP: it must begin with http:// or https:// and name a host"
+        ),
+        (
+            "{op: download, with: {url: 'ftp://${v}', to: t}}",
+            "29: n: `url` of `download`: `ftp://1` is no URL of HTTP: it must begin with http:// or https:// and name a host"
+        ),
+        (
+            "{op: http, with: {url: 'http://h:99999'}}",
+            "25: n: `url` of `http`: `http://h:99999` is no URL of HTTP: its port is 99999, and ports are from 1 to 65535"
+        ),
+        (
+            "{op: http, with: {url: 'http://h', method: 'a b'}}",
+            "45: n: `method` of `http`: `a b` is no method of HTTP; write a word, e.g. PUT"
+        ),
+        (
+            "{op: http, with: {url: 'http://h', headers: {'a b': c}}}",
+            "47: n: `headers` of `http`: `a b` is no name of a header: it must be of letters, digits and dashes"
+        ),
         ("{op: http, with: {url: [u]}}", "25: n: `url` of `http` must be text, found a list"),
         ("{op: readFile, with: {path: ''}}", "30: n: `path` of `readFile` is empty"),
         ("{op: delay, with: {seconds: -1}}", "30: n: `seconds` of `delay` must be a number from 0 on, found `-1`"),

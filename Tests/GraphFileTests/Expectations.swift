@@ -89,7 +89,8 @@ private func options(of node: WireNode) -> [String] {
     if node.hasBackoff {
         let backoff = node.backoff
         words.append(
-            "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)")
+            "backoff=\(backoff.kind):\(backoff.initialMilliseconds):\(backoff.maxMilliseconds):\(backoff.jitterPermille)"
+                + (backoff.factorPermille == 0 ? "" : ":\(backoff.factorPermille)"))
     }
     if node.retriesNet { words.append("of=net") }
     if node.weight != 0 { words.append("weight=\(node.weight)") }

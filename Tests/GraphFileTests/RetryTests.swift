@@ -8,14 +8,14 @@ import Testing
             retry: {attempts: 1}
             group:
               - {run: a, retry: {attempts: 3, backoff: {kind: fibonacci, initial: 2s, max: 1m, jitter: 0.25}, on: [75, timeout]}}
-              - {group: [], retry: {attempts: 2, backoff: {initial: 2m}, on: [SIGKILL, MyError]}}
+              - {group: [], retry: {attempts: 2, backoff: {initial: 2m, factor: 1.5}, on: [SIGKILL, MyError]}}
               - {forEach: [1], run: a, retry: {attempts: 1, backoff: {kind: constant, jitter: 0}}}
               - {run: b, receives: run0, retry: {attempts: 1, scope: net}}
             """
         let expected = #"""
             0 - group retry=1
             1 run0 shell {"run":"a"} retry=3 backoff=fibonacci:2000:60000:250 on=75,timeout
-            2 group1 group retry=2 backoff=exponential:120000:120000:1000 on=signal 9,MyError
+            2 group1 group retry=2 backoff=exponential:120000:120000:1000:1500 on=signal 9,MyError
             3 run2 forEach as=item [1]
             4 run2/* shell templated {"run":"a"} in=3 retry=1 backoff=constant:1000:60000:0
             5 run3 shell {"run":"b"} receives=[1] retry=1 of=net forward
@@ -35,6 +35,8 @@ import Testing
             "`kind` must be one of `constant`, `linear`, `exponential`, `fibonacci`, found text `square`"
         ),
         ("{attempts: 1, backoff: {initial: 5}}", "`initial`: `5` has no unit; write `5s` for seconds"),
+        ("{attempts: 1, backoff: {factor: 0.5}}", "`factor`: must be a number from 1 to 1000 with at most three decimals, found `0.5`"),
+        ("{attempts: 1, backoff: {kind: linear, factor: 3}}", "`factor` is for the kind `exponential` alone"),
         ("{attempts: 1, backoff: {max: 10ms}}", "`max` is shorter than `initial`, which is 1s"),
         ("{attempts: 1, backoff: {jitter: 2}}", "`jitter`: must be a number from 0 to 1 with at most three decimals, found `2`"),
         ("{attempts: 1, scope: all}", "`scope` must be one of `node`, `net`, found text `all`"),

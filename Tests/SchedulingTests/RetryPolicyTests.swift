@@ -14,6 +14,13 @@ import Testing
         #expect(backoff.delayMilliseconds(of: UnitID(SubmissionNumber(1), 1), failedAttempts: 1_000_000) <= 1_000)
     }
 
+    @Test(arguments: [(1_000, [100, 100, 100]), (1_500, [100, 150, 225]), (3_000, [100, 300, 900]), (1_000_000, [100, 1_000, 1_000])])
+    func exponentialBackoff_growsByItsFactor(factor: Int, waits: [Int64]) {
+        let backoff = Backoff(initialMilliseconds: 100, maxMilliseconds: 1_000, jitterPermille: 0, factorPermille: factor)
+        #expect((1...3).map { backoff.delayMilliseconds(of: UnitID(SubmissionNumber(1), 1), failedAttempts: $0) } == waits)
+        #expect(backoff.delayMilliseconds(of: UnitID(SubmissionNumber(1), 1), failedAttempts: .max) <= 1_000)
+    }
+
     @Test func jitter_shortensTheWaitByItsShare_andIsTheSameEachTime() {
         let backoff = Backoff(kind: .constant, initialMilliseconds: 1_000, maxMilliseconds: 1_000, jitterPermille: 250)
         let waits = (1...200).map { backoff.delayMilliseconds(of: UnitID(SubmissionNumber(1), $0), failedAttempts: 1) }

@@ -265,6 +265,21 @@ import Testing
         #expect(cluster.heldPaths == ["m"])
     }
 
+    /// What has ended early in an ordered group does not end the waiting of those behind it for those before it.
+    @Test func firstThatWaitsForTheJoiner_byAnOrderInWhichOneHasEndedEarly_leavesItIgnored() {
+        var cluster = cluster()
+        let id =
+            cluster.submit(
+                root(.op("z"), .group("g", [.op("j").unique("u", joins: true)]), .op("m"), .op("k"), .op("a").unique("u"), ordered: true))
+            ?? ""
+        _ = cluster.ask(.cancel(submission: id, path: "m", reason: "", now: false))
+        _ = cluster.ask(.cancel(submission: id, path: "k", reason: "", now: false))
+        cluster.end("z")
+        #expect(errors(&cluster, id, "g/j").map(\.code) == [.duplicate])
+        cluster.drain()
+        #expect(outcome(&cluster, id, "a") == .succeeded)
+    }
+
     @Test func joinersOfTwoSubmissions_thatWouldWaitForEachOther_areNotHung() {
         var cluster = cluster()
         func graph(_ own: String, joining other: String, after: [String]) -> Graph {

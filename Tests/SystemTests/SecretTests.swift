@@ -35,7 +35,7 @@ extension SystemTests {
                 #expect(outcome["value"].elements.prefix(3) == [.string(length), .string(length), .array([.string(length)])])
                 let messages = outcome["errors"].elements.compactMap { $0["message"].string }
                 #expect(outcome["errors"].elements.map { $0["path"].string } == ["url", "unknown", "shared"])
-                #expect(messages.first == "`url`, which has a secret, must begin with http:// or https:// and name a host")
+                #expect(messages.first == "`url`, which has a secret: it must begin with http:// or https:// and name a host")
                 #expect(messages.dropFirst().first?.contains("the secret `other` is unknown") == true, "\(messages)")
                 #expect(messages.last?.contains("the secret `shared` can be read by others than its owner") == true, "\(messages)")
 

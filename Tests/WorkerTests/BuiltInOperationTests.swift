@@ -43,6 +43,21 @@ import Wire
         #expect(await queue.end(of: refused).fault?.message.hasPrefix("cannot write \(directory)/no/a: ") == true)
     }
 
+    @Test func writeFile_keepsTheRightsOfWhatWasThere_andALinkToIt() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let place = try LinkedFile(in: directory)
+        let write = WriteFileOperation(.init(path: place.link))
+        write.receivedValue = .success(.text("new"))
+        guard case .success(.void) = await queue.end(of: write) else { return #expect(Bool(false)) }
+        try place.expect("new")
+        mkfifo("\(directory)/pipe", 0o600)
+        let refused = WriteFileOperation(.init(path: "\(directory)/pipe"))
+        refused.receivedValue = .success(.text("x"))
+        #expect(await queue.end(of: refused).fault?.message == "cannot write \(directory)/pipe: it is no regular file")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["link", "pipe", "secret"])
+    }
+
     @Test func http_givesTheBody_andNamesABadStatus() async throws {
         let server = try LocalHTTPServer { request in
             request.hasPrefix("GET /ok")
@@ -61,7 +76,7 @@ import Wire
         for (url, expected) in [
             ("\(server.address)/hooks/t0k3n", "GET of a URL that has a secret was answered with status 404"),
             ("http://t0k3n.invalid/", "GET of a URL that has a secret failed: NSURLErrorDomain "),
-            ("ftp://t0k3n", "`url`, which has a secret, must begin with http:// or https:// and name a host"),
+            ("ftp://t0k3n", "`url`, which has a secret: it must begin with http:// or https:// and name a host"),
         ] {
             let operation = HTTPOperation(.init(url: url))
             var context = runner.context()

@@ -79,6 +79,17 @@ import Wire
         #expect(try await result(JSONPathOperation(.init(path: "$")), of: .text(" [1] ")).text == "[1]")
     }
 
+    /// Not by what they look like.
+    @Test func names_areComparedByCodePoints() async throws {
+        let received = EncodedValue.json(Data("{\"e\u{301}\": 1}".utf8))
+        #expect(try await result(JSONPathOperation(.init(path: "$['\u{E9}']")), of: received).fault != nil)
+        guard case .success(let value) = try await result(JSONPathOperation(.init(path: "$['e\u{301}']")), of: received) else {
+            Issue.record("it failed")
+            return
+        }
+        #expect(value == .json(Data("1".utf8)))
+    }
+
     @Test(arguments: [
         (
             "$.store.books[0].title",

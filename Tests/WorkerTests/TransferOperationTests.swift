@@ -43,6 +43,28 @@ import Wire
         }
     }
 
+    @Test func download_keepsTheRightsOfWhatWasThere_andALinkToIt() async throws {
+        let server = try LocalHTTPServer { _ in LocalHTTPServer.answer(200, "new") }
+        try await withDirectory { directory in
+            let place = try LinkedFile(in: directory)
+            #expect(await queue.end(of: DownloadOperation(.init(url: "\(server.address)/x", to: place.link))).text == place.link)
+            try place.expect("new")
+        }
+    }
+
+    @Test func download_replacesNothingThatIsNoFile() async throws {
+        let server = try LocalHTTPServer { _ in LocalHTTPServer.answer(200, "new") }
+        try await withDirectory { directory in
+            mkfifo("\(directory)/pipe", 0o600)
+            for (path, reason) in [("pipe", "it is no regular file"), ("", "Is a directory")] {
+                let fault = await queue.end(of: DownloadOperation(.init(url: "\(server.address)/x", to: "\(directory)/\(path)"))).fault
+                #expect(fault?.message == "cannot write \(directory)/\(path): \(reason)")
+            }
+            let left = try names(in: directory)
+            #expect(left == ["pipe"])
+        }
+    }
+
     @Test func relativePath_isBelowTheWorkersDirectory() async throws {
         let server = try LocalHTTPServer { _ in LocalHTTPServer.answer(200, "") }
         try await withDirectory { directory in

@@ -65,7 +65,7 @@ extension ClusterInterface.ValueType {
         let element = (type as? any ListValue.Type)?.elementType
         let raw = type == EncodedValue.self || element == EncodedValue.self
         guard raw || ValueCodec.hasCodec(for: type) else {
-            throw ClusterCodingError(.noCodec, type: type, reason: "it is neither Void, nor Codable, nor a ClusterValue")
+            throw ClusterCodingError(.noCodec, type: type, reason: ValueCodec.noCodecReason(for: type))
         }
         self.init(
             name: String(reflecting: type),

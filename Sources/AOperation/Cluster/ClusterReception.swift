@@ -10,7 +10,8 @@ public enum ReceivedInput: Sendable {
     case failure(AOperationError)
 }
 
-/// A receiver that puts its received value together by itself, e.g. because its `Input` is a tuple.
+/// A receiver that puts its received value together by itself, e.g. because its `Input` is a tuple; for tuples of two to six values
+/// that have a wire form ``decodeReceived(_:)`` is there.
 ///
 /// Without it the values are decoded by their types: `.single` as `Input`; `.list` as an array's elements, or, when it
 /// holds one value, as `.single`.

@@ -96,7 +96,12 @@ enum ValueCodec {
     }
 
     private static func noCodec(for type: Any.Type) -> ClusterCodingError {
-        ClusterCodingError(.noCodec, type: type, reason: "it is neither Void, nor Codable, nor a ClusterValue")
+        ClusterCodingError(.noCodec, type: type, reason: noCodecReason(for: type))
+    }
+
+    static func noCodecReason(for type: Any.Type) -> String {
+        let reason = "it is neither Void, nor Codable, nor a ClusterValue"
+        return "\(type)".hasPrefix("(") ? reason + "; a receiver of a tuple conforms to ClusterReceiver" : reason
     }
 }
 

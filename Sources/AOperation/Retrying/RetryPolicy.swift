@@ -46,11 +46,8 @@ public struct RetryPolicy: Sendable {
         hasFilter = retries != nil
     }
 
-    /// Whether all of it can be said in a graph: it asks no closure, and its waits grow as they do there.
-    package var isPortable: Bool {
-        if case .exponential(_, let factor) = backoff, factor != 2 { return false }
-        return !hasFilter
-    }
+    /// Whether all of it can be said in a graph: it asks no closure.
+    package var isPortable: Bool { !hasFilter }
 
     /// The wait before another attempt; nil when there is none.
     ///

@@ -25,7 +25,8 @@ extension NodeOptions {
             }
             backoff = Backoff(
                 kind: kind, initialMilliseconds: try duration(wire.backoff.initialMilliseconds, "back-off"),
-                maxMilliseconds: try duration(wire.backoff.maxMilliseconds, "back-off"), jitterPermille: Int(wire.backoff.jitterPermille))
+                maxMilliseconds: try duration(wire.backoff.maxMilliseconds, "back-off"), jitterPermille: Int(wire.backoff.jitterPermille),
+                factorPermille: wire.backoff.factorPermille == 0 ? 2_000 : Int(wire.backoff.factorPermille))
         }
         try TranslationError.checkCount(
             wire.retryOn.count, "reasons to try node \(index) again", limit: CoordinatorLimits.retryReasons, named: "retryReasons")

@@ -101,7 +101,7 @@ extension WireNode {
             case .none: (.constant, .zero)
             case .constant(let wait): (.constant, wait)
             case .linear(let wait): (.linear, wait)
-            case .exponential(let wait, _): (.exponential, wait)  // another factor than 2 was refused
+            case .exponential(let wait, _): (.exponential, wait)
             case .fibonacci(let wait): (.fibonacci, wait)
             }
         backoff = .with {
@@ -109,7 +109,13 @@ extension WireNode {
             $0.initialMilliseconds = Self.wait(initial)
             $0.maxMilliseconds = policy.cap.map { Self.wait($0) } ?? UInt64(UInt32.max)
             $0.jitterPermille = UInt32((policy.jitter * 1_000).rounded())
+            if case .exponential(_, let factor) = policy.backoff { $0.factorPermille = Self.permille(factor) }
         }
+    }
+
+    /// At least 1, as a wait never becomes shorter, also of what is no number; at most as much as a coordinator takes.
+    private static func permille(_ factor: Double) -> UInt32 {
+        factor > 1 ? UInt32((min(factor, 1_000) * 1_000).rounded()) : 1_000
     }
 
     /// As far as the wire says waits: 49 days.

@@ -10,6 +10,8 @@ struct BackoffDraft: Hashable {
     /// nil: the standard one, or `initial` if that is longer.
     var maxMilliseconds: Int64?
     var jitterPermille = 1_000
+    /// nil: the standard one of 2.
+    var factorPermille: Int?
 
     private static let maxMillisecondsStandard: Int64 = 60_000
 
@@ -24,6 +26,7 @@ struct BackoffDraft: Hashable {
         wire.initialMilliseconds = UInt64(initialMilliseconds)
         wire.maxMilliseconds = UInt64(maxMilliseconds ?? max(Self.maxMillisecondsStandard, initialMilliseconds))
         wire.jitterPermille = UInt32(jitterPermille)
+        if let factorPermille { wire.factorPermille = UInt32(factorPermille) }
         return wire
     }
 }

@@ -10,10 +10,28 @@ enum BuiltInOperation: String, CaseIterable {
             case text
             /// Zero or more.
             case number
-            /// A map of texts.
-            case texts
+            /// Of HTTP.
+            case url
+            /// Of HTTP.
+            case method
+            /// A map of texts: the fields of an HTTP request.
+            case headers
             /// A path into JSON.
             case jsonPath
+
+            /// What is wrong with a text that the worker would be given as it is; nil: nothing.
+            func fault(of text: String) -> String? {
+                switch self {
+                case .text, .number, .headers: return nil
+                case .url:
+                    if case .failure(let reason) = HTTPRequestText.url(text) { return "is no URL of HTTP: \(reason)" }
+                    return nil
+                case .method: return HTTPRequestText.isToken(text) ? nil : "is no method of HTTP; write a word, e.g. PUT"
+                case .jsonPath:
+                    do { _ = try JSONPath(text) } catch { return "is no path: \(error)" }
+                    return nil
+                }
+            }
         }
         let name: String
         let form: Form
@@ -26,23 +44,23 @@ enum BuiltInOperation: String, CaseIterable {
         case .delay: [Parameter(name: "seconds", form: .number, isRequired: true)]
         case .http:
             [
-                Parameter(name: "url", form: .text, isRequired: true),
-                Parameter(name: "method", form: .text, isRequired: false),
-                Parameter(name: "headers", form: .texts, isRequired: false),
+                Parameter(name: "url", form: .url, isRequired: true),
+                Parameter(name: "method", form: .method, isRequired: false),
+                Parameter(name: "headers", form: .headers, isRequired: false),
                 Parameter(name: "body", form: .text, isRequired: false),
             ]
         case .download:
             [
-                Parameter(name: "url", form: .text, isRequired: true),
+                Parameter(name: "url", form: .url, isRequired: true),
                 Parameter(name: "to", form: .text, isRequired: true),
-                Parameter(name: "headers", form: .texts, isRequired: false),
+                Parameter(name: "headers", form: .headers, isRequired: false),
             ]
         case .upload:
             [
-                Parameter(name: "url", form: .text, isRequired: true),
+                Parameter(name: "url", form: .url, isRequired: true),
                 Parameter(name: "from", form: .text, isRequired: true),
-                Parameter(name: "method", form: .text, isRequired: false),
-                Parameter(name: "headers", form: .texts, isRequired: false),
+                Parameter(name: "method", form: .method, isRequired: false),
+                Parameter(name: "headers", form: .headers, isRequired: false),
             ]
         case .jsonPath: [Parameter(name: "path", form: .jsonPath, isRequired: true)]
         case .readFile, .writeFile: [Parameter(name: "path", form: .text, isRequired: true)]
@@ -83,7 +101,8 @@ extension GraphReader {
             report(
                 "`\(operation.rawValue)` \(work) the value it receives, and there is no `receives`", at: drafts[node].position, node: node)
         }
-        return members.count == entries.count ? .object(members) : nil
+        let isWhole = known.allSatisfy { !$0.isRequired || given.contains($0.name) }
+        return isWhole && members.count == entries.count ? .object(members) : nil
     }
 
     private mutating func unknownParameter(_ name: String, of operation: BuiltInOperation) -> String {
@@ -98,7 +117,7 @@ extension GraphReader {
     ) -> JSONValue? {
         let what = "`\(parameter.name)` of `\(operation.rawValue)`"
         switch parameter.form {
-        case .text, .jsonPath:
+        case .text, .jsonPath, .url, .method:
             if isSecret(value) { return readSecret(value, node: node) }
             guard let text = readText(value, as: what, node: node) else { return nil }
             guard let rendered = readTemplate(text, scope: scope, value: value, node: node) else { return nil }
@@ -106,24 +125,24 @@ extension GraphReader {
                 report("\(what) is empty", value: value, node: node)
                 return nil
             }
-            if parameter.form == .jsonPath, let path = Self.known(rendered, scope: scope) {
-                do {
-                    _ = try JSONPath(path)
-                } catch {
-                    report("\(what): \(quoted(path)) is no path: \(error)", value: value, node: node)
-                    return nil
-                }
+            if let text = Self.known(rendered, scope: scope), let fault = parameter.form.fault(of: text) {
+                report("\(what): \(quoted(text)) \(fault)", value: value, node: node)
+                return nil
             }
             return .string(rendered)
         case .number:
             return readNumber(what, value, scope: scope, node: node)
-        case .texts:
+        case .headers:
             guard case .mapping(let entries) = document[value].content else {
                 report("\(what) must be a map of texts, found \(document.description(value))", value: value, node: node)
                 return nil
             }
             var members: [String: JSONValue] = [:]
-            for (name, _, value) in readEntries(entries, node: node) {
+            for (name, key, value) in readEntries(entries, node: node) {
+                if !HTTPRequestText.isToken(name) {
+                    report(
+                        "\(what): \(quoted(name)) is no name of a header: it must be of letters, digits and dashes", value: key, node: node)
+                }
                 members[name] = readTextOrSecret(value, as: "\(quoted(name)) in \(what)", scope: scope, node: node)
             }
             return .object(members)

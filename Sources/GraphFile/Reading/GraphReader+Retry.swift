@@ -54,7 +54,7 @@ extension GraphReader {
                 node: node)
             return nil
         }
-        let parts = readParts(entries, of: "backoff", known: ["kind", "initial", "max", "jitter"], node: node)
+        let parts = readParts(entries, of: "backoff", known: ["kind", "initial", "max", "factor", "jitter"], node: node)
         var backoff = BackoffDraft()
         if let kind = parts["kind"] {
             let words = BackoffDraft.Kind.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
@@ -76,15 +76,25 @@ extension GraphReader {
         }
         if let jitter = parts["jitter"] {
             backoff.jitterPermille =
-                readQuantity(jitter, as: "jitter", example: "a number from 0 to 1", node: node, Self.permille) ?? 0
+                readQuantity(jitter, as: "jitter", example: "a number from 0 to 1", node: node) { Self.permille($0, 0...1) } ?? 0
+        }
+        if let factor = parts["factor"] {
+            backoff.factorPermille =
+                readQuantity(factor, as: "factor", example: "a number from 1 to 1000", node: node) { Self.permille($0, 1...1_000) }
+            if backoff.kind != .exponential { report("`factor` is for the kind `exponential` alone", value: factor, node: node) }
         }
         return backoff
     }
 
-    private static func permille(_ text: String) -> Result<Int, Complaint> {
+    private static func permille(_ text: String, _ range: ClosedRange<Int>) -> Result<Int, Complaint> {
         var rest = Substring(text).utf8
-        guard let quantity = Quantity.take(from: &rest), rest.isEmpty, let permille = quantity.times(1_000), (0...1_000).contains(permille)
-        else { return .failure(Complaint("must be a number from 0 to 1 with at most three decimals, found \(quoted(text))")) }
+        guard let quantity = Quantity.take(from: &rest), rest.isEmpty, let permille = quantity.times(1_000),
+            (range.lowerBound * 1_000...range.upperBound * 1_000).contains(Int(permille))
+        else {
+            return .failure(
+                Complaint(
+                    "must be a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals, found \(quoted(text))"))
+        }
         return .success(Int(permille))
     }
 

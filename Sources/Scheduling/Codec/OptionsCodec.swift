@@ -62,6 +62,7 @@ extension ByteWriter {
             writer.write(options.backoff.initialMilliseconds)
             writer.write(options.backoff.maxMilliseconds)
             writer.write(count: options.backoff.jitterPermille)
+            writer.write(count: options.backoff.factorPermille)
         }
         write(section: Section.atMostOnce, of: graph) {
             $0.atMostOnce
@@ -237,7 +238,8 @@ extension ByteReader {
             let raw = try byte()
             guard let kind = Backoff.Kind(rawValue: raw) else { throw DecodingFailure("\(raw) is no kind of back-off") }
             options.backoff = Backoff(
-                kind: kind, initialMilliseconds: try signed(), maxMilliseconds: try signed(), jitterPermille: try index())
+                kind: kind, initialMilliseconds: try signed(), maxMilliseconds: try signed(), jitterPermille: try index(),
+                factorPermille: try index())
         case Section.retryOn:
             options.retryOn = try list { reader throws(DecodingFailure) in try reader.reason() }
         case Section.conditions:

@@ -200,7 +200,8 @@ private struct WaitSearch {
             return submission.children(of: Int(submission.units[unit].parent)).filter { submission.units[$0].isActive }.map(end)
         case .blocked, .delayed, .paused, .wanting, .preparing, .ready, .postponed, .assigned, .retryWait, .provisional, .open, .ended,
             .lingering, .dropped:
-            let dependencies = submission.predecessors(of: unit).filter { !submission.units[$0].hasEnded }
+            let dependencies = (submission.predecessors(of: unit) + [submission.memberBefore(unit)].compactMap(\.self))
+                .filter { !submission.units[$0].hasEnded }
             let parent = Int(submission.units[unit].parent)
             return dependencies.map(end) + (parent >= 0 ? [start(parent)] : [])
         }

@@ -26,6 +26,11 @@ extension Graph {
         if !(0...1_000).contains(options.backoff.jitterPermille) {
             problems.append("has a jitter of \(options.backoff.jitterPermille) thousandths; it must be from 0 to 1000")
         }
+        if !Backoff.factors.contains(options.backoff.factorPermille) {
+            problems.append(
+                "has a back-off that grows by \(options.backoff.factorPermille) thousandths; it must be from \(Backoff.factors.lowerBound) to \(Backoff.factors.upperBound)"
+            )
+        }
         if let priority = options.priority, !Self.priorities.contains(priority) {
             problems.append(
                 "has a `priority` of \(priority); it must be from \(Self.priorities.lowerBound) to \(Self.priorities.upperBound)")

@@ -60,6 +60,8 @@ enum JoinSearch {
             return preparations.filter { !durable.submissions[index].units[$0].hasEnded }.map(end)
         }
         var found = durable.submissions[index].predecessors(of: unit)
+        // The member before it may have ended early, and those before that not yet.
+        if let member = durable.submissions[index].memberBefore(unit) { found.append(member) }
         let parent = Int(state.parent)
         guard parent >= 0 else { return found.map(end) }
         if durable.submissions[index].maxConcurrent(parent) > 0, !durable.submissions[index].isPreparation(unit) {

@@ -3411,6 +3411,9 @@ public nonisolated struct WireBackoff: Sendable {
   /// by how much of itself a wait is made shorter at random, at most
   public var jitterPermille: UInt32 = 0
 
+  /// an exponential wait, each time; 0: 2000
+  public var factorPermille: UInt32 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -11037,7 +11040,7 @@ nonisolated extension WireRequirements: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension WireBackoff: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Backoff"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}initial_milliseconds\0\u{3}max_milliseconds\0\u{3}jitter_permille\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}initial_milliseconds\0\u{3}max_milliseconds\0\u{3}jitter_permille\0\u{3}factor_permille\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -11049,6 +11052,7 @@ nonisolated extension WireBackoff: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.initialMilliseconds) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.maxMilliseconds) }()
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.jitterPermille) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.factorPermille) }()
       default: break
       }
     }
@@ -11067,6 +11071,9 @@ nonisolated extension WireBackoff: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.jitterPermille != 0 {
       try visitor.visitSingularUInt32Field(value: self.jitterPermille, fieldNumber: 4)
     }
+    if self.factorPermille != 0 {
+      try visitor.visitSingularUInt32Field(value: self.factorPermille, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -11075,6 +11082,7 @@ nonisolated extension WireBackoff: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.initialMilliseconds != rhs.initialMilliseconds {return false}
     if lhs.maxMilliseconds != rhs.maxMilliseconds {return false}
     if lhs.jitterPermille != rhs.jitterPermille {return false}
+    if lhs.factorPermille != rhs.factorPermille {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -37,12 +37,15 @@ final class DownloadOperation: AsyncOperation<String>, HostedOperation, @uncheck
             throw OperationFault(
                 .parameters, "`to` has a secret, and the path is the operation's value, which is kept: name a file without one")
         }
-        let target = URL(fileURLWithPath: HostPath.resolve(parameters.to, in: directory))
+        let path = HostPath.resolve(parameters.to, in: directory)
+        let target = try ReplacedFile(path)
         let place = RequestedURL(text: parameters.url, redaction: redaction)
         let request = try place.request(method: "GET", headers: parameters.headers)
         let (file, response): (URL, URLResponse)
         do {
-            (file, response) = try await RequestedURL.session.download(request, beside: target) { [weak self] in self?.reportProgress($0) }
+            (file, response) = try await RequestedURL.session.download(request, beside: URL(fileURLWithPath: target.path)) { [weak self] in
+                self?.reportProgress($0)
+            }
         } catch let error as URLError where [.cannotCreateFile, .cannotWriteToFile].contains(error.code) {
             throw OperationFault(.operation, "cannot write \(target.path): \(HostPath.reason(error))")
         } catch {
@@ -51,13 +54,11 @@ final class DownloadOperation: AsyncOperation<String>, HostedOperation, @uncheck
         do {
             try place.check(response, of: request, good: 200..<300)
             try Task.checkCancellation()
-            guard rename(file.path, target.path) == 0 else {
-                throw OperationFault(.operation, "cannot write \(target.path): \(String(cString: strerror(errno)))")
-            }
+            try target.take(file.path)
         } catch {
             unlink(file.path)
             throw error
         }
-        return target.path
+        return path
     }
 }

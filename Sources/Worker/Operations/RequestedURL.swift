@@ -16,44 +16,30 @@ struct RequestedURL: Sendable {
     /// A request without a body.
     /// - Throws: ``OperationFault`` for a URL that is none of HTTP's, and for a method or header that cannot be sent.
     func request(method: String, headers: [String: String]?) throws -> URLRequest {
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), url.host != nil
-        else {
-            guard !isSecret else {
-                throw OperationFault(.parameters, "`url`, which has a secret, must begin with http:// or https:// and name a host")
-            }
-            throw OperationFault(.parameters, "`url` is \"\(text)\": it must begin with http:// or https:// and name a host")
+        let url: URL
+        do {
+            url = try HTTPRequestText.url(text).get()
+        } catch {
+            throw OperationFault(.parameters, isSecret ? "`url`, which has a secret: \(error)" : "`url` is \"\(text)\": \(error)")
         }
         var request = URLRequest(url: url)
-        guard Self.isToken(method) else {
+        guard HTTPRequestText.isToken(method) else {
             throw OperationFault(.parameters, "`method` is \(method.debugDescription): it must be a word, e.g. PUT")
         }
         request.httpMethod = method.uppercased()
         for (name, value) in headers ?? [:] {
-            guard Self.isToken(name) else {
+            guard HTTPRequestText.isToken(name) else {
                 throw OperationFault(
                     .parameters, "`headers` has the name \(name.debugDescription): it must be of letters, digits and dashes")
             }
             // Its value may be a secret.
-            guard !value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F }) else {
+            guard HTTPRequestText.isFieldValue(value) else {
                 throw OperationFault(
                     .parameters, "the header `\(name)` has a line break or another control character in its value; take it out")
             }
             request.setValue(value, forHTTPHeaderField: name)
         }
         return request
-    }
-
-    /// Whether it is a token of RFC 9110, 5.6.2: anything else would be taken for more than one word, or line, of the request.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 
     /// There was no answer.

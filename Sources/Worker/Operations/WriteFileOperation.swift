@@ -30,14 +30,9 @@ final class WriteFileOperation: VoidOperation, ReceiverOperation, HostedOperatio
         case .failure(let error)?:
             finish(with: .failure(error))
         case .success(let value)?:
-            let path = HostPath.resolve(parameters.path, in: directory)
-            do {
-                try value.bytes.write(to: URL(fileURLWithPath: path), options: .atomic)
-                finish(with: .success(()))
-            } catch {
-                let fault = OperationFault(.operation, "cannot write \(path): \(HostPath.reason(error))")
-                finish(with: .failure(AOperationError(fault)))
-            }
+            finish(
+                with: Result { try ReplacedFile(HostPath.resolve(parameters.path, in: directory)).write(value.bytes) }
+                    .mapError { AOperationError($0) })
         }
     }
 }

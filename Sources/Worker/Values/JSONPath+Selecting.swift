@@ -44,7 +44,8 @@ extension JSONScanner {
             var found: Range<Int>?
             try members(of: node) { scanner, key, value in
                 // Of several of one name the last one counts, as where members are read elsewhere.
-                if try scanner.text(of: key) == name { found = value }
+                // By code points (RFC 9535, 2.3.1.2): two ways to write an accent are two names.
+                if try scanner.text(of: key).utf8.elementsEqual(name.utf8) { found = value }
             }
             if let found { places.append(found) }
         case (.wildcard, .object):
