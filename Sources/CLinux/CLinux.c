@@ -282,3 +282,7 @@ void clinux_return_free_memory(void) {
     malloc_trim(0);
 #endif
 }
+
+// ── files ──
+
+void clinux_begin_writing(int descriptor) { (void)sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); }

@@ -35,8 +35,10 @@ enum CoordinatorLimits {
     static let retrySendMilliseconds: Int64 = 5
     /// Requests of one client that wait for their answer; more are answered `busy`.
     static let requestsPerPeer = 1000
-    /// Large values one peer may be asked for at a time; others wait for their turn.
-    static let pullsPerPeer = 4
+    /// Large values one peer may be asked for at a time; others wait for their turn. Each has a file open.
+    static let pullsPerPeer = 16
+    /// Bytes of large values one peer is asked for at a time; when there are as many, others wait for their turn.
+    static let pullBytesPerPeer: UInt64 = 4 << 20
     /// Bytes of one message built of many parts (dispatches, events, acknowledgements); the rest goes into the next.
     static let packedMessageBytes = 1 << 20
     /// Bytes of a client's outbox from which on its events are left out and it gets a fresh view once it has read.
@@ -46,6 +48,8 @@ enum CoordinatorLimits {
     /// Bytes of large values' parts that are read for one peer or wait in its outbox; further parts are read once it has
     /// taken these: bounds memory, and what other messages wait for.
     static let partBytesInFlight = 8 << 20
+    /// Large values that go to the disk together, at most: the first one waits for the last.
+    static let valuesPerSync = 64
     /// Parts of large values one peer may have asked for and not got; an executor asks for a few values at a time.
     static let partsPerPeer = 100_000
     /// First index that no piece of output has: an attempt's pieces are counted from 0, one by one.

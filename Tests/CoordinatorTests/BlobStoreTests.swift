@@ -48,6 +48,28 @@ import Wire
         }
     }
 
+    @Test func severalValues_areKeptTogether_eachOnce() throws {
+        var store = try BlobStore(path: path)
+        let there = try store.store(Data(repeating: 0, count: 1_000))
+        var values: [(file: IncomingBlob, key: BlobKey)] = []
+        // One that is there already, one that comes twice, and more than one in a folder.
+        for byte in [0, 1, 1] + Array(2...255) as [UInt8] {
+            let bytes = Data(repeating: byte, count: 1_000)
+            let file = try store.makeIncoming()
+            try bytes.withUnsafeBytes { try file.append($0) }
+            file.beginWriting()
+            values.append((file, BlobKey(digest: BlobDigest(hashing: bytes), size: 1_000)))
+        }
+        try store.keep(values)
+        #expect(try files().count == 256)
+        #expect(values.allSatisfy { store.contains($0.key) } && values[0].key == there)
+        guard case .bytes(let bytes, 1_000) = try store.read(values[2].key.digest, offset: 0, length: 1_000) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(bytes == Data(repeating: 1, count: 1_000))
+    }
+
     @Test func otherBytesThanNamed_areNotKept() throws {
         var store = try BlobStore(path: path)
         let blob = try store.makeIncoming()

@@ -137,6 +137,28 @@ extension SystemTests {
             }
         }
 
+        @Test func cancelThatWaits_saysForWhom() async throws {
+            try await ProcessHarness.with { harness in
+                _ = try await harness.startCoordinator()
+                let worker = harness.startWorker("--slots", "1")
+                let executor = try #require(try await harness.waitForExecutors(1).first)
+                let graph = try harness.write(
+                    "deaf.yaml", "{group: [{id: a, exclusive: db, run: 'touch \(harness.directory)/begun; sleep 1000'}]}\n")
+                let id = try JSON(parsing: try await harness.aop("submit", graph, "-o", "json").text)["id"].string ?? ""
+                try await eventually("the command runs") { FileManager.default.fileExists(atPath: "\(harness.directory)/begun") }
+                kill(executor, SIGSTOP)
+                let cancel = harness.startAOP("cancel", id, "--wait")
+                try await eventually("it says for whom it waits", last: { cancel.stderr }) {
+                    cancel.stderr.contains("\(id)/a has not stopped yet on ")
+                }
+                let explained = try await harness.aop("explain", "\(id)/a")
+                #expect(explained.text.contains("stopping"), "\(explained)")
+                kill(executor, SIGCONT)
+                #expect(try await cancel.finish().status == 4)
+                _ = worker
+            }
+        }
+
         private static func lastEvent(of path: String, in text: String) throws -> JSON {
             var last = JSON.null
             for line in text.split(separator: "\n") {

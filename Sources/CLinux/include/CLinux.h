@@ -69,6 +69,11 @@ int clinux_wake_create(void);
 void clinux_wake(int descriptor);
 void clinux_wake_clear(int descriptor);
 
+// ── files ──
+
+// The disk may begin to write what the file has; nothing waits for it, and an fsync says how it went.
+void clinux_begin_writing(int descriptor);
+
 // ── signals ──
 
 // Turns signals into bytes on a pipe, one per signal, and returns the pipe's reading end, which does not block.

@@ -15,7 +15,8 @@ struct StoreID: Hashable, Sendable {
 
 /// The blob store on its own thread: nobody else waits for files.
 ///
-/// Jobs are done in order; each answer is told through `report`.
+/// Jobs are done in order, but that values which are complete go to the disk together, behind the other jobs that came with
+/// them. Each answer is told through `report`.
 final class BlobService: Sendable {
     /// What becomes of a value that comes in.
     enum Kind: Sendable {
@@ -70,12 +71,10 @@ final class BlobService: Sendable {
         thread = try OSThread(name: "aop-blobs") { [jobs] in
             var worker = BlobWorker(store: store, report: report)
             while case .jobs(let list) = jobs.take() {
-                for job in list {
-                    do throws(BlobStoreError) { try worker.perform(job) } catch {
-                        jobs.close()
-                        report(.failed(error))
-                        return
-                    }
+                do throws(BlobStoreError) { try worker.perform(list) } catch {
+                    jobs.close()
+                    report(.failed(error))
+                    return
                 }
             }
         }
@@ -101,13 +100,30 @@ private struct BlobWorker {
     private var store: BlobStore
     private let report: @Sendable (BlobService.Event) -> Void
     private var incoming: [PullID: Incoming] = [:]
+    /// Those that are complete, and not on the disk yet.
+    private var complete: [(pull: PullID, file: IncomingBlob, key: BlobKey)] = []
 
     init(store: BlobStore, report: @escaping @Sendable (BlobService.Event) -> Void) {
         self.store = store
         self.report = report
     }
 
-    mutating func perform(_ job: BlobService.Job) throws(BlobStoreError) {
+    mutating func perform(_ jobs: [BlobService.Job]) throws(BlobStoreError) {
+        for job in jobs {
+            try perform(job)
+            if complete.count >= CoordinatorLimits.valuesPerSync { try keepComplete() }
+        }
+        try keepComplete()
+    }
+
+    private mutating func keepComplete() throws(BlobStoreError) {
+        guard !complete.isEmpty else { return }
+        try store.keep(complete.map { ($0.file, $0.key) })
+        for value in complete { report(.kept(value.pull)) }
+        complete.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func perform(_ job: BlobService.Job) throws(BlobStoreError) {
         switch job {
         case .begin(let pull, let key, let kind):
             if case .value = kind, store.contains(key) {
@@ -135,15 +151,15 @@ private struct BlobWorker {
         }
     }
 
-    private func finish(_ pull: PullID, _ blob: Incoming) throws(BlobStoreError) {
+    private mutating func finish(_ pull: PullID, _ blob: Incoming) throws(BlobStoreError) {
         if let reason = store.mismatch(of: blob.file, with: blob.key) {
             blob.file.discard()
             return report(.rejected(pull, reason: reason))
         }
         switch blob.kind {
         case .value:
-            try store.keep(blob.file, as: blob.key)
-            report(.kept(pull))
+            blob.file.beginWriting()
+            complete.append((pull, blob.file, blob.key))
         case .graph:
             let bytes = try blob.file.contents()
             blob.file.discard()

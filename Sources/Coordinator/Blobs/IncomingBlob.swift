@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Wire
 
@@ -48,11 +49,20 @@ final class IncomingBlob {
         return data
     }
 
-    /// Puts the file on the disk and gives it its final name, in a directory that is synced by the caller.
+    /// Nothing more comes: the disk may begin with it. ``sync()`` says whether it could.
+    func beginWriting() { clinux_begin_writing(descriptor) }
+
+    /// Puts what the file has on the disk.
+    ///
+    /// - Throws: `BlobStoreError`.
+    func sync() throws(BlobStoreError) {
+        guard fsync(descriptor) == 0 else { throw Self.failure(path, "sync") }
+    }
+
+    /// Gives the file, which is on the disk, its final name, in a directory that is synced by the caller.
     ///
     /// - Throws: `BlobStoreError`.
     func keep(as name: String) throws(BlobStoreError) {
-        guard fsync(descriptor) == 0 else { throw Self.failure(path, "sync") }
         guard rename(path, name) == 0 else { throw Self.failure(path, "rename to \(name)") }
         close(descriptor)
         descriptor = -1

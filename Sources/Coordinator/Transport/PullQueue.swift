@@ -17,6 +17,9 @@ struct Pull {
     /// What to ask for as soon as the disk has taken what came: bounds what waits for the disk.
     var nextRequests: [WireBlobRequest] = []
 
+    /// How much of it is asked for at a time.
+    var bytesAtOnce: UInt64 { min(key.size, UInt64(Limits.blobWindow * Limits.blobChunkBytes)) }
+
     var attempt: AttemptName? {
         switch purpose {
         case .value(let unit, let attempt, _, _, _, _), .elements(let unit, let attempt, _, _):
@@ -29,6 +32,8 @@ struct Pull {
 /// The large values asked of one peer: a few at a time, of each digest one, the others in order behind them.
 struct PullQueue {
     private(set) var active: [PullID: Pull] = [:]
+    /// Of those, what may be on its way.
+    private var activeBytes: UInt64 = 0
     /// Of each value that is not active one.
     private var ready = Line<Pull>()
     /// Those that want a value which another one of this queue is to get.
@@ -55,8 +60,10 @@ struct PullQueue {
 
     /// The next one that may begin; it is active from now on.
     mutating func startNext() -> Pull? {
-        guard active.count < CoordinatorLimits.pullsPerPeer, let pull = ready.popFirst() else { return nil }
+        guard active.count < CoordinatorLimits.pullsPerPeer, activeBytes < CoordinatorLimits.pullBytesPerPeer, let pull = ready.popFirst()
+        else { return nil }
         active[pull.id] = pull
+        activeBytes += pull.bytesAtOnce
         return pull
     }
 
@@ -72,6 +79,7 @@ struct PullQueue {
 
     mutating func remove(_ id: PullID) -> Pull? {
         guard let pull = active.removeValue(forKey: id) else { return nil }
+        activeBytes -= pull.bytesAtOnce
         if let attempt = pull.attempt { attempts.remove(attempt) }
         if let next = behind[pull.key]?.popFirst() {
             ready.append(next)

@@ -36,15 +36,46 @@ struct CancelCommand: ToolCommand {
                 try await say(console, id: accepted.id, alreadyEnded: accepted.alreadyEnded, state: nil, text: "\(name): \(state)")
                 return .success
             }
-            let state = try await waitForEnd(of: accepted.id, connection)
+            let state = try await waitForEnd(of: accepted.id, console, connection)
             try await say(
                 console, id: accepted.id, alreadyEnded: accepted.alreadyEnded, state: state.word, text: "\(name): \(state.word)")
             return state == .cancelled ? .cancelled : .success
         }
     }
 
+    /// What stops at once has stopped; longer than that is something to explain.
+    private static let patience = Duration.seconds(3)
+    /// Operations that are named then.
+    private static let namedMax = 3
+
+    /// Waits for the end, and says for whom when that takes a while.
+    private func waitForEnd(of id: String, _ console: Console, _ connection: ClusterConnection) async throws -> WireOperationState {
+        try await withThrowingTaskGroup(of: WireOperationState?.self) { tasks in
+            tasks.addTask { try await end(of: id, connection) }
+            tasks.addTask {
+                try await Task.sleep(for: Self.patience)
+                try await sayWhoStillRuns(in: id, console, connection)
+                return nil
+            }
+            defer { tasks.cancelAll() }
+            while let state = try await tasks.next() { if let state { return state } }
+            throw CancellationError()
+        }
+    }
+
+    private func sayWhoStillRuns(in id: String, _ console: Console, _ connection: ClusterConnection) async throws {
+        var running: [WireOperationView] = []
+        for try await page in connection.operations(of: id, path: reference.path) {
+            running += page.filter { $0.kind == .operation && !$0.state.isFinal && !$0.worker.isEmpty }
+        }
+        for view in running.prefix(Self.namedMax) {
+            console.hint("\(id)/\(view.path) has not stopped yet on \(view.worker); `aop explain \(id)/\(view.path)` says what is known")
+        }
+        if running.count > Self.namedMax { console.hint("and \(running.count - Self.namedMax) others") }
+    }
+
     /// Waits for the end of the submission, or of the operation in it, and gives its final state.
-    private func waitForEnd(of id: String, _ connection: ClusterConnection) async throws -> WireOperationState {
+    private func end(of id: String, _ connection: ClusterConnection) async throws -> WireOperationState {
         if reference.path.isEmpty {
             let view = try await connection.outcome(of: id)
             return view.state == .cancelled ? .cancelled : view.state == .failed ? .failed : .succeeded

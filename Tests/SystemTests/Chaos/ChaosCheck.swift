@@ -90,16 +90,22 @@ struct ChaosCheck {
 /// Times of one kind, for people.
 struct ChaosTimes {
     private(set) var milliseconds: [Double] = []
+    /// Those during which something else was killed.
+    private var hitAgain: [Double] = []
 
-    mutating func add(from begin: UInt64, to end: UInt64) { milliseconds.append(Double(end - begin) / 1e6) }
+    mutating func add(from begin: UInt64, to end: UInt64, isHitAgain: Bool = false) {
+        milliseconds.append(Double(end - begin) / 1e6)
+        if isHitAgain { hitAgain.append(Double(end - begin) / 1e6) }
+    }
 
     /// - Parameter aim: milliseconds within which it is meant to be.
     func text(_ title: String, aim: Double) -> String {
         let sorted = milliseconds.sorted()
         guard !sorted.isEmpty else { return "\(title): none" }
         func at(_ share: Double) -> String { String(format: "%.0f", sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) }
-        let later = sorted.count { $0 > aim }
+        let (later, laterAndHit) = (sorted.count { $0 > aim }, hitAgain.count { $0 > aim })
+        let kills = laterAndHit == 0 ? "" : ", \(laterAndHit) of them with another kill meanwhile"
         return "\(title): \(sorted.count), median \(at(0.5)) ms, 95 % within \(at(0.95)) ms, longest \(at(1)) ms; "
-            + "\(later) later than \(String(format: "%.0f", aim)) ms"
+            + "\(later) later than \(String(format: "%.0f", aim)) ms\(kills)"
     }
 }

@@ -45,7 +45,7 @@ extension SystemTests.Chaos {
             // Fewer are open than there are slots, so that there is room for what is lost.
             let load = ChaosLoad(in: harness.directory, seed: scale.seed, isOrdered: true, operationsPerGraph: 6, milliseconds: 200...900)
             let running = Task { try await load.run(on: cluster, atOnce: 5) }
-            var losses: [Loss] = []
+            var (losses, kills): ([Loss], [UInt64]) = ([], [])
             var dead: Set<Int32> = []
             for number in 0..<scale.workerKills {
                 // Not faster than work gets done.
@@ -66,6 +66,7 @@ extension SystemTests.Chaos {
                     number < Victim.allCases.count ? Victim.allCases[number] : draw < 13 ? .executor : draw < 17 ? .supervisor : .host
                 let host = hosts[place.0]
                 let at = monotonicNanoseconds()
+                kills.append(at)
                 let killed: [Int32]
                 switch victim {
                 case .executor:
@@ -105,7 +106,9 @@ extension SystemTests.Chaos {
                     var times = ChaosTimes()
                     for loss in losses where loss.victim == victim && (loss.execution.key != nil) == isLocked {
                         let next = check.history.executions(of: loss.execution.name).first { $0.began > loss.at }
-                        if let next { times.add(from: loss.at, to: next.began) }
+                        guard let next else { continue }
+                        // What was given out again may have been hit again before it began.
+                        times.add(from: loss.at, to: next.began, isHitAgain: kills.contains { $0 > loss.at && $0 < next.began })
                     }
                     let title = "\(victim.rawValue) killed, \(isLocked ? "under a key" : "no key"): it runs again after"
                     print("  ", times.text(title, aim: victim.aim(isLocked: isLocked)))
