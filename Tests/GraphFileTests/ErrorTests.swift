@@ -183,6 +183,7 @@ import Testing
             "37: n: unknown parameter `query` of `http`; it takes `url`, `method`, `headers`, `body`"
         ),
         ("{op: http, with: {url: 'http://h', headers: x}}", "46: n: `headers` of `http` must be a map of texts, found text `x`"),
+        ("{op: http, with: {url: ~}}", "25: n: `url` of `http` has no value"),
         (
             "{op: http, with: {url: nonsense}}",
             "25: n: `url` of `http`: `nonsense` is no URL of HTTP: it must begin with http:// or https:// and name a host"

@@ -92,6 +92,10 @@ extension GraphReader {
                 report(unknownParameter(name, of: operation), value: key, node: node)
                 continue
             }
+            if document.scalar(value)?.value == .null {
+                report("`\(name)` of `\(operation.rawValue)` has no value", value: value, node: node)
+                continue
+            }
             members[name] = readParameter(parameter, of: operation, value, scope: scope, node: node)
         }
         for parameter in known where parameter.isRequired && !given.contains(parameter.name) {
