@@ -15,6 +15,8 @@ public struct NodeOptions: Hashable, Sendable {
     public var backoff = Backoff.standard
     /// Its retry is that of the delivery net of which it is the end: what has failed above it is tried again with it.
     public var retriesNet = false
+    /// Somebody who is not in the graph waits for its end: it is not tried again with a delivery net.
+    public var isAwaitedElsewhere = false
     /// What is worth another attempt; empty: every failure.
     public var retryOn: [RetryReason] = []
     /// It is never started again once it may have begun: not tried again, and failed when its worker is lost. On a group or

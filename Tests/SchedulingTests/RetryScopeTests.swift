@@ -347,6 +347,23 @@ extension Sketch {
         #expect(cluster.view()?.state == .failed)
     }
 
+    @Test(arguments: [
+        Sketch.group("root", [.op("a").having { $0.isAwaitedElsewhere = true }, .tail("c", receives: ["a"], retries: 1)]),
+        .group("root", [.group("g", [.op("a").having { $0.isAwaitedElsewhere = true }]), .tail("c", receives: ["g"], retries: 1)]),
+    ])
+    func producerThatIsAwaitedElsewhere_isNotTriedAgain(_ sketch: Sketch) throws {
+        var cluster = FakeCluster()
+        cluster.submit(sketch.graph())
+        try cluster.restart()
+        cluster.attach(1)
+        for _ in 0..<3 {
+            cluster.drain { _ in failure("no") }
+            cluster.advance(61_000)
+        }
+        #expect(cluster.dispatched.count { $0.hasSuffix("a") } == 1)
+        #expect(cluster.view()?.state == .failed)
+    }
+
     @Test func orderAmongMembers_isNoHindrance_andIsKept() {
         var cluster = FakeCluster()
         cluster.attach(1, slots: 2)

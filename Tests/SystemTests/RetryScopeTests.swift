@@ -65,6 +65,28 @@ extension SystemTests {
             }
         }
 
+        /// What somebody in another queue waits for has ended with its first failure, for him and for the net.
+        @Test func producerThatIsAwaitedInAnotherQueue_isNotTriedAgain_onEitherQueue() async throws {
+            PortableErrors.register(TrialError.self)
+            try await ProcessHarness.with { harness in
+                let folders = try harness.folders("here", "there")
+                let (here, there) = (Net(folders[0], attempts: 3, failures: [1]), Net(folders[1], attempts: 3, failures: [1]))
+                let (elsewhere, cluster) = (AOperationQueue(), try await harness.trialCluster())
+                for (net, isHere) in [(here, true), (there, false)] {
+                    let outside = AOperationBlock { finish in finish() }
+                    outside.addDependency(net.operations[0])
+                    elsewhere.addOperation(outside)
+                    if isHere { net.end.add(to: AOperationQueue()) } else { net.end.add(to: cluster) }
+                    try await net.ended()
+                    await outside.over()
+                }
+                #expect(there.log.byName == here.log.byName)
+                #expect(here.runs(folders[0]) == [1] && there.runs(folders[1]) == [1])
+                #expect(there.end.outcome?.isSuccess == false)
+                await cluster.close()
+            }
+        }
+
         /// Nets of any shape, whose heads fail a few times.
         private struct RandomNet {
             let heads: [Emit]

@@ -147,6 +147,12 @@ extension AOperation {
             localParts: localParts(core, body, conditions))
     }
 
+    /// Whether anybody in a queue waits for its end whom `isKnown` does not know. What waits in a plain queue of Foundation's is
+    /// not seen.
+    package final func isAwaited(besides isKnown: (AOperation) -> Bool) -> Bool {
+        core.withLock(\.waiters.all).contains { waiter in (waiter as? AOperation).map { !isKnown($0) } ?? true }
+    }
+
     private func manifestBody() -> OperationManifest.Body {
         if let group = self as? GroupOperation {
             let limit = group.maxConcurrentOperationCount

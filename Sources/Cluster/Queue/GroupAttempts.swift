@@ -158,7 +158,7 @@ extension OperationGraph {
         while let node = open.popLast() {
             for producer in nodes[node].receives.map({ Int($0) })
             where nodes[producer].parent == nodes[end].parent && !net.contains(producer) && !nodes[producer].retriesNet
-                && waiters[producer].allSatisfy(net.contains) && isClosed(producer, waiters)
+                && !nodes[producer].awaitedElsewhere && waiters[producer].allSatisfy(net.contains) && isClosed(producer, waiters)
             {
                 net.insert(producer)
                 open.append(producer)
@@ -172,7 +172,7 @@ extension OperationGraph {
         guard members[node].isGroup else { return true }
         let last = wire.nodes.indices.dropFirst(node + 1).first { !isInside($0, of: node) } ?? wire.nodes.count
         let inside = (node + 1)..<last
-        return inside.allSatisfy { waiters[$0].allSatisfy(inside.contains) }
+        return inside.allSatisfy { !wire.nodes[$0].awaitedElsewhere && waiters[$0].allSatisfy(inside.contains) }
     }
 
     fileprivate func isInside(_ node: Int, of group: Int) -> Bool {

@@ -40,6 +40,7 @@ extension NodeOptions {
         if wire.hasPreparesPart { preparesPart = Int(wire.preparesPart) }
         if wire.hasStream { stream = Int(wire.stream) }
         retriesNet = wire.retriesNet
+        isAwaitedElsewhere = wire.awaitedElsewhere
         if wire.hasPriority { priority = Int(wire.priority) }
         if wire.hasCrashLimit { crashLimit = Int(wire.crashLimit) }
         weight = Int(wire.weight)

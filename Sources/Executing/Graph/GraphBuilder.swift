@@ -79,7 +79,17 @@ package struct GraphBuilder {
             add(named(top, under: 0))
         }
         for (node, manifest) in manifests { connect(node, manifest) }
+        noteWhoIsAwaitedElsewhere()
         refuseCircles()
+    }
+
+    /// It makes a difference only to what is tried again with the end of a delivery net.
+    private mutating func noteWhoIsAwaitedElsewhere() {
+        guard graph.wire.nodes.contains(where: \.retriesNet) else { return }
+        for (index, member) in graph.members.enumerated() {
+            guard let operation = member.operation else { continue }
+            if operation.isAwaited(besides: { nodes[ObjectIdentifier($0)] != nil }) { graph.wire.nodes[index].awaitedElsewhere = true }
+        }
     }
 
     // MARK: Nodes

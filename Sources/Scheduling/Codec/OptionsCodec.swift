@@ -26,6 +26,7 @@ private enum Section {
     static let prepares: UInt8 = 190
     static let retriesNet: UInt8 = 242
     static let preparesPart: UInt8 = 252
+    static let awaitedElsewhere: UInt8 = 254
 }
 
 extension ByteWriter {
@@ -78,6 +79,10 @@ extension ByteWriter {
         }
         write(section: Section.retriesNet, of: graph) {
             $0.retriesNet
+        } content: { _, _ in
+        }
+        write(section: Section.awaitedElsewhere, of: graph) {
+            $0.isAwaitedElsewhere
         } content: { _, _ in
         }
         write(section: Section.stream, of: graph) {
@@ -218,6 +223,8 @@ extension ByteReader {
             options.isHosted = true
         case Section.retriesNet:
             options.retriesNet = true
+        case Section.awaitedElsewhere:
+            options.isAwaitedElsewhere = true
         case Section.stream:
             options.stream = try index()
         case Section.say:

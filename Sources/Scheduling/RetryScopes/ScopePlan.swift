@@ -2,7 +2,7 @@
 ///
 /// A **tail** is an operation that nobody receives from and whose retry is that of its net. Its **members** are the producers
 /// above it from which every path leads to it: each stands beside the tail, delivers to the tail or to another member, and
-/// nobody else waits for it or for anything inside of it.
+/// nobody else, in the graph or elsewhere, waits for it or for anything inside of it.
 struct ScopePlan: Sendable {
     /// By tail: its members, producers before their receivers. Looked up, never iterated.
     private var members: [Int32: [Int32]] = [:]
@@ -72,6 +72,7 @@ struct ScopePlan: Sendable {
         private func mayBeMember(_ node: Int32, of tail: Int32) -> Bool {
             let inside = layout.subtree(of: Int(node))
             return graph.nodes[Int(node)].parent == graph.nodes[Int(tail)].parent
+                && inside.allSatisfy { !graph.nodes[$0].hasOptions || !graph.nodes[$0].options.isAwaitedElsewhere }
                 && !layout.dependents[Int(node)].contains { graph.nodes[Int($0)].streamProducer == Int(node) }
                 && inside.dropFirst().allSatisfy { layout.dependents[$0].allSatisfy { inside.contains(Int($0)) } }
         }

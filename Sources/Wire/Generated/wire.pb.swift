@@ -3333,6 +3333,12 @@ public nonisolated struct WireNode: @unchecked Sendable {
     set {_uniqueStorage()._retriesNet = newValue}
   }
 
+  /// somebody who is not in the graph waits for its end: it is not tried again with its delivery net
+  public var awaitedElsewhere: Bool {
+    get {_storage._awaitedElsewhere}
+    set {_uniqueStorage()._awaitedElsewhere = newValue}
+  }
+
   /// so many processes may die under it before it fails; absent: as the group around it, the root as the coordinator says
   public var crashLimit: UInt32 {
     get {_storage._crashLimit ?? 0}
@@ -10593,7 +10599,7 @@ nonisolated extension WireGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
 
 nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Node"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}parent\0\u{1}operation\0\u{1}group\0\u{3}for_each\0\u{1}receives\0\u{3}receives_array\0\u{1}after\0\u{1}retries\0\u{3}timeout_milliseconds\0\u{3}grace_milliseconds\0\u{3}forward_failure\0\u{1}exclusive\0\u{4}\u{1b}delay_milliseconds\0\u{3}not_before\0\u{3}deadline_milliseconds\0\u{1}deadline\0\u{3}queue_timeout_milliseconds\0\u{1}backoff\0\u{3}retry_on\0\u{3}at_most_once\0\u{1}priority\0\u{2}\u{c}conditions\0\u{2}(requires\0\u{2}\u{14}unique\0\u{2}\u{16}hosted\0\u{2}r\u{2}decider\0\u{2}!stream\0\u{2}\u{11}prepares\0\u{2}\u{14}weight\0\u{4}\u{3}will_finish\0\u{3}retry_on_failure\0\u{3}hosted_timeout_milliseconds\0\u{4}\u{12}retries_net\0\u{4}\u{2}crash_limit\0\u{4}\u{f}prepares_part\0\u{2}e\u{1}recomputable\0\u{4}\u{9}awaited_elsewhere\0")
 
   fileprivate class _StorageClass {
     var _id: String = String()
@@ -10629,6 +10635,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
     var _preparesPart: UInt32? = nil
     var _stream: UInt32? = nil
     var _retriesNet: Bool = false
+    var _awaitedElsewhere: Bool = false
     var _crashLimit: UInt32? = nil
 
       // This property is used as the initial default value for new instances of the type.
@@ -10673,6 +10680,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       _preparesPart = source._preparesPart
       _stream = source._stream
       _retriesNet = source._retriesNet
+      _awaitedElsewhere = source._awaitedElsewhere
       _crashLimit = source._crashLimit
     }
   }
@@ -10777,6 +10785,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         case 415: try { try decoder.decodeSingularUInt32Field(value: &_storage._crashLimit) }()
         case 430: try { try decoder.decodeSingularUInt32Field(value: &_storage._preparesPart) }()
         case 531: try { try decoder.decodeSingularBoolField(value: &_storage._recomputable) }()
+        case 540: try { try decoder.decodeSingularBoolField(value: &_storage._awaitedElsewhere) }()
         default: break
         }
       }
@@ -10906,6 +10915,9 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
       if _storage._recomputable != false {
         try visitor.visitSingularBoolField(value: _storage._recomputable, fieldNumber: 531)
       }
+      if _storage._awaitedElsewhere != false {
+        try visitor.visitSingularBoolField(value: _storage._awaitedElsewhere, fieldNumber: 540)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -10948,6 +10960,7 @@ nonisolated extension WireNode: SwiftProtobuf.Message, SwiftProtobuf._MessageImp
         if _storage._preparesPart != rhs_storage._preparesPart {return false}
         if _storage._stream != rhs_storage._stream {return false}
         if _storage._retriesNet != rhs_storage._retriesNet {return false}
+        if _storage._awaitedElsewhere != rhs_storage._awaitedElsewhere {return false}
         if _storage._crashLimit != rhs_storage._crashLimit {return false}
         return true
       }
